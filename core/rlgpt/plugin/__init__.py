@@ -1,0 +1,1 @@
+"""Plugins: environments and what agents may know of them."""

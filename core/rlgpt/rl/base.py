@@ -1,0 +1,119 @@
+"""What a trainer is: it takes a recipe for an environment and a budget of primitive steps, and leaves a policy."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic import Field
+
+from rlgpt.domain import CodedAction, CurvePoint, RLSetup, Task, TrainingRecord, Value
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rlgpt.rl.policy_env import PolicyEnv
+
+
+class Hyperparameters(Value):
+    """PPO's settings, the same names in every trainer. Lengths are in decisions, not primitive steps.
+
+    The defaults are those that learnt with options at a few thousand decisions (small batches, little entropy).
+    """
+
+    envs: int = Field(default=4, ge=1)
+    rollout: int = Field(default=32, ge=1, description="decisions of each environment between updates")
+    minibatch: int = Field(default=64, ge=1)
+    epochs: int = Field(default=8, ge=1)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    gae_lambda: float = Field(default=0.95, ge=0, le=1)
+    clip: float = Field(default=0.2, gt=0)
+    value_coef: float = Field(default=0.5, ge=0)
+    entropy_coef: float = Field(default=0.003, ge=0)
+    max_grad_norm: float = Field(default=1.0, gt=0)
+    initial_std: float = Field(default=0.6, gt=0)
+    hidden: tuple[int, ...] = (64, 64)
+    normalize_observations: bool = True
+    normalize_returns: bool = True
+    semi_markov: bool = Field(default=True, description="discount an option of k steps by gamma^k, not gamma")
+    branch_masking: bool = Field(default=True, description="heads the chosen branch ignores take no gradient")
+
+
+@dataclass(frozen=True)
+class EnvSpec:
+    """A picklable recipe for the environment a policy learns in: spawned workers build it for themselves.
+
+    :ivar factory: a plugin's name (found through the manager), or a picklable ``f(task) -> EnvironmentPlugin``.
+    :ivar evaluation: the task's own horizon and reset judge, whatever the setup says.
+    """
+
+    task: Task
+    setup: RLSetup
+    actions: tuple[CodedAction, ...] = ()
+    factory: str | Callable[[Task], Any] = ""
+    sandbox: dict[str, Any] = field(default_factory=dict)
+    quarantined: tuple[str, ...] = ()
+
+    def build(self, *, seed: int, evaluation: bool = False, render_mode: str | None = None) -> PolicyEnv:
+        """The extended environment with the policy's observation (see :mod:`rlgpt.rl.policy_env`)."""
+        from rlgpt.rl.policy_env import build
+
+        return build(self, seed=seed, evaluation=evaluation, render_mode=render_mode)
+
+
+class Progress(Protocol):
+    """Called as training goes on; returning True asks it to stop at the next safe moment."""
+
+    def __call__(self, point: CurvePoint) -> bool | None: ...
+
+
+class Policy(ABC):
+    """A trained policy, on its own: what evaluation plays and what a bundle may carry."""
+
+    @abstractmethod
+    def act(self, observation: dict[str, np.ndarray], *, greedy: bool, rng: np.random.Generator) -> Any:
+        """One decision for one observation of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, in its action space.
+
+        ``greedy`` takes the most likely branch and the means of its numbers.
+        """
+
+
+class Trainer(ABC):
+    """Trains a policy. Steps are primitive steps; every one of them counts, in all workers."""
+
+    name: str
+
+    @abstractmethod
+    def train(
+        self,
+        spec: EnvSpec,
+        *,
+        budget: int,
+        seed: int,
+        folder: Path,
+        hyperparameters: Hyperparameters,
+        progress: Progress | None = None,
+        warm_start: Path | None = None,
+    ) -> TrainingRecord:
+        """Train until ``budget`` primitive steps are spent; what was learnt lies in ``folder``.
+
+        A folder that holds an unfinished training is resumed: its steps count, and a checkpoint that cannot be read
+        is an error, never a fresh start. ``warm_start`` names another folder whose policy is the starting point;
+        coded actions it did not know start with fresh output weights.
+
+        :raises TrainerError: the learner crashed, hung, or began anew where it should have resumed.
+        """
+
+    @abstractmethod
+    def load(self, folder: Path, spec: EnvSpec) -> Policy:
+        """The newest policy in ``folder``. Safe: weights only, no code.
+
+        :raises TrainerError: there is none, or it does not fit ``spec``.
+        """
+
+    @abstractmethod
+    def untrained(self, spec: EnvSpec, *, seed: int, hyperparameters: Hyperparameters) -> Policy:
+        """The policy training would start from."""

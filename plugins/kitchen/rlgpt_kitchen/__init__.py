@@ -1,0 +1,1 @@
+"""RL-GPT plugin for FrankaKitchen-v1."""
