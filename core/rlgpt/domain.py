@@ -150,8 +150,9 @@ class Verdict(Value):
     fuel: int = Field(default=0, description="fuel used by the guest turn that ended")
 
 
-Ending = Literal["base", "returned", "episode", "limit", "violation"]
-"""How a decision ended: a base action; the generator returned; the episode ended; its step limit; a verdict."""
+Ending = Literal["base", "returned", "episode", "limit", "violation", "masked"]
+"""How a decision ended: a base action; the generator returned; the episode ended; its step limit; a verdict; it was not
+allowed to start (and cost a no-op)."""
 
 
 class PrimitiveCall(Value):

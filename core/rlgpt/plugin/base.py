@@ -169,6 +169,12 @@ class EnvironmentPlugin(ABC):
         """Whether coded action ``action`` may start now, beside its own ``can_start``."""
         return True
 
+    def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:
+        """The base action that does least, for a coded action that asks for nothing. Default: zeros."""
+        from rlgpt.plugin.generic import zero_action
+
+        return zero_action(action_space)
+
     def summarize(self, view: Mapping[str, Plain]) -> str:
         """A view in words, for prompts: at most 1,500 characters."""
         return self._generic(None).summarize(view)
