@@ -1,0 +1,225 @@
+"""A tiny deterministic world for tests: fetch the key, open the door. Two tasks, numpy alone, 10 us a step.
+
+Rows count downwards and columns to the right, both from 0 to 6. Agent, key and door start in three different cells
+drawn from the reset's seed. ``use`` picks up a key that lies here, and opens the door if the key is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from rlgpt.domain import Parameter, Plain, RLSetup, Task
+from rlgpt.plugin.base import (
+    Context,
+    EnvironmentPlugin,
+    Labels,
+    LowLevel,
+    Primitive,
+    ResetOption,
+    RewardTerm,
+    ViewKey,
+)
+
+SIZE = 7
+MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+DIRECTIONS = tuple(MOVES)
+USE = len(MOVES)
+
+TASKS = {
+    "grid/key": Task(id="grid/key", goal="pick up the key", horizon=40, success="the agent holds the key"),
+    "grid/door": Task(id="grid/door", goal="open the door with the key", horizon=80, success="the door is open"),
+}
+
+Cell = tuple[int, int]
+
+
+def distance(a: Cell, b: Cell) -> int:
+    """Moves from ``a`` to ``b``, cells."""
+    return abs(a[0] - b[0]) + abs(a[1] - b[1])
+
+
+class GridEnv(gymnasium.Env[np.ndarray, np.int64]):
+    """Observation: agent's, key's and door's row and column over 6, key held (0 or 1): Box(0, 1, (7,)).
+
+    ``reset(options={"start": "near_key"})`` puts the agent beside the key.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 8}  # noqa: RUF012 - gymnasium's own
+
+    def __init__(self, goal: str = "key", horizon: int = 40, render_mode: str | None = None) -> None:
+        self.goal, self.horizon, self.render_mode = goal, horizon, render_mode
+        self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (7,), np.float32)
+        self.action_space = gymnasium.spaces.Discrete(len(MOVES) + 1)
+        self.agent: Cell = (0, 0)
+        self.key: Cell = (0, 1)
+        self.door: Cell = (0, 2)
+        self.holding = self.opened = False
+        self.steps = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        super().reset(seed=seed)
+        drawn = self.np_random.choice(SIZE * SIZE, size=3, replace=False)
+        self.agent, self.key, self.door = ((int(i) // SIZE, int(i) % SIZE) for i in drawn)
+        if options and options.get("start") == "near_key":
+            beside = ((self.key[0] + row, self.key[1] + column) for row, column in MOVES.values())
+            self.agent = next(c for c in beside if min(c) >= 0 and max(c) < SIZE and c != self.door)
+        self.holding = self.opened = False
+        self.steps = 0
+        return self._observation(), {"success": False}
+
+    def step(self, action: np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        if int(action) == USE:
+            self.opened |= self.holding and self.agent == self.door
+            self.holding |= self.agent == self.key
+        else:
+            row, column = MOVES[DIRECTIONS[int(action)]]
+            self.agent = (
+                min(max(self.agent[0] + row, 0), SIZE - 1),
+                min(max(self.agent[1] + column, 0), SIZE - 1),
+            )
+        success = self.holding if self.goal == "key" else self.opened
+        truncated = self.steps >= self.horizon and not success
+        return self._observation(), float(success), success, truncated, {"success": success}
+
+    def render(self) -> np.ndarray | None:
+        """Cells of 16 pixels: agent red, key yellow (inside the agent while held), door green."""
+        if self.render_mode is None:
+            return None
+        image = np.full((SIZE, SIZE, 3), 235, np.uint8)
+        image[self.door] = (60, 160, 60)
+        if not self.holding:
+            image[self.key] = (230, 190, 40)
+        image[self.agent] = (240, 120, 40) if self.holding else (200, 50, 50)
+        return image.repeat(16, axis=0).repeat(16, axis=1)
+
+    def _observation(self) -> np.ndarray:
+        cells = np.array([*self.agent, *self.key, *self.door], np.float32) / (SIZE - 1)
+        return np.append(cells, np.float32(self.holding))
+
+
+def _go(ctx: Context, direction: str, cells: int) -> LowLevel:
+    start: Cell = ctx.model.agent
+    for _ in range(cells):
+        before = ctx.model.agent
+        yield DIRECTIONS.index(direction)
+        if ctx.model.agent == before:
+            break
+    moved = distance(start, ctx.model.agent)
+    return {"moved": moved, "blocked": moved < cells}
+
+
+def _use(ctx: Context) -> LowLevel:
+    before = (ctx.model.holding, ctx.model.opened)
+    yield USE
+    return {"changed": (ctx.model.holding, ctx.model.opened) != before, "holding": ctx.model.holding}
+
+
+def _closeness(a: Cell, b: Cell) -> float:
+    return 1.0 - distance(a, b) / (2 * (SIZE - 1))
+
+
+def _near_key(ctx: Context) -> float:
+    return 1.0 if ctx.model.holding else _closeness(ctx.model.agent, ctx.model.key)
+
+
+def _near_door(ctx: Context) -> float:
+    return _closeness(ctx.model.agent, ctx.model.door) if ctx.model.holding else 0.0
+
+
+class GridPlugin(EnvironmentPlugin):
+    """Every hook a plugin may refine, in as few lines as possible."""
+
+    name = "grid"
+
+    def tasks(self) -> Mapping[str, Task]:
+        return TASKS
+
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> GridEnv:
+        env = GridEnv(task.id.split("/")[1], task.horizon, render_mode)
+        env.reset(seed=seed)
+        return env
+
+    def primitives(self, task: Task) -> Sequence[Primitive]:
+        direction = Parameter(name="direction", kind="choice", choices=DIRECTIONS, default="up", doc="where to")
+        cells = Parameter(name="cells", kind="int", low=1, high=SIZE - 1, default=1, unit="cells", doc="how far")
+        go = Primitive(
+            "go",
+            "Go straight until `cells` are walked or the wall is met; one step a cell. Outcome: moved, blocked.",
+            _go,
+            (direction, cells),
+            {"moved": "cells walked", "blocked": "whether the wall was met first"},
+            max_steps=SIZE,
+        )
+        use = Primitive(
+            "use",
+            "Pick up the key if it lies here; open the door if it is here and the key is held. One step. "
+            "Outcome: changed, holding.",
+            _use,
+            (),
+            {"changed": "whether anything happened", "holding": "whether the key is held now"},
+            max_steps=1,
+        )
+        return go, use
+
+    def view_keys(self, task: Task) -> Sequence[ViewKey]:
+        return (
+            ViewKey("agent", "row and column of the agent, 0 to 6", "cells", size=2),
+            ViewKey("key", "row and column where the key lay at the start", "cells", size=2),
+            ViewKey("door", "row and column of the door", "cells", source="privileged", size=2),
+            ViewKey("holding", "whether the key is held", size=1),
+            ViewKey("map", "the grid as text, a line for each row: A agent, K key, D door", size=0),
+        )
+
+    def view(self, ctx: Context) -> dict[str, Plain]:
+        world: GridEnv = ctx.model
+        rows = [["."] * SIZE for _ in range(SIZE)]
+        for letter, (row, column) in (("D", world.door), ("K", world.key), ("A", world.agent)):
+            if not (letter == "K" and world.holding):
+                rows[row][column] = letter
+        return {
+            "agent": list(world.agent),
+            "key": list(world.key),
+            "door": list(world.door),
+            "holding": world.holding,
+            "map": "\n".join("".join(row) for row in rows),
+        }
+
+    def summarize(self, view: Mapping[str, Plain]) -> str:
+        held = "held" if view["holding"] else f"at {view['key']}"
+        return f"The agent is at {view['agent']}, the key {held}, the door at {view['door']}."
+
+    def labels(self, task: Task) -> Labels:
+        return Labels((*DIRECTIONS, "use"))
+
+    def reward_terms(self, task: Task) -> Sequence[RewardTerm]:
+        own = tuple(super().reward_terms(task))
+        near_key = RewardTerm("near_key", "closeness to the key (1 once it is held)", _near_key)
+        holding = RewardTerm("holding", "the key is held", lambda ctx: float(ctx.model.holding), kind="event")
+        if task.id == "grid/key":
+            return (*own, near_key, holding)
+        near_door = RewardTerm("near_door", "closeness to the door, from when the key is held", _near_door)
+        return (*own, near_key, holding, near_door)
+
+    def default_setup(self, task: Task) -> RLSetup:
+        weights = {"env_reward": 1.0, "near_key": 1.0}
+        if task.id == "grid/door":
+            weights["near_door"] = 1.0
+        return RLSetup(reward_weights=weights, observation_keys=("agent", "key", "door", "holding"))
+
+    def reset_options(self, task: Task) -> Sequence[ResetOption]:
+        return (ResetOption("near_key", "the agent starts beside the key", {"start": "near_key"}),)
+
+    def knowledge(self, task: Task) -> str:
+        return "Rows count downwards, columns to the right. There are no walls but the border of the 7 by 7 grid."
+
+
+def grid_plugin(task: Task) -> GridPlugin:
+    """A picklable factory for :class:`rlgpt.rl.base.EnvSpec`."""
+    return GridPlugin()
