@@ -1,0 +1,51 @@
+"""Advantages of decisions that last k >= 1 primitive steps."""
+
+from __future__ import annotations
+
+import torch
+
+
+def semi_markov_gae(
+    rewards: torch.Tensor,
+    values: torch.Tensor,
+    next_values: torch.Tensor,
+    durations: torch.Tensor,
+    terminated: torch.Tensor,
+    ended: torch.Tensor,
+    *,
+    gamma: float,
+    lam: float,
+    semi_markov: bool = True,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Generalised advantage estimation over a semi-Markov decision process.
+
+        delta_t = R_t + gamma^k_t V(s'_t) (1 - terminated_t) - V(s_t)
+        A_t     = delta_t + gamma^k_t lam (1 - ended_t) A_{t+1}
+
+    Schulman et al. 2016, eq. 16, with the discount of an option of k steps (Sutton, Precup and Singh 1999, section 3).
+    At k = 1 it is ordinary GAE. An episode cut by a time limit is ``ended`` and not ``terminated``: its last state's
+    value is what it would still have earned (Pardo et al. 2018).
+
+    All tensors are ``[T, N]``: T decisions of N environments.
+
+    :param rewards: ``R = sum_{i<k} gamma^i r_i``, each decision's own discounted sum.
+    :param values: V of the state where the decision was taken.
+    :param next_values: V of the state it led to; where the episode ended, of its last observation, not of the next
+        episode's first.
+    :param durations: k, in primitive steps.
+    :param terminated: the state it led to is terminal (nothing more can be earned).
+    :param ended: the episode ended there, terminated or truncated.
+    :param gamma: discount per primitive step.
+    :param semi_markov: False discounts every decision by ``gamma``, however long it lasted (an ablation).
+    :returns: advantages, and targets for the value function (advantages + values), both ``[T, N]``.
+    """
+    dtype = values.dtype
+    discounts = gamma ** durations.to(dtype) if semi_markov else torch.full_like(values, gamma)
+    deltas = rewards + discounts * next_values * (1 - terminated.to(dtype)) - values
+    decays = discounts * lam * (1 - ended.to(dtype))
+    advantages = torch.empty_like(values)
+    following = torch.zeros_like(values[0])
+    for t in range(len(values) - 1, -1, -1):
+        following = deltas[t] + decays[t] * following
+        advantages[t] = following
+    return advantages, advantages + values
