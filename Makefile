@@ -1,0 +1,55 @@
+# Each target sets itself up: `make demo` and `make test` work from a bare clone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export OMP_NUM_THREADS ?= 1
+# Where a folder of wheels is named for pip (a CPU build of torch, say), uv takes it too.
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+
+MANIFESTS := pyproject.toml overrides.txt core/pyproject.toml $(wildcard plugins/*/pyproject.toml)
+PLUGINS := $(patsubst %/pyproject.toml,-e %,$(wildcard plugins/*/pyproject.toml))
+GUEST := core/rlgpt/sandbox/guest.wasm
+GUEST_SOURCES := core/rlgpt/sandbox/build.py $(shell find core/rlgpt/sandbox/guest -name '*.py' -o -name '*.wit' 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup guest demo test test-full check bench wheels clean
+
+help: ## what there is to make
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(VENV)/.installed $(GUEST) ## the environment in .venv, and the sandbox's guest
+
+$(VENV)/.installed: $(MANIFESTS)
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v < (3, 14) else \
+	  f"Python {v.major}.{v.minor} is too old or too new: 3.11 to 3.13 work. Name one: make PYTHON=python3.11 ...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --overrides overrides.txt --group dev \
+	  -e 'core[sample-factory]' $(PLUGINS)
+	@touch $@
+
+guest: $(GUEST) ## the sandbox's guest (CPython as WebAssembly)
+
+$(GUEST): $(VENV)/.installed $(GUEST_SOURCES)
+	$(BIN)/python -m rlgpt.sandbox.build
+	@touch $@
+
+test: setup ## the tests, without the long ones
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-full: setup ## every test
+	$(BIN)/python -m pytest -n 2
+
+check: setup ## style, types, the rooms' import order, the documents' examples
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy core/rlgpt $(wildcard plugins/*/rlgpt_*)
+	$(BIN)/python tools/rooms.py
+	$(BIN)/python -m pytest tests/docs
+
+wheels: setup ## a wheel of each distribution, in dist/
+	for d in core $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml)); do \
+	  $(BIN)/uv build --quiet --wheel --out-dir dist $$d || exit 1; done
+
+clean: ## what was built here; runs stay
+	rm -rf $(VENV) $(GUEST) dist build .mypy_cache .ruff_cache .pytest_cache

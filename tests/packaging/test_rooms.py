@@ -1,0 +1,79 @@
+"""The check of the rooms' order finds what it is there to find."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def rooms() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("rooms", ROOT / "tools" / "rooms.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def house(folder: Path, files: dict[str, str]) -> Path:
+    for name, source in files.items():
+        path = folder / "rlgpt" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+    return folder / "rlgpt"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from rlgpt.loop import run",
+        "import rlgpt.loop",
+        "from rlgpt import loop",
+        "from ..loop import run",
+        "def f():\n    from rlgpt.loop import run",
+    ],
+)
+def test_an_import_that_goes_down_is_found(rooms: ModuleType, tmp_path: Path, source: str) -> None:
+    package = house(tmp_path, {"rl/ppo.py": source, "loop/__init__.py": ""})
+    (fault,) = rooms.order_faults(package, ["rl", "loop"])
+    assert "ppo.py" in fault
+    assert "'loop' stands below" in fault
+
+
+def test_imports_upwards_and_within_a_room_are_fine(rooms: ModuleType, tmp_path: Path) -> None:
+    package = house(
+        tmp_path,
+        {
+            "__init__.py": "from rlgpt.loop import run",
+            "rl/a.py": "from . import b\nimport numpy",
+            "rl/b.py": "",
+            "loop/__init__.py": "from rlgpt.rl import a",
+        },
+    )
+    assert list(rooms.order_faults(package, ["rl", "loop"])) == []
+
+
+def test_a_room_outside_the_table_is_found(rooms: ModuleType, tmp_path: Path) -> None:
+    package = house(tmp_path, {"attic/x.py": ""})
+    (fault,) = rooms.order_faults(package, ["rl"])
+    assert "'attic' is not in the table" in fault
+
+
+@pytest.mark.parametrize("source", ["import rlgpt_pan", "NAME = 'pan/fry'", "from rlgpt_pan.x import y", "pan = 1"])
+def test_core_that_names_a_plugin_is_found(rooms: ModuleType, tmp_path: Path, source: str) -> None:
+    assert len(list(rooms.naming_faults(house(tmp_path, {"rl/a.py": source}), ["pan"]))) == 1
+
+
+@pytest.mark.parametrize("source", ["'''Such as pan/fry.'''", "panel = 1", "x = 'expand'"])
+def test_examples_in_docstrings_and_longer_words_are_fine(rooms: ModuleType, tmp_path: Path, source: str) -> None:
+    assert list(rooms.naming_faults(house(tmp_path, {"rl/a.py": source}), ["pan"])) == []
+
+
+def test_the_house_stands(rooms: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert rooms.main() == 0, capsys.readouterr().out

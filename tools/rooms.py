@@ -1,0 +1,101 @@
+"""Checks the house: every room imports only from rooms above it, and core names no plugin.
+
+The order is the table of docs/architecture.md. Imports inside functions and under ``TYPE_CHECKING`` count too.
+Ends with status 1 and one line for each fault.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def order(architecture: str) -> list[str]:
+    """The rooms' names, from the ground up, as the table of the document lists them."""
+    rooms = re.findall(r"^\| `(\w+)` \|", architecture, flags=re.MULTILINE)
+    if not rooms:
+        raise SystemExit("docs/architecture.md holds no table of rooms")
+    return rooms
+
+
+def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of each import in ``module``, relative ones resolved."""
+    package = module.split(".")[:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            name = ".".join([*base, *([node.module] if node.module else [])])
+            yield from ((node.lineno, f"{name}.{alias.name}") for alias in node.names)
+
+
+def room_of(name: str) -> str | None:
+    """``rlgpt.rl.ppo`` is in room ``rl``; names outside the package are in none."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "rlgpt" and len(parts) > 1 else None
+
+
+def order_faults(package: Path, rooms: Sequence[str]) -> Iterator[str]:
+    """Imports that go down, and rooms the table does not know. The front door ``rlgpt/__init__.py`` may import all."""
+    rank = {room: i for i, room in enumerate(rooms)}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).with_suffix("").parts
+        if parts == ("__init__",) or parts == ("__main__",):
+            continue
+        room = parts[0]
+        if room not in rank:
+            yield f"{path}: room {room!r} is not in the table of docs/architecture.md"
+            continue
+        module = ".".join(("rlgpt", *parts))
+        for line, name in imported(ast.parse(path.read_text()), module):
+            target = room_of(name)
+            if target in rank and rank[target] > rank[room]:
+                yield f"{path}:{line}: {room!r} imports {name}, but {target!r} stands below it"
+
+
+def docstrings(tree: ast.AST) -> set[int]:
+    """The ids of the constants that are docstrings (a string that stands alone as a statement)."""
+    return {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
+
+
+def naming_faults(package: Path, plugins: Sequence[str]) -> Iterator[str]:
+    """Code in core that names a plugin: an import, an identifier or a string. Docstrings may give examples."""
+    names = [re.escape(p) for plugin in plugins for p in (plugin, f"rlgpt_{plugin}", f"rlgpt-{plugin}")]
+    if not names:
+        return
+    word = re.compile(rf"(?<![\w-])({'|'.join(names)})(?![\w-])")
+    for path in sorted(package.rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        told = docstrings(tree)
+        for node in ast.walk(tree):
+            texts: list[str] = []
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+                texts = [node.value]
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                texts = [name for _, name in imported(ast.Module([node], []), "rlgpt.x")]
+            elif isinstance(node, ast.Name):
+                texts = [node.id]
+            for text in texts:
+                if found := word.search(text):
+                    yield f"{path}:{getattr(node, 'lineno', 0)}: core names the plugin {found[1]!r}"
+
+
+def main() -> int:
+    package = ROOT / "core" / "rlgpt"
+    rooms = order((ROOT / "docs" / "architecture.md").read_text())
+    plugins = sorted(p.name for p in (ROOT / "plugins").iterdir() if (p / "pyproject.toml").is_file())
+    faults = [*order_faults(package, rooms), *naming_faults(package, plugins)]
+    for fault in faults:
+        print(fault)
+    print(f"rooms: {len(faults)} faults in {len(rooms)} rooms")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
