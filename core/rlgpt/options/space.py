@@ -1,0 +1,229 @@
+"""The extension of an action space by K coded actions, and the way back from an extended action.
+
+=====================  ==================================================================================
+base space             extended
+=====================  ==================================================================================
+``Discrete(n)``        ``Discrete(n + K)``; with parameters ``Tuple(Discrete(n + K), Box(P))``
+``Box(d)``             ``Tuple(Discrete(1 + K), Box(d), Box(P) where P > 0)``; branch 0 is the base action
+``MultiDiscrete``,     ``Tuple(Discrete(1 + K), *base heads, Box(P) where P > 0)``
+``Tuple``
+=====================  ==================================================================================
+
+With K = 0 and all base actions kept, the extended space is the base space itself. Where only one branch is left there
+is no selector, and where only one head is left there is no Tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlgpt.domain import CodedAction
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.options.layout import Head, Layout
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An extended action, read: a base action, or a coded one with its parameters (in their own units)."""
+
+    branch: int
+    base: Any = None
+    coded: CodedAction | None = None
+    parameters: dict[str, float] = field(default_factory=dict)
+
+
+class ExtendedSpace:
+    """Builds the extended space and reads its actions.
+
+    :param base: action space of the base environment.
+    :param actions: the K coded actions, in order.
+    :param labels: names of the base action's parts (each value of a Discrete, each head, each number of a Box).
+    :param keep: which of them stay; None keeps all. Of a Box the whole base branch stays, or (with ``()``) goes.
+    :param filler: a base action that supplies the values of heads that are not kept.
+    :raises ConfigError: the base space has no extension, or fewer than two choices are left.
+    """
+
+    space: spaces.Space[Any]
+    layout: Layout
+
+    def __init__(
+        self,
+        base: spaces.Space[Any],
+        actions: Sequence[CodedAction],
+        labels: Sequence[str],
+        keep: Sequence[str] | None = None,
+        filler: Any = None,
+    ) -> None:
+        self.base, self.actions, self._filler = base, tuple(actions), filler
+        self._parts = _parts(base)
+        self._kept = self._keep(tuple(labels), keep)
+        self.identity = not self.actions and keep is None
+        self._parameters = [p for a in self.actions for p in a.parameters]
+        ends = np.cumsum([0, *(len(a.parameters) for a in self.actions)])
+        self._slices = [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        base_branches = self._base_branches(tuple(labels))
+        self._offset = len(base_branches)
+        branches = (*base_branches, *(a.name for a in self.actions))
+        self._check(branches)
+        heads = self._heads(branches)
+        self.layout = Layout(branches, heads, self._owner(branches, heads))
+        self.space = self._space(heads)
+
+    def read(self, action: Any) -> Choice:
+        """What an action of :attr:`space` asks for."""
+        if self.identity:
+            branch = int(action) - int(self.base.start) if isinstance(self.base, spaces.Discrete) else 0
+            return Choice(branch, base=action)
+        parts = list(action) if isinstance(self.space, spaces.Tuple) else [action]
+        branch = 0
+        base_parts, vector = [], None
+        for head, value in zip(self.layout.heads, parts, strict=True):
+            if head.kind == "selector":
+                branch = int(np.asarray(value).reshape(-1)[0])
+            elif head.kind == "base":
+                base_parts.append(value)
+            else:
+                vector = np.asarray(value, np.float64).reshape(-1)
+        if branch >= self._offset:
+            coded = self.actions[branch - self._offset]
+            return Choice(branch, coded=coded, parameters=self._values(branch - self._offset, vector))
+        return Choice(branch, base=self._base_action(branch, base_parts))
+
+    def write(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
+        """The action of :attr:`space` that chooses coded action ``name``; parameters left out are at their defaults.
+
+        :raises UnknownNameError: no such coded action, or no such parameter of it.
+        """
+        names = [a.name for a in self.actions]
+        if name not in names:
+            raise UnknownNameError("coded action", name, names)
+        index = names.index(name)
+        declared = [p.name for p in self.actions[index].parameters]
+        vector = self.defaults()
+        for key, value in (parameters or {}).items():
+            if key not in declared:
+                raise UnknownNameError(f"parameter of {name!r}", key, declared)
+            vector[self._slices[index].start + declared.index(key)] = value
+        idle = iter(self._idle_heads())
+        parts = {"selector": self._offset + index, "parameters": vector}
+        whole = tuple(parts[h.kind] if h.kind != "base" else next(idle) for h in self.layout.heads)
+        return whole if isinstance(self.space, spaces.Tuple) else whole[0]
+
+    def _idle_heads(self) -> list[Any]:
+        if isinstance(self.base, spaces.Box):
+            return [np.asarray(self._filler, self.base.dtype)]
+        if isinstance(self.base, spaces.Discrete):
+            return []
+        return [self._filler[i] for i in self._kept]
+
+    def defaults(self) -> np.ndarray:
+        """Default of every coded action's parameters, float32, shape (P,)."""
+        return np.array([p.default for p in self._parameters], np.float32)
+
+    def _values(self, index: int, vector: np.ndarray | None) -> dict[str, float]:
+        declared = self.actions[index].parameters
+        if vector is None:
+            return {p.name: float(p.default) for p in declared}
+        numbers = vector[self._slices[index]]
+        return {p.name: min(max(float(v), p.low or 0.0), p.high or 0.0) for p, v in zip(declared, numbers, strict=True)}
+
+    def _base_action(self, branch: int, parts: list[Any]) -> Any:
+        if isinstance(self.base, spaces.Discrete):
+            return self.base.start + self._kept[branch]
+        if isinstance(self.base, spaces.Box):
+            return parts[0]
+        if isinstance(self.base, spaces.Tuple):
+            full = list(self._filler) if len(parts) < len(self._parts) else parts
+            for index, value in zip(self._kept, parts, strict=True):
+                full[index] = value
+            return tuple(full)
+        if not isinstance(self.space, spaces.Tuple):  # one MultiDiscrete holds all kept heads
+            parts = list(np.asarray(parts[0]).reshape(-1))
+        whole = np.array(self._filler, dtype=self.base.dtype)
+        for index, value in zip(self._kept, parts, strict=True):
+            whole[index] = np.asarray(value).reshape(-1)[0]
+        return whole
+
+    def _keep(self, labels: tuple[str, ...], keep: Sequence[str] | None) -> tuple[int, ...]:
+        every = tuple(range(len(labels)))
+        if keep is None:
+            return every
+        for label in keep:
+            if label not in labels:
+                raise UnknownNameError("base action", label, labels, "base_actions takes the plugin's labels.")
+        if isinstance(self.base, spaces.Box) and keep:
+            return every
+        return tuple(i for i in every if labels[i] in keep)
+
+    def _base_branches(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        if isinstance(self.base, spaces.Discrete):
+            return tuple(labels[i] for i in self._kept)
+        return ("base",) if self._kept else ()
+
+    def _check(self, branches: tuple[str, ...]) -> None:
+        if len(set(branches)) < len(branches):
+            raise ConfigError(f"coded actions and base actions must have different names, got {list(branches)}.")
+        only_branch_has_no_choice = isinstance(self.base, spaces.Discrete) or not self._kept
+        if len(branches) < 2 and only_branch_has_no_choice and not (branches and self._parameters):
+            raise ConfigError(
+                f"a policy needs at least two choices, got {list(branches)}. Keep more base actions or add coded ones."
+            )
+
+    def _heads(self, branches: tuple[str, ...]) -> tuple[Head, ...]:
+        heads: list[Head] = []
+        if isinstance(self.base, spaces.Discrete) or len(branches) > 1:
+            selector = self.base if self.identity else spaces.Discrete(len(branches))
+            heads.append(Head("selector", selector, 0))
+        if not isinstance(self.base, spaces.Discrete):
+            heads += [Head("base", self._parts[i], _size(self._parts[i])) for i in self._base_heads()]
+        if self._parameters:
+            low = np.array([p.low for p in self._parameters], np.float32)
+            high = np.array([p.high for p in self._parameters], np.float32)
+            heads.append(Head("parameters", spaces.Box(low, high, dtype=np.float32), len(low)))
+        return tuple(heads)
+
+    def _base_heads(self) -> tuple[int, ...]:
+        if isinstance(self.base, spaces.Box):
+            return (0,) if self._kept else ()
+        return self._kept
+
+    def _owner(self, branches: tuple[str, ...], heads: tuple[Head, ...]) -> np.ndarray:
+        sizes = [h.components for h in heads if h.kind == "base"]
+        n_base = sum(sizes)
+        owner = np.zeros((len(branches), n_base + len(self._parameters)), dtype=np.bool_)
+        if not isinstance(self.base, spaces.Discrete):
+            owner[: self._offset, :n_base] = True
+        for i, part in enumerate(self._slices):
+            owner[self._offset + i, n_base + part.start : n_base + part.stop] = True
+        return owner
+
+    def _space(self, heads: tuple[Head, ...]) -> spaces.Space[Any]:
+        if self.identity:
+            return self.base
+        if len(heads) == 1:
+            return heads[0].space
+        if isinstance(self.base, spaces.MultiDiscrete) and all(h.kind == "base" for h in heads):
+            return spaces.MultiDiscrete([h.space.n for h in heads])  # type: ignore[attr-defined]
+        return spaces.Tuple([h.space for h in heads])
+
+
+def _parts(base: spaces.Space[Any]) -> tuple[spaces.Space[Any], ...]:
+    if isinstance(base, (spaces.Discrete, spaces.Box)):
+        return (base,)
+    if isinstance(base, spaces.MultiDiscrete) and base.nvec.ndim == 1:
+        return tuple(spaces.Discrete(int(n)) for n in base.nvec)
+    if isinstance(base, spaces.Tuple) and all(isinstance(s, (spaces.Discrete, spaces.Box)) for s in base.spaces):
+        return tuple(base.spaces)
+    raise ConfigError(
+        f"action space {base} cannot be extended. Valid: Discrete, Box, one-dimensional MultiDiscrete, and Tuple of "
+        "Discrete and Box. Wrap the environment with gymnasium.wrappers.TransformAction first."
+    )
+
+
+def _size(space: spaces.Space[Any]) -> int:
+    return int(np.prod(space.shape)) if isinstance(space, spaces.Box) else 1
