@@ -29,11 +29,14 @@ MASKED = -1e8
 
 @dataclass(frozen=True)
 class HeadShape:
-    """A part of the action beside the selector: one Categorical of ``size`` values, or ``size`` Gaussians."""
+    """A part of the action beside the selector: one Categorical of ``size`` values, or ``size`` Gaussians.
+
+    :ivar names: of its components (``reach.dx``); they say which weights a grown action space may take over.
+    """
 
     kind: Literal["discrete", "box"]
     size: int
-    name: str = ""
+    names: tuple[str, ...] = ()
 
     @property
     def components(self) -> int:

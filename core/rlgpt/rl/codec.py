@@ -1,0 +1,91 @@
+"""Between the action space a policy learns in and that of the extended environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from rlgpt.domain import CodedAction
+from rlgpt.errors import ConfigError
+from rlgpt.options import Layout
+from rlgpt.rl.distribution import ActionLayout, HeadShape
+
+
+class ActionCodec:
+    """Normalised actions to those of an extended environment.
+
+    The policy's space is the extended one with every Box flat and in [-1, 1], and MultiDiscrete as a Tuple of Discrete.
+
+    :param target: the extended action space.
+    :param layout: of that space.
+    :param actions: the coded actions, in the layout's order.
+    :raises ConfigError: a Box has no finite bounds.
+    """
+
+    def __init__(self, target: gymnasium.Space[Any], layout: Layout, actions: tuple[CodedAction, ...]) -> None:
+        self._target = target
+        self._parts = [head.space for head in layout.heads]
+        for part in self._parts:
+            if isinstance(part, spaces.Box) and not (np.isfinite(part.low).all() and np.isfinite(part.high).all()):
+                raise ConfigError(
+                    f"a policy needs finite action bounds, got {part}. Wrap the environment with "
+                    "gymnasium.wrappers.TransformAction so that its Box is bounded."
+                )
+        has_selector = layout.heads[0].kind == "selector"
+        normalised = [_normalised(part) for part in self._parts]
+        self.space: gymnasium.Space[Any] = normalised[0] if len(normalised) == 1 else spaces.Tuple(normalised)
+        parameter_names = tuple(f"{a.name}.{p.name}" for a in actions for p in a.parameters)
+        heads, base = [], 0
+        for head in layout.heads[has_selector:]:
+            names = parameter_names
+            if head.kind == "base":
+                names = tuple(f"base[{base + i}]" for i in range(head.components))
+                base += head.components
+            discrete = isinstance(head.space, spaces.Discrete)
+            size = int(head.space.n) if isinstance(head.space, spaces.Discrete) else head.components
+            heads.append(HeadShape("discrete" if discrete else "box", size, names))
+        branches = layout.branches if has_selector else ()
+        owner = layout.owner if has_selector else np.ones((1, sum(h.components for h in heads)), dtype=np.bool_)
+        self.layout = ActionLayout(branches, tuple(heads), owner)
+
+    def decode(self, action: Any) -> Any:
+        """An action of :attr:`space` (numbers outside [-1, 1] are clipped) as one of the extended space."""
+        values = action if isinstance(self.space, spaces.Tuple) else (action,)
+        parts = [_stretched(part, value) for part, value in zip(self._parts, values, strict=True)]
+        if isinstance(self._target, spaces.MultiDiscrete):
+            return np.array(parts, dtype=self._target.dtype)
+        return tuple(parts) if isinstance(self._target, spaces.Tuple) else parts[0]
+
+    def encode(self, action: Any) -> Any:
+        """The way back, for actions that were chosen by name."""
+        many = isinstance(self._target, (spaces.Tuple, spaces.MultiDiscrete))
+        values = action if many else (action,)
+        parts = [_squeezed(part, value) for part, value in zip(self._parts, values, strict=True)]
+        return tuple(parts) if isinstance(self.space, spaces.Tuple) else parts[0]
+
+
+def _normalised(part: gymnasium.Space[Any]) -> gymnasium.Space[Any]:
+    if isinstance(part, spaces.Discrete):
+        return spaces.Discrete(int(part.n))
+    assert isinstance(part, spaces.Box)
+    return spaces.Box(-1.0, 1.0, (int(np.prod(part.shape)),), np.float32)
+
+
+def _stretched(part: gymnasium.Space[Any], value: Any) -> Any:
+    if isinstance(part, spaces.Discrete):
+        return np.int64(value) + part.start
+    assert isinstance(part, spaces.Box)
+    share = (np.clip(np.asarray(value, np.float64), -1.0, 1.0).reshape(part.shape) + 1.0) / 2.0
+    stretched = part.low + share * (part.high.astype(np.float64) - part.low)
+    return np.clip(stretched, part.low, part.high).astype(part.dtype)
+
+
+def _squeezed(part: gymnasium.Space[Any], value: Any) -> Any:
+    if isinstance(part, spaces.Discrete):
+        return np.int64(value) - part.start
+    assert isinstance(part, spaces.Box)
+    share = (np.asarray(value, np.float64) - part.low) / (part.high.astype(np.float64) - part.low)
+    return (2.0 * share - 1.0).reshape(-1).astype(np.float32)

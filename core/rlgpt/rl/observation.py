@@ -1,0 +1,92 @@
+"""What the policy sees: the RLSetup's observation keys as one vector, and images beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from rlgpt.domain import Plain
+from rlgpt.errors import PluginError, UnknownNameError
+from rlgpt.plugin.base import ViewKey
+
+PLAIN = "observation"
+"""The key of an observation that is no Dict."""
+
+
+def is_image(space: gymnasium.Space[Any]) -> bool:
+    """uint8, height x width x channels or channels x height x width."""
+    return isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8
+
+
+class ObservationBuilder:
+    """Builds ``obs`` (float32, ``(D,)``) and ``image_KEY`` entries from an observation and a view.
+
+    A key is looked for among the base observation's keys first (``observation`` where it is no Dict), then among the
+    view's keys that are numbers. Parts of the base observation are flattened as gymnasium does (a Discrete is one-hot).
+
+    :param keys: of the RLSetup, in order.
+    :raises UnknownNameError: a key is neither.
+    :raises PluginError: the plugin's view does not have the size it documents.
+    """
+
+    def __init__(self, space: gymnasium.Space[Any], view_keys: Sequence[ViewKey], keys: Sequence[str]) -> None:
+        self._nested = isinstance(space, spaces.Dict)
+        base: Mapping[str, gymnasium.Space[Any]] = (
+            dict(space.spaces) if isinstance(space, spaces.Dict) else {PLAIN: space}
+        )
+        sizes = {k.name: k.size for k in view_keys if k.size > 0}
+        self._base: dict[str, gymnasium.Space[Any]] = {}
+        self._view: dict[str, int] = {}
+        self.images: dict[str, gymnasium.Space[Any]] = {}
+        self._order: list[str] = []
+        for key in dict.fromkeys(keys):
+            if key in base and is_image(base[key]):
+                self.images[key] = base[key]
+                continue
+            self._order.append(key)
+            if key in base and base[key].is_np_flattenable:
+                self._base[key] = base[key]
+            elif key in sizes:
+                self._view[key] = sizes[key]
+            else:
+                hint = "Keys of the view whose size is 0 are for code alone."
+                raise UnknownNameError("observation key", key, {*base, *sizes}, hint)
+        widths = [self._width(key) for key in self._order]
+        self.names = tuple(f"{k}[{i}]" for k, width in zip(self._order, widths, strict=True) for i in range(width))
+        """A name for each number of ``obs``; they say which weights another observation may take over."""
+        self.spaces: dict[str, gymnasium.Space[Any]] = {"obs": spaces.Box(-np.inf, np.inf, (sum(widths),), np.float32)}
+        self.spaces |= {f"image_{key}": image for key, image in self.images.items()}
+
+    @property
+    def needs_view(self) -> bool:
+        """Whether :meth:`build` reads the view at all (views may be costly)."""
+        return bool(self._view)
+
+    def build(self, observation: Any, view: Mapping[str, Plain]) -> dict[str, NDArray[Any]]:
+        """One entry for each of :attr:`spaces`."""
+        values = observation if self._nested else {PLAIN: observation}
+        parts = [
+            np.asarray(gymnasium.spaces.flatten(self._base[key], values[key]))
+            if key in self._base
+            else self._seen(key, view)
+            for key in self._order
+        ]
+        vector = np.concatenate(parts).astype(np.float32) if parts else np.zeros(0, np.float32)
+        return {"obs": vector} | {f"image_{key}": np.asarray(values[key]) for key in self.images}
+
+    def _seen(self, key: str, view: Mapping[str, Plain]) -> NDArray[np.float32]:
+        flat = np.asarray(view[key], np.float32).reshape(-1)
+        if flat.size != self._view[key]:
+            raise PluginError(
+                f"view key {key!r} is documented with size {self._view[key]} and has {flat.size} numbers; "
+                "mend view_keys()."
+            )
+        return flat
+
+    def _width(self, key: str) -> int:
+        return self._view[key] if key in self._view else int(gymnasium.spaces.flatdim(self._base[key]))

@@ -1,0 +1,196 @@
+"""The environment as every trainer sees it: one observation vector, a mask, a duration, normalised actions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from rlgpt.errors import UnknownNameError
+from rlgpt.options import ExtendedEnv, extend
+from rlgpt.rl.codec import ActionCodec
+from rlgpt.rl.distribution import ActionLayout
+from rlgpt.rl.observation import ObservationBuilder
+from rlgpt.rl.watch import Watch
+
+if TYPE_CHECKING:
+    from rlgpt.domain import Task
+    from rlgpt.plugin.base import EnvironmentPlugin
+    from rlgpt.rl.base import EnvSpec
+
+Observation = dict[str, np.ndarray]
+
+
+class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
+    """An extended environment for a learner.
+
+    Observation: ``obs`` float32 ``(D,)``; ``image_KEY`` for each image; ``action_mask`` float32 ``(branches,)``, 1
+    where a branch may be chosen (``(1,)`` of ones where the space has no selector); ``duration`` float32 ``(1,)``, the
+    primitive steps of the decision that led here, 0 at reset.
+
+    Action space: Discrete, Box(-1, 1), or a Tuple of those, the selector first. Where an episode ends, info has
+    ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (decisions of each action in it).
+
+    Use :func:`build`. A reset without a seed draws one from the environment's own stream.
+
+    :ivar layout: what a :class:`~rlgpt.rl.distribution.BranchedDistribution` needs.
+    :ivar observation_names: a name for each number of ``obs``.
+    """
+
+    def __init__(self, env: ExtendedEnv, watch: Watch, keys: tuple[str, ...], *, seed: int) -> None:
+        super().__init__(env)
+        self.extended, self._watch = env, watch
+        self.codec = ActionCodec(env.action_space, env.layout, env.actions)
+        self.layout: ActionLayout = self.codec.layout
+        self.gamma, self.task = env.gamma, env.task
+        self._builder = ObservationBuilder(watch.observation_space, env.plugin.view_keys(env.task), keys)
+        self.observation_names = self._builder.names
+        self.action_space = self.codec.space
+        mask = spaces.Box(0, 1, (max(1, len(self.layout.branches)),), np.float32)
+        duration = spaces.Box(0, np.inf, (1,), np.float32)
+        entries = {**self._builder.spaces, "action_mask": mask, "duration": duration}
+        self.observation_space: gymnasium.Space[Any] = spaces.Dict(entries)
+        self._seeds = np.random.default_rng(np.random.SeedSequence(seed))
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """Names of what a decision may be, as in ``info["action"]``."""
+        return self.extended.layout.branches
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        self._seed = int(self._seeds.integers(2**31)) if seed is None else seed
+        self._decisions, self._reward = 0, 0.0
+        self._terms: Counter[str] = Counter()
+        self._usage: Counter[str] = Counter()
+        observation, info = self.extended.reset(seed=self._seed, options=options)
+        return self._observe(observation, info, 0), info
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.extended.step(self.codec.decode(action))
+        self._decisions += 1
+        self._reward += info["total_reward"]
+        self._usage[info["action"]] += 1
+        for name, value in info.get("reward_terms", {}).items():
+            self._terms[name] += value
+        if terminated or truncated:
+            info["episode"] = {
+                "seed": self._seed,
+                "success": self._watch.success,
+                "total_reward": self._reward,
+                "primitive_steps": info["primitive_steps"],
+                "decisions": self._decisions,
+                "reward_terms": dict(self._terms),
+            }
+            info["usage"] = dict(self._usage)
+        return self._observe(observation, info, info["duration"]), float(reward), terminated, truncated, info
+
+    def quarantine(self, names: Iterable[str]) -> None:
+        """Mask these coded actions from the next reset on, instead of those masked before."""
+        self.extended.quarantine(names)
+
+    def coded(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
+        """The action that chooses coded action ``name``, parameters at their defaults unless given.
+
+        :raises UnknownNameError: there is no such action, or no such parameter.
+        """
+        return self.codec.encode(self.extended.extension.write(name, parameters))
+
+    def branch(self, action: Any) -> str:
+        """The name of what an action chooses."""
+        if not self.layout.branches:
+            return self.branches[0] if self.branches else "base"
+        selector = action[0] if isinstance(self.action_space, spaces.Tuple) else action
+        return self.layout.branches[int(selector)]
+
+    def _observe(self, observation: Any, info: Mapping[str, Any], duration: int) -> Observation:
+        view = self.extended.view() if self._builder.needs_view else {}
+        mask = info["action_mask"] if self.layout.branches else np.ones(1)
+        seen = self._builder.build(observation, view)
+        seen["action_mask"] = np.asarray(mask, np.float32)
+        seen["duration"] = np.array([duration], np.float32)
+        return seen
+
+
+def plugin_of(spec: EnvSpec) -> EnvironmentPlugin:
+    """The plugin that ``spec`` names, or that its factory makes.
+
+    :raises UnknownNameError: no plugin of that name is installed.
+    """
+    if callable(spec.factory):
+        plugin: EnvironmentPlugin = spec.factory(spec.task)
+        return plugin
+    from rlgpt.plugin.manager import PluginManager
+
+    return PluginManager().plugin(spec.factory or spec.task.plugin)
+
+
+def build(
+    spec: EnvSpec,
+    *,
+    seed: int,
+    evaluation: bool = False,
+    render_mode: str | None = None,
+    trace: bool = False,
+    on_step: Callable[[gymnasium.Env[Any, Any]], None] | None = None,
+) -> PolicyEnv:
+    """The environment of a recipe.
+
+    Training uses the RLSetup's horizon (where it is below the task's own), reset option and reward weights. Evaluation
+    uses the task's own horizon and reset, and pays the plugin's default weights, so that rewards compare across setups.
+
+    :param seed: of the stream that resets without a seed draw from.
+    :param trace: ``info["decision"]`` holds a :class:`rlgpt.domain.Decision`.
+    :param on_step: called with the base environment after its reset and after every primitive step (for video).
+    :raises UnknownNameError: the setup names an action, observation key, reward term or reset option there is not.
+    """
+    plugin, task, setup = plugin_of(spec), spec.task, spec.setup
+    known = {a.name: a for a in spec.actions}
+    for name in setup.coded_actions:
+        if name not in known:
+            raise UnknownNameError(
+                "coded action", name, known, "The RLSetup may choose among the actions it was given."
+            )
+    start = None if evaluation else _reset_options(plugin, task, setup.reset_option)
+    horizon = None if evaluation else setup.horizon
+    watch = Watch(
+        plugin.make_env(task, seed=seed, render_mode=render_mode),
+        horizon=horizon if horizon is not None and horizon < task.horizon else None,
+        options=start,
+        on_step=on_step,
+    )
+    extended = extend(
+        watch,
+        tuple(known[name] for name in setup.coded_actions),
+        plugin=plugin,
+        task=task,
+        gamma=setup.gamma,
+        base_actions=setup.base_actions,
+        reward_weights=plugin.default_setup(task).reward_weights if evaluation else setup.reward_weights,
+        sandbox=_sandbox(spec),
+        quarantined=[name for name in spec.quarantined if name in setup.coded_actions],
+        trace=trace,
+    )
+    return PolicyEnv(extended, watch, setup.observation_keys, seed=seed)
+
+
+def _sandbox(spec: EnvSpec) -> Any:
+    if not spec.setup.coded_actions:
+        return None
+    from rlgpt.sandbox import Budgets, Sandbox
+
+    return Sandbox(Budgets(**spec.sandbox))
+
+
+def _reset_options(plugin: EnvironmentPlugin, task: Task, name: str | None) -> dict[str, Any] | None:
+    if name is None:
+        return None
+    options = {o.name: o for o in plugin.reset_options(task)}
+    if name not in options:
+        raise UnknownNameError("reset option", name, options, "None is the task's own reset.")
+    return dict(options[name].options)
