@@ -35,6 +35,12 @@ class Parameter(Value):
     A coded action's parameters are ``float``: the policy chooses them from a Box.
     """
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"name": "dx", "low": -0.2, "high": 0.2, "default": 0.05, "unit": "m", "doc": "along x"}]
+        }
+    )
+
     name: Name
     kind: Literal["float", "int", "bool", "choice"] = "float"
     low: float | None = None

@@ -1,0 +1,119 @@
+"""Finds JSON objects and Python code in a model's reply, whatever stands around them. Linear in the reply's length."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+REPLY_LIMIT = 200_000
+"""Characters of a reply that are read; a longer one is refused before any parsing."""
+
+_STARTS = 500
+"""Opening braces tried before giving up: bounds the work on a reply made of braces."""
+
+_FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*([A-Za-z0-9_+-]*)[^`\n]*")
+_THINKING = re.compile(r"\A\s*<(think|thinking)>")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a reply holds.
+
+    :ivar objects: its outermost JSON objects, in order.
+    :ivar code: its Python block (the last one that defines a function), or None.
+    :ivar fault: why the first ``{`` opens no JSON object, in words; empty where it does, or where there is none.
+    """
+
+    objects: tuple[dict[str, Any], ...]
+    code: str | None
+    fault: str = ""
+
+
+def find(text: str) -> Found:
+    """The JSON objects and the Python block of ``text``.
+
+    Python blocks are cut out before braces are looked for, so that a dict in code is no candidate. Raw line ends in
+    JSON strings are accepted (models write them); NaN and infinities are not.
+
+    :param text: at most :data:`REPLY_LIMIT` characters; the caller checks.
+    """
+    prose, blocks = _cut_code(_without_thinking(text))
+    functions = [b for b in blocks if "def " in b]
+    code = next(reversed(functions or blocks), None)
+    faults: list[str] = []
+    objects = tuple(_objects(prose, faults))
+    return Found(objects, code, "" if objects or not faults else faults[0])
+
+
+def _without_thinking(text: str) -> str:
+    """``text`` without a leading ``<think>`` part: local models put drafts there."""
+    opened = _THINKING.match(text)
+    if opened is None:
+        return text
+    _, closed, rest = text.partition(f"</{opened[1]}>")
+    return rest if closed else text
+
+
+def _cut_code(text: str) -> tuple[str, list[str]]:
+    """``text`` without its Python blocks, and those blocks, dedented. An unclosed block is not taken: it broke off."""
+    prose: list[str] = []
+    blocks: list[str] = []
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines):
+        opened = _FENCE.fullmatch(lines[at])
+        end = _closing(lines, at + 1, opened[1]) if opened else None
+        if opened is None or end is None:
+            prose.append(lines[at])
+            at += 1
+            continue
+        body, language = lines[at + 1 : end], opened[2].lower()
+        if language in ("python", "py", "python3") or (not language and any("def " in line for line in body)):
+            blocks.append(textwrap.dedent("\n".join(body)).strip("\n") + "\n")
+        else:
+            prose.extend(body)
+        at = end + 1
+    return "\n".join(prose), blocks
+
+
+def _closing(lines: list[str], start: int, fence: str) -> int | None:
+    """The line that closes ``fence``; None where another one opens first, so that the whole stays linear."""
+    for at in range(start, len(lines)):
+        line = lines[at].strip()
+        if line.startswith(fence) and not line.strip("`"):
+            return at
+        if line.startswith("```") and _FENCE.fullmatch(lines[at]):
+            return None
+    return None
+
+
+def _objects(text: str, faults: list[str]) -> Iterator[dict[str, Any]]:
+    decoder = json.JSONDecoder(strict=False, parse_constant=_refuse)
+    at = 0
+    for _ in range(_STARTS):
+        at = text.find("{", at)
+        if at < 0:
+            return
+        try:
+            value, at = decoder.raw_decode(text, at)
+            yield value
+        except json.JSONDecodeError as fault:
+            cut = fault.pos >= len(text.rstrip()) or fault.msg.startswith("Unterminated string")
+            where = "it broke off before the object was closed" if cut else _around(text, fault)
+            faults.append(where)
+            at += 1
+        except (ValueError, RecursionError) as fault:
+            faults.append("it is nested too deeply" if isinstance(fault, RecursionError) else str(fault)[:200])
+            at += 1
+
+
+def _around(text: str, fault: json.JSONDecodeError) -> str:
+    return f"{fault.msg} near {text[max(0, fault.pos - 30) : fault.pos + 10]!r}"
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON number")

@@ -1,0 +1,151 @@
+"""How a reply must look, as text for prompts: rendered from the schema, so that prompt and parser cannot drift.
+
+The text depends on the schema alone (names, types, bounds, descriptions): the same schema gives the same text, and a
+transcript's fingerprint holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+CODE_FIELD = "source"
+"""A top-level text field of this name is given as a fenced Python block instead of inside the JSON."""
+
+_WORDS = {"string": "text", "number": "number", "integer": "whole number", "boolean": "true or false"}
+
+
+def takes_code(schema: type[BaseModel]) -> bool:
+    """Whether replies of ``schema`` carry a fenced Python block."""
+    field = schema.model_fields.get(CODE_FIELD)
+    return field is not None and field.annotation is str
+
+
+def format_instructions(schema: type[BaseModel]) -> str:
+    """What to tell a model about the reply's form: an example, then a line for each field.
+
+    Where the schema has a text field ``source``, the model is told to leave it out of the JSON and to give it as one
+    fenced Python block after it: code inside JSON strings is what models get wrong.
+
+    >>> from rlgpt.domain import Review
+    >>> print(format_instructions(Review))
+    Answer with one JSON object of this form, and nothing after it:
+    {"works": true, "findings": [{"action": "text", "problem": "text", "suggestion": "text"}]}
+    Fields:
+    - works: true or false
+    - findings: list; may be left out; each:
+      - action: text; may be left out
+      - problem: text
+      - suggestion: text
+    """
+    whole = schema.model_json_schema()
+    code = takes_code(schema)
+    top = {k: v for k, v in whole["properties"].items() if not (code and k == CODE_FIELD)}
+    shape = {**whole, "properties": top}
+    example = json.dumps(_example(shape, whole.get("$defs", {}), 0), ensure_ascii=False)
+    lines = [f"Answer with one JSON object of this form, and nothing after it:\n{example}"]
+    if code:
+        lines = [
+            f"Answer with one JSON object of this form, without `{CODE_FIELD}`:\n{example}",
+            f"and after it one fenced block that holds `{CODE_FIELD}`, the Python code, whole:\n```python\n...\n```",
+        ]
+    return "\n".join([*lines, "Fields:", *_fields(shape, whole.get("$defs", {}), 0)])
+
+
+def _resolve(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``node`` with its reference followed and ``| None`` made ``nullable``; its own description and default stay."""
+    outer = {k: v for k, v in node.items() if k in ("description", "default", "examples")}
+    while True:
+        if "$ref" in node:
+            node = defs[node["$ref"].rsplit("/", 1)[1]]
+        elif len(kinds := [n for n in node.get("anyOf", ()) if n.get("type") != "null"]) == 1:
+            outer["nullable"] = len(node["anyOf"]) == 2
+            node = kinds[0]
+        else:
+            return {**{k: v for k, v in node.items() if k != "description" or "properties" not in node}, **outer}
+
+
+def _example(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> Any:
+    node = _resolve(node, defs)
+    if node.get("examples"):
+        return node["examples"][0]
+    if node.get("nullable") and "default" in node:
+        return node["default"]
+    if "properties" in node and depth < 5:
+        return {name: _example(child, defs, depth + 1) for name, child in node["properties"].items()}
+    if "enum" in node or "const" in node:
+        return node.get("const", node.get("enum", [None])[0])
+    if isinstance(node.get("default"), bool | int | float) or node.get("default"):
+        return node["default"]
+    match node.get("type"):
+        case "string":
+            return "a_name" if "pattern" in node else "text"
+        case "integer" | "number":
+            low = node.get("minimum", node.get("exclusiveMinimum"))
+            return 1 if low is None or "minimum" not in node else low
+        case "boolean":
+            return True
+        case "array":
+            return [_example(node.get("items", {}), defs, depth + 1)] if depth < 5 else []
+        case "object":
+            value = node.get("additionalProperties")
+            return {"name": _example(value, defs, depth + 1)} if isinstance(value, dict) else {}
+    return 1.0 if any(n.get("type") == "number" for n in node.get("anyOf", ())) else "value"
+
+
+def _fields(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> list[str]:
+    lines = []
+    required = node.get("required", ())
+    for name, raw in node["properties"].items():
+        child = _resolve(raw, defs)
+        parts = [_kind(child, defs) + (" or null" if child.get("nullable") else "")]
+        if name not in required:
+            default = child.get("default")
+            plain = isinstance(default, bool | int | float) or (isinstance(default, str) and default)
+            parts.append(f"may be left out ({json.dumps(default)})" if plain else "may be left out")
+        if child.get("description"):
+            parts.append(" ".join(str(child["description"]).split()))
+        inner = _inner(child, defs)
+        nested = inner is not None and depth < 4
+        lines.append(f"{'  ' * depth}- {name}: {'; '.join(parts)}{'; each:' if nested else ''}")
+        if nested and inner is not None:
+            lines += _fields(inner, defs, depth + 1)
+    return lines
+
+
+def _inner(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The object whose fields are worth a line of their own: ``node`` itself, or what it is a list or mapping of."""
+    for candidate in (node, node.get("items"), node.get("additionalProperties")):
+        if isinstance(candidate, Mapping) and "properties" in (found := _resolve(candidate, defs)):
+            return found
+    return None
+
+
+def _kind(node: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    if "enum" in node or "const" in node:
+        return "one of " + ", ".join(json.dumps(v) for v in node.get("enum", [node.get("const")]))
+    match node.get("type"):
+        case "array":
+            items = _resolve(node.get("items", {}), defs)
+            size = _bounds(node, "minItems", "maxItems", " of them")
+            return f"list{size}" if "properties" in items else f"list of {_kind(items, defs)}{size}"
+        case "object" if isinstance(value := node.get("additionalProperties"), Mapping):
+            return f"object: name -> {_kind(_resolve(value, defs), defs)}"
+        case "object":
+            return "object"
+        case "string" if "pattern" in node:
+            return f"text that matches {node['pattern']}"
+        case str(kind):
+            length = _bounds(node, "minLength", "maxLength", " characters")
+            low = f", above {node['exclusiveMinimum']:g}" if "exclusiveMinimum" in node else ""
+            return _WORDS.get(kind, kind) + length + low + _bounds(node, "minimum", "maximum", "")
+    kinds = [_kind(_resolve(n, defs), defs) for n in node.get("anyOf", ())]
+    return " or ".join(dict.fromkeys(kinds)) if kinds and len(kinds) < 6 else "any JSON value"
+
+
+def _bounds(node: Mapping[str, Any], low: str, high: str, unit: str) -> str:
+    words = [f"{word} {node[key]:g}" for word, key in (("at least", low), ("at most", high)) if key in node]
+    return f", {' and '.join(words)}{unit}" if words else ""

@@ -1,0 +1,164 @@
+"""Asking for a value: found in the reply's text, validated, checked, and asked for again where it cannot be used."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from rlgpt.errors import LLMError
+from rlgpt.llm.base import LLM, Message, Reply, Request
+from rlgpt.llm.extract import REPLY_LIMIT, find
+from rlgpt.llm.instructions import CODE_FIELD, format_instructions, takes_code
+
+__all__ = ["Answer", "UnreadableError", "ask", "format_instructions", "read"]
+
+M = TypeVar("M", bound=BaseModel)
+
+_QUOTED = 20_000
+"""Characters of a reply that could not be used which the model is shown again."""
+
+_REFUSALS = re.compile(
+    r"\W*(i['\u2019]?m sorry|sorry|i apologi|i can(no|['\u2019])t|i am unable|i['\u2019]m unable|as an ai)", re.I
+)
+
+
+class Answer(NamedTuple, Generic[M]):
+    """A value, and every reply it took, the usable one last."""
+
+    parsed: M
+    replies: tuple[Reply, ...]
+
+
+class UnreadableError(LLMError):
+    """One reply that could not be used, and why: ``complaints`` are written for the model."""
+
+    def __init__(self, complaints: Sequence[str]) -> None:
+        self.complaints = tuple(complaints)
+        super().__init__("; ".join(complaints))
+
+
+def ask(
+    llm: LLM,
+    request: Request,
+    schema: type[M],
+    check: Callable[[M], Sequence[str]] | None = None,
+    retries: int = 2,
+) -> Answer[M]:
+    """Ask until the reply is a ``schema`` that ``check`` has no complaint about, at most ``1 + retries`` times.
+
+    A reply that cannot be used is sent back with what was wrong with it, as two more messages; ``key.ask`` counts up
+    from the request's own. Prompts tell the form of the reply with :func:`format_instructions`.
+
+    :param check: complaints about a parsed value, for the model to read (an unknown primitive, say); none: it is good.
+    :raises LLMError: no usable reply after the last try; names what was wrong with it.
+    """
+    replies: list[Reply] = []
+    messages = request.messages
+    complaints: Sequence[str] = ()
+    for again in range(retries + 1):
+        key = request.key.model_copy(update={"ask": request.key.ask + again})
+        reply = llm.complete(request.model_copy(update={"key": key, "messages": messages}))
+        replies.append(reply)
+        try:
+            parsed = read(reply, schema)
+            complaints = list(check(parsed)) if check is not None else []
+        except UnreadableError as fault:
+            complaints = fault.complaints
+        else:
+            if not complaints:
+                return Answer(parsed, tuple(replies))
+        messages = (*messages, *_again(reply, complaints, schema))
+    key = request.key
+    who = f"{key.role}{f' on {key.sub_action!r}' if key.sub_action else ''}, iteration {key.iteration}"
+    raise LLMError(
+        f"no usable reply from {replies[-1].model} ({who}) in {len(replies)} tries. The last one: "
+        f"{'; '.join(complaints)[:1500]}. It began: {replies[-1].text[:120]!r}. Resume the run to ask again, "
+        f"or choose another model (llm.model=...)."
+    )
+
+
+def read(reply: Reply, schema: type[M]) -> M:
+    """The first JSON object in ``reply`` that is a ``schema``; its code from the fenced block where it has one.
+
+    :raises UnreadableError: the reply is empty, a refusal, too long, or holds no such object.
+    """
+    text = reply.text
+    if not text.strip():
+        raise UnreadableError(
+            ["it was empty" if reply.finish_reason != "length" else "it ran out of tokens before any text"]
+        )
+    if len(text) > REPLY_LIMIT:
+        raise UnreadableError([f"it was longer than {REPLY_LIMIT:,} characters; be far briefer"])
+    found = find(text)
+    candidates = [c for o in found.objects for c in (o, *_wrapped(o))]
+    if takes_code(schema):
+        candidates = [_with_code(c, found.code) for c in candidates]
+    faults: list[tuple[int, ValidationError]] = []
+    for candidate in candidates:
+        try:
+            return _validated(candidate, schema)
+        except ValidationError as fault:
+            faults.append((len(candidate.keys() & schema.model_fields.keys()), fault))
+    if faults:
+        _, nearest = max(faults, key=lambda pair: pair[0])
+        raise UnreadableError(_complaints(nearest, schema))
+    if reply.finish_reason in ("content_filter", "refusal") or _REFUSALS.match(text):
+        raise UnreadableError(["it declined to answer instead of giving the JSON object"])
+    if found.fault:
+        raise UnreadableError([f"its JSON could not be read: {found.fault}"])
+    raise UnreadableError(["there was no JSON object in it"])
+
+
+def _wrapped(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """What an object of a single key holds, where that is an object: models like to write ``{"plan": {...}}``."""
+    return [v for v in value.values() if isinstance(v, dict)] if len(value) == 1 else []
+
+
+def _with_code(value: dict[str, Any], code: str | None) -> dict[str, Any]:
+    given = value.get(CODE_FIELD)
+    if code is None or (isinstance(given, str) and "def " in given):
+        return value
+    return {**value, CODE_FIELD: code}
+
+
+def _validated(value: dict[str, Any], schema: type[M]) -> M:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError) as fault:
+        # pydantic lets lone surrogates through; no file could hold them.
+        raise UnreadableError(["it holds escapes that are no Unicode text"]) from fault
+    return schema.model_validate(value)
+
+
+def _complaints(fault: ValidationError, schema: type[BaseModel]) -> list[str]:
+    lines = []
+    for error in fault.errors(include_url=False)[:8]:
+        where = ".".join(map(str, error["loc"])) or "the object"
+        given = repr(error["input"])
+        if error["type"] == "extra_forbidden":
+            lines.append(f"{where}: there is no such field")
+        elif error["type"] == "missing" and where == CODE_FIELD and takes_code(schema):
+            lines.append("the ```python block is missing or broke off")
+        elif error["type"] == "missing":
+            lines.append(f"{where}: this field is missing")
+        else:
+            lines.append(f"{where}: {error['msg']} (got {given if len(given) <= 80 else given[:77] + '...'})")
+    if any(e["type"] in ("extra_forbidden", "missing") and len(e["loc"]) == 1 for e in fault.errors()):
+        lines.append(f"the fields are {', '.join(schema.model_fields)}")
+    return lines
+
+
+def _again(reply: Reply, complaints: Sequence[str], schema: type[BaseModel]) -> tuple[Message, Message]:
+    shown = reply.text if len(reply.text) <= _QUOTED else f"{reply.text[:_QUOTED]}\n[... cut]"
+    listed = "\n".join(f"- {c}" for c in complaints)
+    form = "the JSON object and the ```python block" if takes_code(schema) else "the JSON object"
+    return (
+        Message(role="assistant", content=shown.strip() or "(empty)"),
+        Message(
+            role="user", content=f"Your reply cannot be used:\n{listed}\nAnswer again, whole: {form}, as asked for."
+        ),
+    )

@@ -1,0 +1,199 @@
+"""Asking for a value: what models write around it, and what happens where it cannot be used."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from rlgpt.domain import ActionPlan, CodedAction, Critique, Review, RLSetup
+from rlgpt.errors import LLMError
+from rlgpt.llm import instructions
+from rlgpt.llm.base import Message, Reply, Request, RequestKey
+from rlgpt.llm.extract import REPLY_LIMIT, find
+from rlgpt.llm.structured import UnreadableError, ask, format_instructions, read
+from rlgpt.testing.llm import FakeLLM
+
+REQUEST = Request(
+    key=RequestKey(task="kitchen/kettle", iteration=2, role="review", sub_action="lift"),
+    messages=(Message(role="user", content="judge"),),
+    fingerprint="f",
+)
+GOOD = '{"works": true}'
+CODE = 'def run(dx=0.1):\n    view = yield observe()\n    return {"x": view["hand"]}\n'
+INDENTED = textwrap.indent(f"```python\n{CODE}```", "   ")
+
+
+def reply(text: str, finish_reason: str = "stop") -> Reply:
+    return Reply(text=text, model="m", finish_reason=finish_reason)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"Sure! Here it is:\n```json\n{GOOD}\n```\nTell me if you need more.",
+        f"```\n{GOOD}\n```",
+        f"A set like {{1, 2}} or {{}} is no answer, but {GOOD} is, and {{'so': 'on'}}.",
+        f'<think>maybe {{"works": false}}?</think>\n{GOOD}',
+        f'{{"review": {GOOD}}}',
+        f'{{"verdict": "fine"}} {GOOD} {{"works": false}}',
+        f'```python\nx = {{"works": false}}\n```\n{GOOD}',
+    ],
+)
+def test_the_object_is_found_in_what_models_write_around_it(text: str) -> None:
+    assert read(reply(text), Review) == Review(works=True)
+
+
+def test_raw_line_ends_in_strings_are_read() -> None:
+    parsed = read(reply('{"works": false, "findings": [{"problem": "two\nlines", "suggestion": ""}]}'), Review)
+    assert parsed.findings[0].problem == "two\nlines"
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "complaint"),
+    [
+        ("", "stop", "empty"),
+        (" \n", "stop", "empty"),
+        ("", "length", "ran out of tokens"),
+        ("I'm sorry, but I cannot help with that.", "stop", "declined"),
+        ("No.", "content_filter", "declined"),
+        ("It works well.", "stop", "no JSON object"),
+        ('{"works": tr', "length", "could not be read"),
+        ('{"works": true, "findings": [{"problem": "it', "length", "broke off"),
+        ('{"works": true, "findings": NaN}', "stop", "NaN"),
+        ('{"works": true,, }', "stop", "near"),
+        ('{"works": "perhaps"}', "stop", "works: Input should be a valid boolean"),
+        ('{"works": true, "mood": 1}', "stop", "mood: there is no such field"),
+        ('{"findings": []}', "stop", "works: this field is missing"),
+        ('{"works": true, "findings": [{"problem": "\\ud800", "suggestion": ""}]}', "stop", "Unicode"),
+        ("x" * (REPLY_LIMIT + 1), "stop", "longer than 200,000"),
+    ],
+)
+def test_what_cannot_be_used_is_named(text: str, finish: str, complaint: str) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        read(reply(text, finish), Review)
+    assert complaint in str(caught.value)
+    assert len(str(caught.value)) < 2000
+
+
+@pytest.mark.parametrize(
+    "text", ["{" * REPLY_LIMIT, '{"a":' * 40_000, "[{" * 100_000, "```\n" * 50_000, "`" * REPLY_LIMIT]
+)
+def test_a_hostile_reply_costs_little(text: str) -> None:
+    assert find(text).objects == ()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+)
+
+
+@given(JSON)
+def test_any_json_object_is_found_in_prose(value: object) -> None:
+    found = find(f"Well: {json.dumps({'value': value})} and so on.")
+    assert found.objects == ({"value": value},)
+
+
+@given(st.text(max_size=300))
+def test_no_text_breaks_the_reader(text: str) -> None:
+    try:
+        read(reply(text), Review)
+    except UnreadableError as fault:
+        assert fault.complaints  # noqa: PT017 - either outcome is right
+
+
+def action(**changes: object) -> str:
+    return json.dumps({"name": "lift", "doc": "lifts", "max_steps": 5, **changes})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{action()}\n```python\n{CODE}```",
+        f"```python\n{CODE}```\n```json\n{action()}\n```",
+        f"{action(source='')}\n```py\n{CODE}```",
+        f"{action(source='see below')}\n```\n{CODE}```",
+        f"```python\ndef run():\n    pass\n```\nbut better\n```python\n{CODE}```\nused so:\n```python\nlift(0.2)\n```"
+        f"\n{action()}",
+        f"1. the code\n{INDENTED}\n{action()}",
+        action(source=CODE),
+        f'{{"name": "lift", "doc": "lifts", "max_steps": 5, "source": "\n```python\n{CODE}```\n"}}',
+    ],
+)
+def test_code_comes_from_the_fenced_block(text: str) -> None:
+    assert read(reply(text), CodedAction) == CodedAction(name="lift", doc="lifts", source=CODE, max_steps=5)
+
+
+def test_code_in_the_json_stands_where_the_block_is_only_an_example() -> None:
+    parsed = read(reply(f"{action(source=CODE)}\n```python\nlift(dx=0.2)\n```"), CodedAction)
+    assert parsed.source == CODE
+
+
+def test_a_block_that_broke_off_is_no_code() -> None:
+    with pytest.raises(UnreadableError, match="python block is missing or broke off"):
+        read(reply(f"{action()}\n```python\n{CODE}"), CodedAction)
+
+
+def test_a_reply_is_asked_for_again_with_what_was_wrong() -> None:
+    llm = FakeLLM({"review": ["nothing", '{"works": 7.5}', GOOD]})
+    answer = ask(llm, REQUEST, Review)
+    assert answer.parsed == Review(works=True)
+    assert [r.text for r in answer.replies] == ["nothing", '{"works": 7.5}', GOOD]
+    assert [r.key.ask for r in llm.requests] == [0, 1, 2]
+    assert {r.fingerprint for r in llm.requests} == {"f"}
+    last = llm.requests[2].messages
+    assert [m.role for m in last] == ["user", "assistant", "user", "assistant", "user"]
+    assert "no JSON object" in last[2].content
+    assert last[3].content == '{"works": 7.5}'
+    assert "works" in last[4].content
+
+
+def test_the_domain_may_complain() -> None:
+    llm = FakeLLM({"review": ['{"works": false}', GOOD]})
+    answer = ask(llm, REQUEST, Review, check=lambda r: [] if r.works else ["unknown primitive 'fly'"])
+    assert answer.parsed.works
+    assert "- unknown primitive 'fly'" in llm.requests[1].messages[-1].content
+
+
+def test_the_last_try_ends_in_an_error_that_names_the_fault() -> None:
+    llm = FakeLLM({"review": ["", "I cannot do that.", '{"works": "no idea"}', GOOD]})
+    with pytest.raises(
+        LLMError, match=r"review on 'lift', iteration 2.* 3 tries.*works: Input should be a valid boolean"
+    ):
+        ask(llm, REQUEST, Review)
+    assert len(llm.requests) == 3
+    assert llm.requests[1].messages[1].content == "(empty)"
+
+
+def test_a_megabyte_is_survived_and_not_sent_back() -> None:
+    llm = FakeLLM({"review": ["y" * 1_000_000, GOOD]})
+    assert ask(llm, REQUEST, Review).parsed.works
+    assert sum(len(m.content) for m in llm.requests[1].messages) < 25_000
+
+
+def test_the_request_counts_from_its_own_ask() -> None:
+    llm = FakeLLM({"review": ["", GOOD]})
+    ask(llm, REQUEST.model_copy(update={"key": REQUEST.key.model_copy(update={"ask": 3})}), Review)
+    assert [k.ask for k in llm.keys] == [3, 4]
+
+
+@pytest.mark.parametrize("schema", [ActionPlan, CodedAction, Critique, Review, RLSetup])
+def test_the_example_in_the_instructions_is_read_by_the_reader(schema: type) -> None:
+    text = format_instructions(schema)
+    assert text == format_instructions(schema)
+    assert len(text) < 3000
+    try:
+        read(reply(text.replace("```python\n...", "```python\ndef run(): ...")), schema)
+    except (UnreadableError, ValidationError) as fault:
+        pytest.fail(f"{fault}\n{text}")
+
+
+def test_the_instructions_as_documented() -> None:
+    failed, tried = doctest.testmod(instructions)
+    assert (failed, tried) == (0, 2)
