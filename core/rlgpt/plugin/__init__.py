@@ -1,1 +1,31 @@
-"""Plugins: environments and what agents may know of them."""
+"""Environments, and what agents may know and use of them. Light: imports no simulator."""
+
+from rlgpt.plugin.base import (
+    Check,
+    Context,
+    EnvironmentPlugin,
+    Labels,
+    Limits,
+    LowLevel,
+    Primitive,
+    ResetOption,
+    RewardTerm,
+    ViewKey,
+)
+from rlgpt.plugin.hookspecs import hookimpl
+from rlgpt.plugin.manager import PluginManager
+
+__all__ = [
+    "Check",
+    "Context",
+    "EnvironmentPlugin",
+    "Labels",
+    "Limits",
+    "LowLevel",
+    "PluginManager",
+    "Primitive",
+    "ResetOption",
+    "RewardTerm",
+    "ViewKey",
+    "hookimpl",
+]

@@ -150,7 +150,7 @@ class EnvironmentPlugin(ABC):
         """
 
     def model(self, env: gymnasium.Env[Any, Any]) -> Any:
-        """A handle on ``env`` for primitives, views and reward terms: host side, trusted. Default: ``env`` unwrapped."""
+        """A handle on ``env`` for primitives, views and reward terms: trusted, host side. Default: ``env.unwrapped``."""
         return env.unwrapped
 
     def primitives(self, task: Task) -> Sequence[Primitive]:

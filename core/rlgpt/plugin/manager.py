@@ -1,0 +1,172 @@
+"""Finds plugins: entry points of group ``rlgpt``, each loaded when it is first needed.
+
+A broken plugin is named and skipped, and is fatal only when it is selected.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, cast
+
+import pluggy
+
+from rlgpt.domain import Task
+from rlgpt.errors import PluginError, UnknownNameError
+from rlgpt.plugin import hookspecs
+from rlgpt.plugin.base import EnvironmentPlugin
+
+DISABLE = "RLGPT_DISABLE_PLUGINS"
+_NAME = re.compile(r"[a-z0-9_]{1,40}")
+
+
+class PluginManager:
+    """The plugins of one process. Cheap to make: nothing is looked for, or imported, before it is asked for.
+
+    :param points: the entry points to use. Default: those of the installed distributions.
+    :param disabled: ``"1"`` for all, or names of entry points or plugins, separated by commas. Default: the environment
+        variable ``RLGPT_DISABLE_PLUGINS``.
+    """
+
+    def __init__(self, points: Iterable[EntryPoint] | None = None, *, disabled: str | None = None) -> None:
+        off = os.environ.get(DISABLE, "") if disabled is None else disabled
+        self._off = {name.strip() for name in off.split(",") if name.strip()}
+        self._given = points
+        self._points: dict[str, EntryPoint] | None = None
+        self._loaded: set[str] = set()
+        self._broken: dict[str, str] = {}
+        self._plugins: dict[str, EnvironmentPlugin] = {}
+        self._tasks: dict[str, dict[str, Task]] = {}
+        self._pluggy = pluggy.PluginManager(hookspecs.GROUP)
+        self._pluggy.add_hookspecs(hookspecs)
+
+    @property
+    def broken(self) -> Mapping[str, str]:
+        """Entry point -> what is wrong with it (loads every plugin)."""
+        self._load(self._find())
+        return self._broken
+
+    @property
+    def plugins(self) -> Mapping[str, EnvironmentPlugin]:
+        """Every plugin that works, by name (loads every plugin)."""
+        self._load(self._find())
+        return dict(sorted(self._plugins.items()))
+
+    def plugin(self, name: str) -> EnvironmentPlugin:
+        """The plugin of that name; loads no other if the entry point is named as it is.
+
+        :raises PluginError: it is broken, or turned off.
+        :raises UnknownNameError: there is none of that name.
+        """
+        self._load([key for key, point in self._find().items() if point.name == name])
+        if name not in self._plugins:
+            if name in self._off or "1" in self._off:
+                raise PluginError(
+                    f"plugin {name!r} is turned off by {DISABLE}={','.join(sorted(self._off))}. Unset it."
+                )
+            for key, text in self._broken.items():
+                if self._find()[key].name == name:
+                    raise PluginError(f"plugin {name!r} is broken: {text}. Mend or uninstall it.")
+            self._load(self._find())
+        if name not in self._plugins:
+            raise UnknownNameError("plugin", name, self._plugins, self._hint())
+        return self._plugins[name]
+
+    def register(self, module: Any, name: str) -> None:
+        """Take in a module (or an object) with the hook, as if an entry point ``name`` had named it.
+
+        :raises PluginError: it does not keep the contract.
+        """
+        self._take(name, module)
+
+    def tasks(self) -> Mapping[str, Task]:
+        """Every task of every plugin that works (loads every plugin)."""
+        return {task_id: task for name in self.plugins for task_id, task in sorted(self._tasks[name].items())}
+
+    def task(self, task_id: str) -> tuple[EnvironmentPlugin, Task]:
+        """A task and the plugin it is of; loads that plugin alone where its entry point is named as it is.
+
+        :raises PluginError: the plugin is broken, or turned off.
+        :raises UnknownNameError: there is no such task; names the near and the valid ones.
+        """
+        name, slash, _ = task_id.partition("/")
+        try:
+            plugin = self.plugin(name)
+        except UnknownNameError:
+            plugin = None
+        if plugin is None or not slash or task_id not in self._tasks[name]:
+            raise UnknownNameError("task", task_id, self.tasks(), self._hint())
+        return plugin, self._tasks[name][task_id]
+
+    def _hint(self) -> str:
+        broken = "; ".join(f"{key}: {text}" for key, text in self.broken.items())
+        return f"Broken plugins: {broken}." if broken else "A plugin brings its tasks: install the one you need."
+
+    def _find(self) -> dict[str, EntryPoint]:
+        """The entry points that are not turned off, by name (and distribution, where two have the same name)."""
+        if self._points is None:
+            found = entry_points(group=hookspecs.GROUP) if self._given is None else self._given
+            self._points = {}
+            for point in sorted(found, key=lambda p: (p.name, p.value)):
+                if not self._off & {"1", point.name}:
+                    key = point.name if point.name not in self._points else f"{point.name} ({point.value})"
+                    self._points[key] = point
+        return self._points
+
+    def _load(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            if key in self._loaded:
+                continue
+            self._loaded.add(key)
+            try:
+                self._take(key, self._find()[key].load())
+            except (Exception, SystemExit) as fault:  # whatever a foreign module raises when it is imported
+                text = " ".join(str(fault).split()) or "no message"
+                self._broken[key] = text if isinstance(fault, PluginError) else f"{type(fault).__name__}: {text}"
+
+    def _take(self, key: str, module: Any) -> None:
+        """Validate all that a module offers, then take all of it or nothing."""
+        self._pluggy.register(module, name=key)
+        try:
+            self._pluggy.check_pending()
+            implementations = self._pluggy.hook.rlgpt_plugins.get_hookimpls()
+            hooks = [i.function for i in implementations if i.plugin is module]
+            if not hooks:
+                what = getattr(module, "__name__", repr(module))
+                raise PluginError(f"{what} has no hook: define rlgpt_plugins() there, under @rlgpt.plugin.hookimpl")
+            offered: dict[str, tuple[EnvironmentPlugin, dict[str, Task]]] = {}
+            for plugin in cast("list[EnvironmentPlugin]", hooks[0]()):
+                name = self._name(plugin, {*self._plugins, *offered})
+                offered[name] = (plugin, _tasks(plugin))
+        except BaseException:
+            self._pluggy.unregister(name=key)
+            raise
+        for name, (plugin, tasks) in offered.items():
+            if name not in self._off:
+                self._plugins[name], self._tasks[name] = plugin, tasks
+
+    @staticmethod
+    def _name(plugin: Any, taken: Iterable[str]) -> str:
+        if not isinstance(plugin, EnvironmentPlugin):
+            raise PluginError(f"rlgpt_plugins() gave {plugin!r}; it must give instances of EnvironmentPlugin")
+        name = getattr(plugin, "name", None)
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            kind = type(plugin).__name__
+            raise PluginError(f"{kind}.name is {name!r}; it must be 1 to 40 of a-z, 0-9 and underscore")
+        if name in taken:
+            raise PluginError(f"another entry point offers a plugin named {name!r} already. Rename or uninstall one")
+        return name
+
+
+def _tasks(plugin: EnvironmentPlugin) -> dict[str, Task]:
+    tasks = dict(plugin.tasks())
+    for key, task in tasks.items():
+        if not isinstance(task, Task):
+            raise PluginError(f"{plugin.name}: tasks()[{key!r}] is a {type(task).__name__}; it must be a Task")
+        if key != task.id:
+            raise PluginError(f"{plugin.name}: tasks() holds {task.id!r} under {key!r}. Use the task's id as its key")
+        if task.plugin != plugin.name:
+            raise PluginError(f"task id {task.id!r} does not start with its plugin's name, '{plugin.name}/'. Rename it")
+    return tasks

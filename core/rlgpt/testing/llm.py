@@ -1,0 +1,61 @@
+"""A language model that answers from a script: for tests of agents and of whole loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rlgpt.errors import LLMError
+from rlgpt.llm.base import LLM, Reply, Request, RequestKey, Usage
+
+Answer = str | Reply | Exception
+Script = Mapping[RequestKey | str, Answer | Sequence[Answer]] | Callable[[Request], Answer]
+
+
+class FakeLLM(LLM):
+    """Answers by key, by role, or by a function; remembers what it was asked in :attr:`requests`.
+
+    :param script: a function of the request, or a mapping from a whole :class:`RequestKey` or a role (``"slow"``) to
+        an answer, or to a sequence of answers given one after the other. An exception as an answer is raised.
+    :param usage: what each scripted text is said to have cost.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        *,
+        model: str = "fake",
+        eyes: bool = False,
+        usage: Usage = Usage(prompt_tokens=100, completion_tokens=20, dollars=0.001),  # noqa: B008 - frozen
+    ) -> None:
+        self.script, self.model, self.eyes, self.usage = script, model, eyes, usage
+        self.requests: list[Request] = []
+        self._given: dict[RequestKey | str, int] = {}
+
+    @property
+    def keys(self) -> list[RequestKey]:
+        """The keys of what it was asked, in order."""
+        return [r.key for r in self.requests]
+
+    def complete(self, request: Request) -> Reply:
+        """The scripted answer.
+
+        :raises LLMError: the script has no (further) answer; names the key and what there is.
+        """
+        self.requests.append(request)
+        answer = self.script(request) if callable(self.script) else self._look_up(self.script, request.key)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if isinstance(answer, Reply) else Reply(text=answer, model=self.model, usage=self.usage)
+
+    def _look_up(self, script: Mapping[RequestKey | str, Answer | Sequence[Answer]], key: RequestKey) -> Answer:
+        found = key if key in script else str(key.role)
+        if found not in script:
+            raise LLMError(f"the script has no answer to {key}; it has {[str(k) for k in script]}. Add one.")
+        answers = script[found]
+        if isinstance(answers, str | Reply | Exception):
+            return answers
+        index = self._given.get(found, 0)
+        self._given[found] = index + 1
+        if index >= len(answers):
+            raise LLMError(f"the script has {len(answers)} answers to {found}, this is request {index + 1}. Add one.")
+        return answers[index]
