@@ -1,0 +1,8 @@
+"""The two loops, against ABCs only."""
+
+from rlgpt.loop.context import LoopContext
+from rlgpt.loop.observer import Observer
+from rlgpt.loop.run import Result, run
+from rlgpt.loop.settings import LoopSettings, Seeds
+
+__all__ = ["LoopContext", "LoopSettings", "Observer", "Result", "Seeds", "run"]

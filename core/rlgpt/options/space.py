@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ class ExtendedSpace:
         self.identity = not self.actions and keep is None
         self._parameters = [p for a in self.actions for p in a.parameters]
         ends = np.cumsum([0, *(len(a.parameters) for a in self.actions)])
-        self._slices = [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self._slices = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         base_branches = self._base_branches(tuple(labels))
         self._offset = len(base_branches)
         branches = (*base_branches, *(a.name for a in self.actions))

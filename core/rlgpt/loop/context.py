@@ -1,0 +1,64 @@
+"""What every part of the loop is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rlgpt.agents.build import Agents
+from rlgpt.domain import CodedAction, RLSetup, Task, TrainingRecord
+from rlgpt.loop.observer import Observer
+from rlgpt.loop.settings import LoopSettings, Seeds
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.library import library
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Trainer
+from rlgpt.runs import Run
+from rlgpt.sandbox import Budgets, Library, Sandbox
+
+
+@dataclass(frozen=True)
+class LoopContext:
+    """Values and collaborators of one run; nothing here changes while it runs.
+
+    :ivar factory: how a spawned worker finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
+    """
+
+    settings: LoopSettings
+    task: Task
+    plugin: EnvironmentPlugin
+    factory: Any
+    agents: Agents
+    trainer: Trainer
+    hyperparameters: Hyperparameters
+    run: Run
+    budgets: Budgets = Budgets()
+    observer: Observer = field(default_factory=Observer)
+
+    @cached_property
+    def library(self) -> Library:
+        return library(self.plugin, self.task)
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        return Sandbox(self.budgets)
+
+    @property
+    def seeds(self) -> Seeds:
+        return Seeds(self.settings.seed)
+
+    def spec(self, setup: RLSetup, actions: tuple[CodedAction, ...], training: TrainingRecord | None = None) -> EnvSpec:
+        """The environment to learn or be judged in; what ``training`` quarantined stays masked."""
+        quarantined = training.quarantined if training else ()
+        return EnvSpec(self.task, setup, actions, self.factory, self.budgets.model_dump(), quarantined)
+
+    def train_folder(self, iteration: int) -> Path:
+        return self.run.folder / "iterations" / str(iteration) / "train"
+
+    def policy(self, spec: EnvSpec, iteration: int, *, trained: bool) -> Policy:
+        """The policy of an iteration; the one training would start from where none was trained."""
+        if trained:
+            return self.trainer.load(self.train_folder(iteration), spec)
+        seed = self.seeds.training(iteration)
+        return self.trainer.untrained(spec, seed=seed, hyperparameters=self.hyperparameters)

@@ -1,0 +1,81 @@
+"""The inner loop: fast agent, critic and environment, until each coded action works or its repairs are spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlgpt.agents.base import Brief, History
+from rlgpt.domain import ActionPlan, CodedAction, Rehearsal, SubAction
+from rlgpt.loop.context import LoopContext
+from rlgpt.loop.rehearse import rehearse, verdict_of
+from rlgpt.sandbox import lint
+
+
+def write_actions(
+    ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History
+) -> tuple[tuple[CodedAction, ...], dict[str, tuple[Rehearsal, ...]]]:
+    """Write, rehearse and repair every coded sub-action of ``plan``, in its order.
+
+    :returns: the actions that are kept, and every attempt by sub-action.
+    """
+    kept: list[CodedAction] = []
+    attempts: dict[str, tuple[Rehearsal, ...]] = {}
+    for sub_action in plan.coded:
+        tried = _until_it_works(ctx, brief, plan, sub_action, tuple(kept), history)
+        attempts[sub_action.name] = tried
+        best = _best(tried)
+        if best is not None:
+            kept.append(best)
+    return tuple(kept), attempts
+
+
+def _until_it_works(
+    ctx: LoopContext,
+    brief: Brief,
+    plan: ActionPlan,
+    sub_action: SubAction,
+    kept: Sequence[CodedAction],
+    history: History,
+) -> tuple[Rehearsal, ...]:
+    tried: tuple[Rehearsal, ...] = ()
+    for attempt in range(1 + ctx.settings.repairs):
+        name = f"iterations/{len(history)}/actions/{sub_action.name}/{attempt}"
+        ctx.observer.stage("write", sub_action=sub_action.name, attempt=attempt)
+        rehearsal = ctx.run.once(
+            name,
+            Rehearsal,
+            lambda: _attempt(ctx, brief, plan, sub_action, kept, tried, history),  # noqa: B023
+        )
+        tried = (*tried, rehearsal)
+        ctx.observer.finished("write", sub_action=sub_action.name, attempt=attempt, works=not rehearsal.failed)
+        if not rehearsal.failed:
+            break
+    return tried
+
+
+def _attempt(
+    ctx: LoopContext,
+    brief: Brief,
+    plan: ActionPlan,
+    sub_action: SubAction,
+    kept: Sequence[CodedAction],
+    tried: tuple[Rehearsal, ...],
+    history: History,
+) -> Rehearsal:
+    action = ctx.agents.fast.write(brief, plan, sub_action, written=kept, attempts=tried, history=history)
+    faults = lint(action, ctx.library)
+    if faults:
+        return Rehearsal(attempt=len(tried), action=action, verdict=faults[0])
+    ctx.observer.stage("rehearse", sub_action=sub_action.name)
+    trace = rehearse(ctx.plugin, ctx.task, kept, action, seed=ctx.seeds.rehearsal(len(history)), sandbox=ctx.sandbox)
+    verdict = verdict_of(trace, action)
+    rehearsal = Rehearsal(attempt=len(tried), action=action, trace=trace, verdict=verdict)
+    if verdict is not None:
+        return rehearsal
+    review = ctx.agents.critic.review(brief, sub_action, rehearsal, iteration=len(history))
+    return rehearsal.model_copy(update={"review": review})
+
+
+def _best(tried: Sequence[Rehearsal]) -> CodedAction | None:
+    """The newest attempt that ran without a violation: one the critic faults may still serve the policy."""
+    return next((r.action for r in reversed(tried) if r.verdict is None), None)

@@ -1,0 +1,200 @@
+"""The outer loop: plan, code, learn, judge, revise.
+
+The page reads like the method (RL-GPT, section 3): the slow agent plans, the fast agent codes and sets up the learning,
+PPO learns with the coded actions, the critic judges, and what it says is the next plan's history.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rlgpt.agents.base import Brief, History, Outcome
+from rlgpt.domain import (
+    ActionPlan,
+    CodedAction,
+    Critique,
+    Evaluation,
+    Iteration,
+    Rehearsal,
+    RLSetup,
+    Steps,
+    TrainingRecord,
+)
+from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
+from rlgpt.loop.context import LoopContext
+from rlgpt.loop.inner import write_actions
+from rlgpt.rl.evaluate import evaluate, evaluate_code
+
+
+def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
+    """Iterate until the target, the budget or the last iteration.
+
+    :returns: the finished iterations, and why it stopped early (a budget of the language model, the end of a
+        transcript), if it did.
+    """
+    history: History = ctx.run.iterations()
+    while _goes_on(ctx, history):
+        try:
+            iteration = ctx.run.once(
+                f"iterations/{len(history)}/iteration",
+                Iteration,
+                lambda: _iterate(ctx, brief, history),  # noqa: B023
+            )
+        except (BudgetExceeded, TranscriptEnded) as stop:
+            return history, stop
+        history = (*history, iteration)
+        best = best_of(history)
+        ctx.run.update(steps=spent(history), iterations=len(history), best=best.index)
+        ctx.observer.finished("iteration", index=iteration.index, success=iteration.success_rate, best=best.index)
+    return history, None
+
+
+def best_of(history: History) -> Iteration:
+    """The iteration with the highest success on the selection seeds; the later one where two are equal."""
+    return max(history, key=lambda i: (i.success_rate, i.evaluation.mean_reward, i.index))
+
+
+def spent(history: History) -> Steps:
+    """Primitive steps of all finished iterations."""
+    return sum((i.steps for i in history), Steps())
+
+
+def _goes_on(ctx: LoopContext, history: History) -> bool:
+    if not history:
+        return True
+    return (
+        len(history) < ctx.settings.iterations
+        and best_of(history).success_rate < ctx.settings.target_success
+        and spent(history).total < ctx.settings.budget
+    )
+
+
+def _iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
+    here = f"iterations/{len(history)}"
+    ctx.observer.stage("plan", iteration=len(history))
+    plan = ctx.run.once(f"{here}/plan", ActionPlan, lambda: ctx.agents.slow.plan(brief, history))
+    actions, rehearsals = write_actions(ctx, brief, plan, history)
+    ctx.observer.stage("setup", iteration=len(history))
+    setup = ctx.run.once(
+        f"{here}/setup", RLSetup, lambda: ctx.agents.fast.setup(brief, plan, actions=actions, history=history)
+    )
+    code = _try_code(ctx, here, setup, actions, len(history))
+    solved = code is not None and code.success_rate >= ctx.settings.target_success
+    steps = spent(history) + Steps(rehearsal=_rehearsed(rehearsals), code=code.primitive_steps if code else 0)
+    training = None
+    if ctx.agents.evaluate == "code":
+        evaluation = code or Evaluation(mode="code", episodes=())
+    elif code is not None and solved:
+        ctx.observer.message("the plan's code alone reaches the target: no steps are spent on learning")
+        evaluation = code
+    else:
+        training = _train(ctx, here, setup, actions, history, steps) if ctx.agents.train else None
+        evaluation = _select(ctx, here, setup, actions, training, len(history))
+    outcome = Outcome(
+        plan=plan, actions=actions, setup=setup, code_evaluation=code, training=training, evaluation=evaluation
+    )
+    critique = _criticise(ctx, here, brief, outcome, history)
+    return Iteration(
+        index=len(history),
+        plan=plan,
+        rehearsals=rehearsals,
+        actions=actions,
+        setup=setup,
+        code_evaluation=code,
+        training=training,
+        evaluation=evaluation,
+        critique=critique,
+        steps=Steps(
+            rehearsal=_rehearsed(rehearsals),
+            code=code.primitive_steps if code else 0,
+            training=training.primitive_steps if training else 0,
+            selection=evaluation.primitive_steps if evaluation is not code else 0,
+        ),
+    )
+
+
+def _try_code(
+    ctx: LoopContext, here: str, setup: RLSetup, actions: tuple[CodedAction, ...], index: int
+) -> Evaluation | None:
+    episodes = ctx.settings.code_episodes or (ctx.settings.selection_episodes if ctx.agents.evaluate == "code" else 0)
+    if not actions or not episodes:
+        return None
+    ctx.observer.stage("code", iteration=index)
+    evaluation = ctx.run.once(
+        f"{here}/code",
+        Evaluation,
+        lambda: evaluate_code(
+            ctx.spec(setup, actions), actions, seeds=ctx.seeds.code(index, episodes), traces=ctx.settings.traces
+        ),
+    )
+    ctx.observer.finished("code", success=evaluation.success_rate)
+    return evaluation
+
+
+def _train(
+    ctx: LoopContext, here: str, setup: RLSetup, actions: tuple[CodedAction, ...], history: History, before: Steps
+) -> TrainingRecord:
+    share = _share(ctx, before, len(history))
+    ctx.observer.stage("train", iteration=len(history), budget=share)
+    return ctx.run.once(
+        f"{here}/training",
+        TrainingRecord,
+        lambda: ctx.trainer.train(
+            ctx.spec(setup, actions),
+            budget=share,
+            seed=ctx.seeds.training(len(history)),
+            folder=ctx.train_folder(len(history)),
+            hyperparameters=ctx.hyperparameters,
+            progress=lambda point: ctx.observer.training(point, share),
+            warm_start=_warm_start(ctx, setup, history),
+        ),
+    )
+
+
+def _share(ctx: LoopContext, before: Steps, index: int) -> int:
+    """This iteration's part of what is left, after putting by what selection can cost at most."""
+    turns = ctx.settings.iterations - index
+    reserve = turns * ctx.settings.selection_episodes * ctx.task.horizon
+    return max(1, (ctx.settings.budget - before.total - reserve) // turns)
+
+
+def _warm_start(ctx: LoopContext, setup: RLSetup, history: History) -> Path | None:
+    """The newest policy that sees the same observation and keeps the same base actions."""
+    for past in reversed(history):
+        alike = (past.setup.observation_keys, past.setup.base_actions) == (setup.observation_keys, setup.base_actions)
+        if past.training is not None and alike:
+            return ctx.train_folder(past.index)
+    return None
+
+
+def _select(
+    ctx: LoopContext,
+    here: str,
+    setup: RLSetup,
+    actions: tuple[CodedAction, ...],
+    training: TrainingRecord | None,
+    index: int,
+) -> Evaluation:
+    spec = ctx.spec(setup, actions, training)
+    ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
+
+    def judge() -> Evaluation:
+        policy = ctx.policy(spec, index, trained=training is not None)
+        seeds = ctx.seeds.selection(ctx.settings.selection_episodes)
+        return evaluate(policy, spec, seeds=seeds, greedy=False, traces=ctx.settings.traces)
+
+    evaluation = ctx.run.once(f"{here}/evaluation", Evaluation, judge)
+    ctx.observer.finished("select", success=evaluation.success_rate)
+    return evaluation
+
+
+def _criticise(ctx: LoopContext, here: str, brief: Brief, outcome: Outcome, history: History) -> Critique | None:
+    """The last iteration's critique would advise nobody, so it is not asked for."""
+    if len(history) + 1 >= ctx.settings.iterations or outcome.evaluation.success_rate >= ctx.settings.target_success:
+        return None
+    ctx.observer.stage("critique", iteration=len(history))
+    return ctx.run.once(f"{here}/critique", Critique, lambda: ctx.agents.critic.critique(brief, outcome, history))
+
+
+def _rehearsed(rehearsals: dict[str, tuple[Rehearsal, ...]]) -> int:
+    return sum(r.trace.primitive_steps for tried in rehearsals.values() for r in tried if r.trace)

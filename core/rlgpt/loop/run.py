@@ -1,0 +1,110 @@
+"""A whole run: brief, outer loop, report on fresh seeds, bundle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rlgpt.agents.base import Brief, History
+from rlgpt.agents.brief import make_brief
+from rlgpt.agents.deadloop import dead_loop_rate
+from rlgpt.domain import Bundle, Evaluation, Iteration, TestedOn
+from rlgpt.errors import LLMError
+from rlgpt.loop.context import LoopContext
+from rlgpt.loop.outer import best_of, learn, spent
+from rlgpt.options import extend, save_bundle
+from rlgpt.rl.evaluate import evaluate, evaluate_code
+from rlgpt.runs import Report
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended.
+
+    :ivar report: of the best iteration; None where none was finished.
+    :ivar stopped: why it ended early but cleanly, if it did.
+    """
+
+    history: History
+    report: Report | None
+    stopped: LLMError | None
+
+
+def run(ctx: LoopContext) -> Result:
+    """Do, or go on with, the run in ``ctx.run``. Finished stages are read, not redone."""
+    with ctx.run.lock():
+        if ctx.run.record.status != "finished":
+            ctx.run.forget("report")
+            ctx.run.update(status="running", reason="")
+        try:
+            return _run(ctx)
+        except BaseException as fault:
+            interrupted = isinstance(fault, KeyboardInterrupt)
+            ctx.run.update(
+                status="stopped" if interrupted else "failed",
+                reason="interrupted" if interrupted else f"{type(fault).__name__}: {fault}"[:2000],
+            )
+            raise
+
+
+def _run(ctx: LoopContext) -> Result:
+    history, stopped = learn(ctx, brief_of(ctx))
+    if not history:
+        assert stopped is not None
+        ctx.run.update(status="stopped", reason=str(stopped))
+        return Result(history, None, stopped)
+    best = best_of(history)
+    ctx.observer.stage("report", iteration=best.index, episodes=ctx.settings.report_episodes)
+    report = ctx.run.once("report", Report, lambda: _report(ctx, best, history))
+    save_bundle(_bundle(ctx, best, report, history), ctx.run.folder / "bundle")
+    ctx.run.update(
+        status="stopped" if stopped else "finished",
+        reason=str(stopped or ""),
+        success_rate=report.sampled.success_rate,
+        steps=spent(history),
+    )
+    ctx.observer.finished("report", success=report.sampled.success_rate)
+    return Result(history, report, stopped)
+
+
+def brief_of(ctx: LoopContext) -> Brief:
+    """What the agents are told, with the first view of an episode."""
+    env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task)
+    try:
+        env.reset(seed=ctx.seeds.rehearsal(0))
+        return make_brief(ctx.plugin, ctx.task, start_view=env.view())
+    finally:
+        env.close()
+
+
+def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
+    spec = ctx.spec(best.setup, best.actions, best.training)
+    seeds = ctx.seeds.report(ctx.settings.report_episodes)
+    rate = dead_loop_rate([r for i in history for r in i.rehearsals.values()])
+    if best.evaluation.mode == "code":
+        sampled = (
+            evaluate_code(spec, best.actions, seeds=seeds) if best.actions else Evaluation(mode="code", episodes=())
+        )
+        return Report(iteration=best.index, mode="code", sampled=sampled, dead_loop_rate=rate)
+    policy = ctx.policy(spec, best.index, trained=best.training is not None)
+    return Report(
+        iteration=best.index,
+        mode="policy",
+        sampled=evaluate(policy, spec, seeds=seeds, greedy=False),
+        greedy=evaluate(policy, spec, seeds=seeds, greedy=True),
+        dead_loop_rate=rate,
+    )
+
+
+def _bundle(ctx: LoopContext, best: Iteration, report: Report, history: History) -> Bundle:
+    return Bundle(
+        actions=best.actions,
+        setup=best.setup,
+        plan=best.plan,
+        tested_on=TestedOn(
+            task=ctx.task.id,
+            versions=ctx.run.record.versions,
+            success_rate=report.sampled.success_rate,
+            episodes=len(report.sampled.episodes),
+            primitive_steps=spent(history).total,
+        ),
+    )
