@@ -1,0 +1,7 @@
+"""``python -m rlgpt``."""
+
+import sys
+
+from rlgpt.cli import main
+
+sys.exit(main())

@@ -1,0 +1,31 @@
+"""``rlgpt tasks``: what can be trained here."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import sys
+
+from rlgpt.errors import UnknownNameError
+from rlgpt.plugin import PluginManager
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """List tasks by a pattern; broken plugins are named on stderr."""
+    manager = PluginManager()
+    tasks = manager.tasks()
+    chosen = [task for name, task in tasks.items() if fnmatch.fnmatchcase(name, arguments.pattern)]
+    for name, fault in manager.broken.items():
+        print(f"rlgpt: plugin {name!r} is broken and left out: {fault}", file=sys.stderr)
+    if not chosen and arguments.pattern != "*":
+        raise UnknownNameError("task", arguments.pattern, tasks, "Patterns are written like 'PLUGIN/*'.")
+    if arguments.json:
+        print(json.dumps([task.model_dump(mode="json") for task in chosen], indent=1))
+    elif not chosen:
+        print("No plugin is installed. A plugin brings its tasks: install one, or make one with rlgpt new-plugin.")
+    else:
+        width = max(len(task.id) for task in chosen)
+        for task in chosen:
+            print(f"{task.id:<{width}}  {task.horizon:>5} steps  {task.goal}")
+    return 0

@@ -1,0 +1,134 @@
+"""The front of the command line: reads arguments, calls a command, turns errors into text and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from rlgpt.errors import RlgptError, UnknownNameError
+
+INTERRUPTED = 130
+
+DESCRIPTION = """A language model writes options, PPO learns with them, in any gymnasium environment.
+
+  rlgpt tasks                                       the tasks of the installed plugins
+  rlgpt train task=PLUGIN/TASK                      one run; needs no key: replies are replayed by default
+  rlgpt train task=PLUGIN/TASK llm=live             asks the language model that conf/llm/live.yaml names
+  rlgpt train -m 'task=PLUGIN/A,PLUGIN/B' 'seed=range(5)'   a sweep"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says which command was meant where its name is misspelt."""
+
+    def error(self, message: str) -> NoReturn:
+        given = next((a for a in sys.argv[1:2] if not a.startswith("-")), None)
+        if "invalid choice" in message and given is not None:
+            message = str(UnknownNameError("command", given, COMMANDS))
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def _train(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "overrides", nargs="*", metavar="KEY=VALUE", help="configuration, such as task=..., seed=1, trainer=ppo"
+    )
+    p.add_argument("-m", "--multirun", action="store_true", help="one run for each combination of the values given")
+    p.add_argument("--cfg", action="store_true", help="print the configuration as it would be used, and end")
+
+
+def _resume(p: argparse.ArgumentParser) -> None:
+    p.add_argument("run", metavar="RUN", help="a run's folder")
+    p.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="changes, such as a larger llm.budget.dollars")
+
+
+def _evaluate(p: argparse.ArgumentParser) -> None:
+    p.add_argument("run", metavar="RUN", help="a run's folder")
+    p.add_argument("--episodes", type=int, default=50, help="episodes in each mode (default 50)")
+    p.add_argument("--seed", type=int, default=None, help="first of the evaluation seeds (default: fresh ones)")
+    p.add_argument("--video", action="store_true", help="also write a video of the first episode")
+
+
+def _report(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "runs", nargs="+", metavar="RUN", help="run folders, or folders of runs (a sweep's): one page compares them"
+    )
+    p.add_argument("--out", default=None, help="the page to write (default: report.html in the first folder)")
+
+
+def _tasks(p: argparse.ArgumentParser) -> None:
+    p.add_argument("pattern", nargs="?", default="*", help="such as 'PLUGIN/*'")
+    p.add_argument("--json", action="store_true", help="for programs: the tasks as JSON")
+
+
+def _doctor(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--json", action="store_true", help="for programs: the checks as JSON")
+
+
+def _new_plugin(p: argparse.ArgumentParser) -> None:
+    p.add_argument("name", metavar="NAME", help="lower case, digits, underscore: the prefix of its task ids")
+    p.add_argument("--folder", default=".", help="where the distribution's folder is made (default: here)")
+
+
+COMMANDS = {
+    "train": ("run both loops on a task", _train),
+    "resume": ("go on with a run that was stopped or killed", _resume),
+    "evaluate": ("play a run's best policy on fresh seeds", _evaluate),
+    "report": ("write report.html for one run or several", _report),
+    "tasks": ("list the tasks of the installed plugins", _tasks),
+    "doctor": ("check this installation", _doctor),
+    "new-plugin": ("make the folder of a new plugin", _new_plugin),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    top = Parser(prog="rlgpt", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("--version", action="store_true", help="print the version")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    for name, (summary, add) in COMMANDS.items():
+        add(commands.add_parser(name, help=summary, description=summary))
+    return top
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Arguments, where overrides may stand before and after flags (``train task=x -m seed=1,2``)."""
+    top = parser()
+    arguments, rest = top.parse_known_args(argv)
+    if rest and (not hasattr(arguments, "overrides") or any(r.startswith("-") for r in rest)):
+        wrong = next((r for r in rest if r.startswith("-")), rest[0])
+        top.exit(
+            2,
+            f"rlgpt: {arguments.command or ''} does not take {wrong!r}. See rlgpt {arguments.command or ''} --help.\n",
+        )
+    if rest:
+        arguments.overrides = [*arguments.overrides, *rest]
+    return arguments
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Every error a user can cause ends in its message on stderr and its exit status.
+
+    :returns: the exit status: 0, or that of the error (2: bad input, 1: a fault on the way, 3: a budget ended).
+    """
+    arguments = parse(sys.argv[1:] if argv is None else argv)
+    if arguments.version:
+        from importlib.metadata import version
+
+        print(version("rlgpt"))
+        return 0
+    if arguments.command is None:
+        parser().print_help()
+        return 0
+    command = importlib.import_module(f"rlgpt.cli.commands.{arguments.command.replace('-', '_')}")
+    try:
+        return int(command.main(arguments))
+    except RlgptError as error:
+        print(f"rlgpt: {error}", file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        print("rlgpt: interrupted.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0

@@ -1,0 +1,34 @@
+"""Where the configuration and the overrides file lie: in the wheel beside the code, in a checkout at its top."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rlgpt.errors import ConfigError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def conf_dir(package: Path = PACKAGE) -> Path:
+    """The folder of Hydra's configuration.
+
+    :param package: the folder of the package ``rlgpt``.
+    :raises ConfigError: it is in neither place, so the installation is incomplete.
+    """
+    return _shared("conf/config.yaml", package).parent
+
+
+def overrides_file(package: Path = PACKAGE) -> Path:
+    """The overrides under which Sample Factory can be installed beside current versions (for ``uv pip --overrides``)."""
+    return _shared("overrides.txt", package)
+
+
+def _shared(name: str, package: Path) -> Path:
+    places = [package / name, package.parents[1] / name]
+    for place in places:
+        if place.is_file():
+            return place
+    raise ConfigError(
+        f"{name} is neither in the wheel ({places[0]}) nor in a checkout ({places[1]}): the installation is incomplete. "
+        "Install rlgpt again."
+    )

@@ -1,0 +1,183 @@
+"""What a run is doing, told as it goes: a live line on a terminal, plain lines of text elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Protocol, Self, TextIO
+
+from rlgpt.domain import CurvePoint
+from rlgpt.loop.observer import Observer
+
+
+class Spending(Protocol):
+    """What language models have cost the run so far. ``dollars`` is None where a price is unknown."""
+
+    @property
+    def tokens(self) -> int: ...
+
+    @property
+    def dollars(self) -> float | None: ...
+
+
+class Watcher(Observer):
+    """An observer that also knows the language model's bill, and holds its display open while the run lasts."""
+
+    def spent(self, spending: Spending) -> None:
+        """The language model's bill so far."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+
+class Meter:
+    """Primitive steps per second since the first point of this training (a resumed one does not start at zero)."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._start: tuple[float, int] | None = None
+
+    def restart(self) -> None:
+        self._start = None
+
+    def rate(self, steps: int) -> float | None:
+        """Steps per second; None before a second point."""
+        now = self._clock()
+        if self._start is None or steps < self._start[1]:
+            self._start = (now, steps)
+            return None
+        seconds = now - self._start[0]
+        return (steps - self._start[1]) / seconds if seconds > 0 else None
+
+
+def cost(spending: Spending) -> str:
+    """``12,345 tokens, $0.0123``; the dollars are left out where nobody knows them."""
+    dollars = "cost unknown" if spending.dollars is None else f"${spending.dollars:.4f}"
+    return f"{spending.tokens:,} tokens, {dollars}"
+
+
+def headline(name: str, facts: dict[str, Any]) -> str:
+    """``rehearse: iteration 0, action open_door, attempt 1``."""
+    told = [f"{key.replace('_', ' ')} {_figure(value)}" for key, value in facts.items() if value is not None]
+    return f"{name}: {', '.join(told)}" if told else name
+
+
+class PlainWatcher(Watcher):
+    """Lines of text, for logs. Training writes a line at each tenth of its budget."""
+
+    def __init__(self, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._out = sys.stderr if out is None else out
+        self._meter = Meter(clock)
+        self._tenths = -1
+        self._bill = ""
+
+    def stage(self, name: str, **facts: Any) -> None:
+        self._meter.restart()
+        self._tenths = -1
+        self._write(headline(name, facts))
+
+    def finished(self, name: str, **facts: Any) -> None:
+        if facts:
+            self._write(f"  {headline(name, facts)}")
+
+    def training(self, point: CurvePoint, budget: int) -> None:
+        rate = self._meter.rate(point.primitive_steps)
+        tenths = 10 * point.primitive_steps // max(budget, 1)
+        if tenths > self._tenths:
+            self._tenths = tenths
+            self._write(f"  {point.primitive_steps:,} of {budget:,} steps{_rate(rate)}, success {point.success:.2f}")
+
+    def spent(self, spending: Spending) -> None:
+        bill = cost(spending)
+        if bill != self._bill:
+            self._bill = bill
+            self._write(f"  {bill}")
+
+    def message(self, text: str) -> None:
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        print(text, file=self._out, flush=True)
+
+
+class RichWatcher(Watcher):
+    """One live line: stage, bar, steps per second, success so far, cost so far. Finished stages stay above it."""
+
+    def __init__(self, console: Any) -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        self._console = console
+        self._meter = Meter()
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[figures]}", markup=False),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("start", total=None, figures="")
+        self._figures = {"training": "", "cost": ""}
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def stage(self, name: str, **facts: Any) -> None:
+        self._meter.restart()
+        text = headline(name, facts)
+        self._console.print(text, markup=False, highlight=False)
+        self._figures["training"] = ""
+        self._bar.reset(self._task, total=None, description=text, figures=self._line())
+
+    def finished(self, name: str, **facts: Any) -> None:
+        if facts:
+            self._console.print(f"  {headline(name, facts)}", markup=False, highlight=False)
+
+    def training(self, point: CurvePoint, budget: int) -> None:
+        rate = self._meter.rate(point.primitive_steps)
+        self._figures["training"] = f"{point.primitive_steps:,}/{budget:,}{_rate(rate)}, success {point.success:.2f}"
+        self._bar.update(self._task, total=budget, completed=point.primitive_steps, figures=self._line())
+
+    def spent(self, spending: Spending) -> None:
+        self._figures["cost"] = cost(spending)
+        self._bar.update(self._task, figures=self._line())
+
+    def message(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False)
+
+    def _line(self) -> str:
+        return "  ".join(figure for figure in self._figures.values() if figure)
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _rate(rate: float | None) -> str:
+    return "" if rate is None else f", {rate:,.0f} steps/s"
+
+
+def watcher(out: TextIO | None = None) -> Watcher:
+    """The watcher that suits ``out`` (standard error by default): live on a terminal, lines elsewhere."""
+    stream = sys.stderr if out is None else out
+    if not stream.isatty():
+        return PlainWatcher(stream)
+    from rich.console import Console
+
+    return RichWatcher(Console(file=stream))
