@@ -1,1 +1,15 @@
-"""RL-GPT plugin for FrankaKitchen-v1."""
+"""RL-GPT plugin for FrankaKitchen-v1 (gymnasium-robotics)."""
+
+from __future__ import annotations
+
+import pluggy
+
+hookimpl = pluggy.HookimplMarker("rlgpt")
+
+
+@hookimpl
+def rlgpt_plugins() -> list[object]:
+    """The hook by which rlgpt finds the kitchen."""
+    from rlgpt_kitchen.plugin import KitchenPlugin
+
+    return [KitchenPlugin()]

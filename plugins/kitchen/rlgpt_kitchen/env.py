@@ -1,0 +1,104 @@
+"""FrankaKitchen-v1 as a task's environment: its physics, goals and success untouched, its values copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium_robotics.envs.franka_kitchen.kitchen_env import KitchenEnv
+from rlgpt.domain import Task
+from rlgpt.errors import ConfigError
+
+from rlgpt_kitchen.elements import ELEMENTS
+from rlgpt_kitchen.render import Camera
+from rlgpt_kitchen.tasks import elements_of
+
+BOUND = 100.0
+"""Observations are clipped here: finite spaces, and far outside of what the arm (rad, rad/s) or an object reaches."""
+
+Observation = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
+
+
+class KitchenTask(gymnasium.Env[Any, Any]):
+    """One task.
+
+    Observation, all as the environment's sensors have it (noise included), float64:
+
+    - ``robot`` (18): positions of 7 joints (rad) and 2 fingers (m), then their velocities;
+    - ``objects`` (41): 21 positions (4 knobs and burners, light switch, slide cabinet, two hinges, microwave; the
+      kettle's position and quaternion), then their 20 velocities.
+
+    Action: Box(-1, 1, (9,)): joint velocities in units of 2 rad/s (7 joints) and the fingers (1 opens, -1 closes).
+    The reward is the environment's: the number of elements completed in this step. ``info["success"]`` is true once
+    all elements were completed, ``info["completed"]`` names them in the order in which that happened.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 12}  # noqa: RUF012
+
+    def __init__(self, task: Task, *, seed: int, render_mode: str | None = None) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
+        self.render_mode = render_mode
+        self.elements = elements_of(task)
+        self.horizon = task.horizon
+        self.base = KitchenEnv(
+            tasks_to_complete=[ELEMENTS[e].label for e in self.elements],
+            robot_noise_ratio=_ratio(task, "robot_noise_ratio"),
+            object_noise_ratio=_ratio(task, "object_noise_ratio"),
+        )
+        """FrankaKitchen-v1, untouched."""
+        self.action_space = self.base.action_space
+        self.observation_space = spaces.Dict(
+            {
+                "robot": spaces.Box(-BOUND, BOUND, (18,), np.float64),
+                "objects": spaces.Box(-BOUND, BOUND, (41,), np.float64),
+            }
+        )
+        self._names = {ELEMENTS[e].label: e for e in self.elements}
+        self._camera: Camera | None = None
+        self._steps = 0
+        self.base.reset(seed=seed)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        observation, info = self.base.reset(seed=seed)
+        self._steps = 0
+        return self._observe(observation), self._info(info)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, _, info = self.base.step(np.asarray(action, np.float64))
+        self._steps += 1
+        truncated = not terminated and self._steps >= self.horizon
+        return self._observe(observation), float(reward), bool(terminated), truncated, self._info(info)
+
+    def render(self) -> Any:
+        """A frame, uint8 (height, width, 3), or None where ``render_mode`` is None."""
+        if self.render_mode is None:
+            return None
+        if self._camera is None:
+            self._camera = Camera(self.base.model)
+        return self._camera.frame(self.base.data)
+
+    def close(self) -> None:
+        if self._camera is not None:
+            self._camera.close()
+            self._camera = None
+        self.base.close()
+
+    def _observe(self, observation: dict[str, Any]) -> Observation:
+        # The environment hands out views of its own state: what is kept must be a copy.
+        flat = np.clip(observation["observation"], -BOUND, BOUND)
+        return {"robot": flat[:18].copy(), "objects": flat[18:].copy()}
+
+    def _info(self, info: dict[str, Any]) -> dict[str, Any]:
+        completed = tuple(self._names[label] for label in info["episode_task_completions"])
+        return {"success": len(completed) == len(self.elements), "completed": completed}
+
+
+def _ratio(task: Task, name: str) -> float:
+    value = task.settings[name]
+    if isinstance(value, str | tuple):
+        raise ConfigError(f"setting {name} of {task.id} is {value!r}; it must be a number (0.01 is the default noise).")
+    return float(value)

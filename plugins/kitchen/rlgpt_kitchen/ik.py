@@ -1,0 +1,115 @@
+"""Resolved-rate inverse kinematics of the arm: one damped least squares solution a control step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+JOINTS = 7
+DAMPING = 0.05
+"""lambda of damped least squares (Nakamura and Hanafusa 1986): J^T (J J^T + lambda^2 I)^-1."""
+MARGIN = 0.02
+"""Distance to joint limits that is kept, rad."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """The hand, from one observation.
+
+    :ivar position: of the site ``end_effector`` in the world, m (3).
+    :ivar rotation: of that site in the world (3, 3).
+    :ivar jacobian: of that site: translation and rotation in the world by the 7 joints (6, 7).
+    :ivar joints: joint positions, rad (7).
+    :ivar gravity: torques that hold the arm against gravity, N m (7).
+    """
+
+    position: Array
+    rotation: Array
+    jacobian: Array
+    joints: Array
+    gravity: Array
+
+
+class Arm:
+    """Kinematics of the arm on a scratch state of its own: the simulation is never touched."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.scratch = mujoco.MjData(model)
+        self.site = model.site("end_effector").id
+        self.lower, self.upper = model.jnt_range[:JOINTS, 0] + MARGIN, model.jnt_range[:JOINTS, 1] - MARGIN
+        self._jacobian = np.zeros((6, model.nv))
+        self._bias = np.zeros(model.nv)
+
+    def solve(self, observed: Array) -> Pose:
+        """The pose at an observed ``qpos`` (30)."""
+        data, model = self.scratch, self.model
+        data.qpos[:] = observed
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_jacSite(model, data, self._jacobian[:3], self._jacobian[3:], self.site)
+        mujoco.mj_rne(model, data, 0, self._bias)
+        return Pose(
+            position=data.site_xpos[self.site].copy(),
+            rotation=data.site_xmat[self.site].reshape(3, 3).copy(),
+            jacobian=self._jacobian[:, :JOINTS].copy(),
+            joints=data.qpos[:JOINTS].copy(),
+            gravity=self._bias[:JOINTS].copy(),
+        )
+
+    def joint_step(self, pose: Pose, twist: Array) -> Array:
+        """Joint displacements (7, rad) for a small displacement of the hand.
+
+        :param twist: (3,) translation in m, or (6,) with a rotation vector in rad; both in the world.
+
+        Joints that would leave their limits are locked and the others solved again.
+        """
+        free = np.ones(JOINTS)
+        step = np.zeros(JOINTS)
+        rows = len(twist)
+        damping = DAMPING**2 * np.eye(rows)
+        for _ in range(3):
+            jacobian = pose.jacobian[:rows] * free
+            step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damping, twist)
+            after = pose.joints + step
+            leaving = ((after < self.lower) & (step < 0)) | ((after > self.upper) & (step > 0))
+            if not leaving.any():
+                break
+            free[leaving] = 0.0
+        return np.clip(step, np.minimum(self.lower - pose.joints, 0), np.maximum(self.upper - pose.joints, 0))
+
+
+def rotation_vector(target: Array, current: Array) -> Array:
+    """The rotation (3, rad, in the world) that turns ``current`` into ``target``."""
+    quaternion, vector = np.zeros(4), np.zeros(3)
+    mujoco.mju_mat2Quat(quaternion, (target @ current.T).ravel())
+    mujoco.mju_quat2Vel(vector, quaternion, 1.0)
+    return vector
+
+
+_FORWARD = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+"""The site's rotation at roll = pitch = yaw = 0: pointing along +y, fingers opening along x, back of the hand up."""
+
+
+def rotation_of(angles: Array) -> Array:
+    """Rotation of the site for (roll, pitch, yaw), rad: Rz(yaw) Rx(pitch) Ry(roll), seen from the hand that points +y.
+
+    Yaw turns the pointing direction to the left, pitch turns it up, roll turns the hand about it.
+    """
+    (sr, sp, sy), (cr, cp, cy) = np.sin(angles), np.cos(angles)
+    roll = np.array([[cr, 0, sr], [0, 1, 0], [-sr, 0, cr]])
+    pitch = np.array([[1, 0, 0], [0, cp, -sp], [0, sp, cp]])
+    yaw = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
+    return yaw @ pitch @ roll @ _FORWARD  # type: ignore[no-any-return]
+
+
+def angles_of(rotation: Array) -> Array:
+    """(roll, pitch, yaw) of a rotation of the site: the inverse of :func:`rotation_of` for \\|pitch\\| < pi / 2."""
+    r = rotation @ _FORWARD.T
+    return np.array([np.arctan2(-r[2, 0], r[2, 2]), np.arcsin(np.clip(r[2, 1], -1, 1)), np.arctan2(-r[0, 1], r[1, 1])])

@@ -1,0 +1,108 @@
+"""The kitchen as a plugin of rlgpt. Imports no simulator before one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+from rlgpt.domain import Plain, RLSetup, Task
+from rlgpt.plugin.base import (
+    Check,
+    Context,
+    EnvironmentPlugin,
+    Labels,
+    Limits,
+    Primitive,
+    RewardTerm,
+    ViewKey,
+)
+
+from rlgpt_kitchen.tasks import elements_of, make_tasks
+
+ACTION_LABELS = (*(f"joint{i}" for i in range(1, 8)), "finger_right", "finger_left")
+
+
+class KitchenPlugin(EnvironmentPlugin):
+    """FrankaKitchen-v1: seven single tasks, two sequences of four, and a noisy variant of each."""
+
+    name = "kitchen"
+
+    def tasks(self) -> Mapping[str, Task]:
+        return make_tasks()
+
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+        from rlgpt_kitchen.env import KitchenTask
+
+        return KitchenTask(task, seed=seed, render_mode=render_mode)
+
+    def model(self, env: gymnasium.Env[Any, Any]) -> Any:
+        from rlgpt_kitchen.model import KitchenModel
+
+        return KitchenModel(env.unwrapped.base)  # type: ignore[attr-defined]
+
+    def primitives(self, task: Task) -> Sequence[Primitive]:
+        from rlgpt_kitchen.primitives import PRIMITIVES
+
+        return PRIMITIVES
+
+    def view_keys(self, task: Task) -> Sequence[ViewKey]:
+        from rlgpt_kitchen.views import view_keys
+
+        return view_keys(task)
+
+    def view(self, ctx: Context) -> dict[str, Plain]:
+        from rlgpt_kitchen.views import view
+
+        return view(ctx)
+
+    def summarize(self, view: Mapping[str, Plain]) -> str:
+        from rlgpt_kitchen.views import summarize
+
+        return summarize(view)
+
+    def labels(self, task: Task) -> Labels:
+        return Labels(actions=ACTION_LABELS)
+
+    def reward_terms(self, task: Task) -> Sequence[RewardTerm]:
+        from rlgpt_kitchen.rewards import reward_terms
+
+        return reward_terms(task)
+
+    def default_setup(self, task: Task) -> RLSetup:
+        from rlgpt_kitchen.rewards import default_setup
+
+        return default_setup(task)
+
+    def knowledge(self, task: Task) -> str:
+        folder = resources.files("rlgpt_kitchen") / "knowledge"
+        names = ("kitchen", *elements_of(task))
+        return "\n".join((folder / f"{name}.md").read_text(encoding="utf-8").strip() for name in names)
+
+    def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
+        return {
+            "envs": 4,
+            "rollout": 32,
+            "minibatch": 64,
+            "epochs": 8,
+            "learning_rate": 1e-3,
+            "gae_lambda": 0.95,
+            "clip": 0.2,
+            "entropy_coef": 0.001,
+            "initial_std": 0.6,
+            "hidden": (64, 64),
+        }
+
+    def transcripts(self, task: Task) -> Sequence[Path]:
+        folder = resources.files("rlgpt_kitchen") / "transcripts" / task.id.split("/", 1)[1]
+        return sorted(Path(str(folder)).glob("*.jsonl"))
+
+    def limits(self, task: Task) -> Limits:
+        return Limits(max_envs=64)
+
+    def doctor(self) -> Sequence[Check]:
+        from rlgpt_kitchen.doctor import checks
+
+        return checks()

@@ -1,0 +1,59 @@
+"""The tasks: which elements of the kitchen are to be brought to their goals, for how long, with which noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rlgpt.domain import Task
+
+from rlgpt_kitchen.elements import ELEMENTS
+
+HORIZON = 280
+"""Control steps of a single task: the environment's own default."""
+
+SEQUENCE_HORIZON = 560
+"""Control steps of a sequence of four: twice the default, which was set for players that move at the joints' limits."""
+
+NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.01, "object_noise_ratio": 0.0005}
+"""The environment's own defaults."""
+
+STRONG_NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.3, "object_noise_ratio": 0.1}
+"""Noise of the ``_noisy`` variants: up to 0.03 rad on every observed joint of the arm, from which the environment
+computes its motor commands, too; up to 1 cm on the observed kettle and 0.01 rad on the observed doors."""
+
+SEQUENCES: Mapping[str, tuple[str, ...]] = {
+    "sequence_a": ("microwave", "kettle", "light_switch", "slide_cabinet"),
+    "sequence_b": ("bottom_burner", "top_burner", "hinge_cabinet", "light_switch"),
+}
+
+_SUCCESS = "the joints of {what} are within a norm of 0.3 (rad, m) of the goal {goal}, as FrankaKitchen-v1 has it"
+
+
+def _task(name: str, elements: Sequence[str], noise: Mapping[str, float], suffix: str) -> Task:
+    parts = [ELEMENTS[e] for e in elements]
+    goal = "; then ".join(p.goal_text for p in parts)
+    success = " and ".join(_SUCCESS.format(what=p.label, goal=list(p.goal)) for p in parts)
+    return Task(
+        id=f"kitchen/{name}{suffix}",
+        goal=goal[0].upper() + goal[1:] + ("." if not suffix else ", although sensors and motors are noisy."),
+        horizon=HORIZON if len(parts) == 1 else SEQUENCE_HORIZON,
+        success=success + (" (each once, in any order)" if len(parts) > 1 else ""),
+        settings={"elements": tuple(elements), **noise},
+    )
+
+
+def make_tasks() -> dict[str, Task]:
+    """Every task by its id: seven elements, two sequences, and the noisy variant of each."""
+    named: dict[str, Sequence[str]] = {**{e: (e,) for e in ELEMENTS}, **SEQUENCES}
+    made = [
+        _task(name, elements, noise, suffix)
+        for noise, suffix in ((NOISE, ""), (STRONG_NOISE, "_noisy"))
+        for name, elements in named.items()
+    ]
+    return {task.id: task for task in made}
+
+
+def elements_of(task: Task) -> tuple[str, ...]:
+    """Names of the task's elements, in the order in which its goal lists them."""
+    value = task.settings["elements"]
+    return tuple(str(v) for v in value) if isinstance(value, tuple | list) else (str(value),)
