@@ -7,13 +7,17 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium_robotics.envs.franka_kitchen.kitchen_env import KitchenEnv
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
 
 from rlgpt_kitchen.elements import ELEMENTS
+from rlgpt_kitchen.gl import make_mujoco_importable
 from rlgpt_kitchen.render import Camera
 from rlgpt_kitchen.tasks import elements_of
+
+make_mujoco_importable()
+
+from gymnasium_robotics.envs.franka_kitchen.kitchen_env import KitchenEnv  # noqa: E402
 
 BOUND = 100.0
 """Observations are clipped here: finite spaces, and far outside of what the arm (rad, rad/s) or an object reaches."""

@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
+
+from rlgpt_kitchen.gl import make_mujoco_importable
+
+make_mujoco_importable()
+
+import mujoco  # noqa: E402
 
 Array = NDArray[np.float64]
 

@@ -1,0 +1,48 @@
+"""Which offscreen OpenGL there is. Imports no simulator: it must be asked before mujoco is imported.
+
+``import mujoco`` reads ``MUJOCO_GL`` and fails where it names a library that is missing, or nothing that mujoco knows.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import sys
+
+LIBRARIES = {"egl": "EGL", "osmesa": "OSMesa"}
+HARMLESS = ("", "off", "0", "false", "disable", "disabled")
+ADVICE = (
+    "Install a software OpenGL (Debian: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri); "
+    "everything but video works without."
+)
+
+
+def loads(backend: str) -> bool:
+    """Whether the library of "egl" or "osmesa" can be loaded."""
+    path = ctypes.util.find_library(LIBRARIES[backend])
+    if path is None:
+        return False
+    try:
+        ctypes.CDLL(path)
+    except OSError:
+        return False
+    return True
+
+
+def find_backend() -> str:
+    """The offscreen OpenGL that loads here: "egl", "osmesa", or "" where there is none.
+
+    One of the two that ``MUJOCO_GL`` names is tried first.
+    """
+    asked = os.environ.get("MUJOCO_GL", "").lower()
+    return next((name for name in sorted(LIBRARIES, key=lambda name: name != asked) if loads(name)), "")
+
+
+def make_mujoco_importable() -> None:
+    """Call before the first ``import mujoco``: mends a ``MUJOCO_GL`` with which that import would fail."""
+    asked = os.environ.get("MUJOCO_GL", "").lower()
+    if "mujoco" in sys.modules or asked in HARMLESS:
+        return
+    if asked not in LIBRARIES or not loads(asked):
+        os.environ["MUJOCO_GL"] = find_backend() or "disable"
