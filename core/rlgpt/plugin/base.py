@@ -150,7 +150,7 @@ class EnvironmentPlugin(ABC):
         """
 
     def model(self, env: gymnasium.Env[Any, Any]) -> Any:
-        """A handle on ``env`` for primitives, views and reward terms: trusted, host side. Default: ``env.unwrapped``."""
+        """A handle on ``env`` for primitives, views and reward terms, on the host. Default: ``env.unwrapped``."""
         return env.unwrapped
 
     def primitives(self, task: Task) -> Sequence[Primitive]:
@@ -225,6 +225,6 @@ class EnvironmentPlugin(ABC):
                 cache[key] = GenericPlugin()
             else:
                 env = self.make_env(task, seed=0)
-                cache[key] = GenericPlugin.of(env, task=task)
+                cache[key] = GenericPlugin.of(env, task=task, owner=self)
                 env.close()
         return cache[key]

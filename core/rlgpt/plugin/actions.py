@@ -1,0 +1,173 @@
+"""Low-level actions of any space as typed, bounded parameters, and back."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlgpt.domain import Parameter, Plain
+from rlgpt.errors import ConfigError
+
+UNBOUNDED = 10.0
+"""How far from its finite end (or from 0) a number without bounds may be asked for."""
+
+RESERVED = frozenset({"steps", "key", "relation", "threshold"})
+"""Names of the other arguments of primitives that take an action."""
+
+_MANY = 32
+
+
+def slug(text: str) -> str:
+    """``text`` as a name: lower case, digits and underscores, a letter first, at most 40 characters."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "x"
+    return (name if name[0].isalpha() else f"x{name}")[:40]
+
+
+def names(labels: Sequence[str]) -> list[str]:
+    """A different name for each label, none of them reserved or a word of Python's."""
+    found: list[str] = []
+    for label in labels:
+        name = slug(label)
+        taken = {*found, *RESERVED}
+        if name in taken or keyword.iskeyword(name):
+            name = next(n for i in range(2, 10_000) if (n := f"{name[:35]}_{i}") not in taken)
+        found.append(name)
+    return found
+
+
+def default_labels(space: spaces.Space[Any]) -> tuple[str, ...]:
+    """``action_0``, ``action_1``, ... one for each part of the space (a Dict's are its keys).
+
+    :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
+    """
+    if isinstance(space, spaces.Dict):
+        return tuple(slug(key) for key in space.spaces)
+    return tuple(f"action_{i}" for i in range(_parts(space)))
+
+
+class ActionCodec:
+    """Reads and writes the actions of one space.
+
+    A Discrete is a choice of its labels (or a number, where there are more than 32); everything else is a parameter for
+    each number, named by its label. Parts that can take only one value have no parameter.
+
+    :param labels: one for each value of a Discrete, each number of a Box, each head of anything else.
+    :raises ConfigError: the space has no parameters, or the labels do not fit it.
+    """
+
+    def __init__(self, space: spaces.Space[Any], labels: Sequence[str]) -> None:
+        expected = _parts(space)
+        if len(labels) != expected or len(set(labels)) != len(labels):
+            raise ConfigError(f"{space} needs {expected} different labels, got {len(labels)}: {list(labels)}")
+        self.space = space
+        self._choices: tuple[str, ...] = ()
+        if isinstance(space, spaces.Discrete) and 1 < expected <= _MANY:
+            self._choices = tuple(labels)
+            self.parameters: tuple[Parameter, ...] = (
+                Parameter(name="action", kind="choice", choices=self._choices, default=labels[0], doc="what to do"),
+            )
+        elif isinstance(space, spaces.Discrete):
+            self.parameters = tuple(_parameters(space, ["action"]))
+        else:
+            self.parameters = tuple(_parameters(space, names(labels)))
+
+    def action(self, args: Mapping[str, Plain]) -> Any:
+        """The action that ``args`` (a value for each parameter) stand for, a member of the space."""
+        if self._choices and isinstance(self.space, spaces.Discrete):
+            return np.int64(self.space.start + self._choices.index(str(args["action"])))
+        return _build(self.space, iter([args[p.name] for p in self.parameters]))
+
+
+def zero_action(space: spaces.Space[Any]) -> Any:
+    """The action of zeros, or what of the space is nearest to it.
+
+    :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
+    """
+    if isinstance(space, spaces.Discrete):
+        return np.int64(min(max(0, space.start), space.start + space.n - 1))
+    if isinstance(space, spaces.Box):
+        return np.asarray(np.clip(np.zeros(space.shape), space.low, space.high), space.dtype)
+    if isinstance(space, spaces.MultiDiscrete):
+        return np.clip(np.zeros_like(space.nvec), space.start, space.start + space.nvec - 1)
+    if isinstance(space, spaces.MultiBinary):
+        return np.zeros(space.shape, space.dtype)
+    _parts(space)
+    if isinstance(space, spaces.Dict):
+        return {key: zero_action(sub) for key, sub in space.spaces.items()}
+    return tuple(zero_action(sub) for sub in _children(space))
+
+
+def _parts(space: spaces.Space[Any]) -> int:
+    if isinstance(space, spaces.Discrete):
+        return int(space.n)
+    if isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary):
+        return int(np.prod(space.shape))
+    if isinstance(space, spaces.Tuple | spaces.Dict):
+        return len(space.spaces)
+    raise ConfigError(
+        f"action space {space} has no parameters. Valid: Discrete, Box, MultiDiscrete, MultiBinary, Tuple and Dict of "
+        "these. Wrap the environment with gymnasium.wrappers.TransformAction first."
+    )
+
+
+def _parameters(space: spaces.Space[Any], parts: Sequence[str]) -> Iterator[Parameter]:
+    if isinstance(space, spaces.Discrete):
+        if space.n > 1:
+            yield _number(parts[0], int(space.start), int(space.start + space.n - 1), "int")
+    elif isinstance(space, spaces.Box):
+        kind = "int" if np.issubdtype(space.dtype, np.integer) else "float"
+        for name, low, high in zip(parts, *_bounds(space), strict=True):
+            if low < high:
+                yield _number(name, low, high, kind)
+    elif isinstance(space, spaces.MultiDiscrete):
+        for name, n, start in zip(parts, space.nvec.flat, space.start.flat, strict=True):
+            if n > 1:
+                yield _number(name, int(start), int(start + n - 1), "int")
+    elif isinstance(space, spaces.MultiBinary):
+        yield from (Parameter(name=name, kind="bool", default=False) for name in parts)
+    else:
+        for name, sub in zip(parts, _children(space), strict=True):
+            count = _parts(sub)
+            one = count == 1 or isinstance(sub, spaces.Discrete)
+            yield from _parameters(sub, [name] if one else [f"{name[:36]}_{i}" for i in range(count)])
+
+
+def _number(name: str, low: float, high: float, kind: Any) -> Parameter:
+    return Parameter(name=name, kind=kind, low=low, high=high, default=min(max(0, low), high))
+
+
+def _bounds(space: spaces.Box) -> tuple[list[float], list[float]]:
+    """Finite bounds of each number, flat. What is wider than a million counts as unbounded."""
+    low, high = (np.asarray(b, np.float64).reshape(-1) for b in (space.low, space.high))
+    no_low, no_high = low < -1e6, high > 1e6
+    bounded_low = np.where(no_low, np.where(no_high, -UNBOUNDED, high - UNBOUNDED), low)
+    bounded_high = np.where(no_high, np.where(no_low, UNBOUNDED, low + UNBOUNDED), high)
+    return bounded_low.tolist(), bounded_high.tolist()
+
+
+def _children(space: spaces.Space[Any]) -> list[spaces.Space[Any]]:
+    assert isinstance(space, spaces.Tuple | spaces.Dict)
+    return list(space.spaces.values()) if isinstance(space, spaces.Dict) else list(space.spaces)
+
+
+def _build(space: spaces.Space[Any], values: Iterator[Any]) -> Any:
+    """Takes the space's values off ``values``, in the order of its parameters."""
+    if isinstance(space, spaces.Discrete):
+        return np.int64(next(values) if space.n > 1 else space.start)
+    if isinstance(space, spaces.Box):
+        numbers = [next(values) if a < b else a for a, b in zip(*_bounds(space), strict=True)]
+        whole = np.asarray(numbers, np.float64).reshape(space.shape).astype(space.dtype)
+        return np.asarray(np.clip(whole, space.low, space.high), space.dtype)
+    if isinstance(space, spaces.MultiDiscrete):
+        picked = [next(values) if n > 1 else s for n, s in zip(space.nvec.flat, space.start.flat, strict=True)]
+        return np.asarray(picked, space.dtype).reshape(space.shape)
+    if isinstance(space, spaces.MultiBinary):
+        return np.asarray([next(values) for _ in range(_parts(space))], space.dtype).reshape(space.shape)
+    if isinstance(space, spaces.Dict):
+        return {key: _build(sub, values) for key, sub in space.spaces.items()}
+    return tuple(_build(sub, values) for sub in _children(space))

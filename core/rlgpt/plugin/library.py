@@ -1,0 +1,31 @@
+"""What coded actions of a task may call and see, as the sandbox knows it."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from rlgpt.domain import Task
+from rlgpt.errors import PluginError
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.sandbox.library import Library, Signature, ViewDoc
+
+
+def library(plugin: EnvironmentPlugin, task: Task) -> Library:
+    """The plugin's primitives and view keys: what prompts show and what the guest offers is rendered from it.
+
+    :raises PluginError: names clash, or are no names.
+    """
+    try:
+        return Library(
+            primitives=tuple(
+                Signature(name=p.name, doc=p.doc, parameters=p.parameters, outcome=p.outcome)
+                for p in plugin.primitives(task)
+            ),
+            view=tuple(
+                ViewDoc(name=k.name, doc=k.doc, unit=k.unit, source=k.source, size=k.size)
+                for k in plugin.view_keys(task)
+            ),
+        )
+    except ValidationError as fault:
+        problems = "; ".join(error["msg"] for error in fault.errors())
+        raise PluginError(f"plugin {plugin.name!r}, task {task.id!r}: {problems}. Mend the plugin.") from None

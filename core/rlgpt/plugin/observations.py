@@ -1,0 +1,162 @@
+"""Observations of any space as a view: plain, documented values under names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlgpt.domain import Plain
+from rlgpt.errors import ConfigError
+from rlgpt.plugin.actions import names, slug
+from rlgpt.plugin.base import Context, ViewKey
+
+LONG = 64
+"""Vectors longer than this are given with five significant digits."""
+
+LONGEST = 512
+"""Vectors longer than this, and images, are summed up instead of listed."""
+
+Read = Callable[[Any], Plain]
+
+
+class ObservationCodec:
+    """The view of one observation space.
+
+    ========================  ======================================================================================
+    space                     keys
+    ========================  ======================================================================================
+    Box, MultiDiscrete,       ``NAME``: a number, or a list of numbers; or one key for each number, where labels are
+    MultiBinary               given
+    image, very long vector   ``NAME``: ``{"shape", "mean", "low", "high"}``, for code alone
+    Discrete                  ``NAME``: the number, for code; ``NAME_onehot`` for a policy
+    Text                      ``NAME``: the text, for code alone
+    Dict, Tuple               those of their parts, names joined by underscores
+    ========================  ======================================================================================
+
+    ``NAME`` is ``observation`` at the root. Other spaces (Graph, Sequence) have no key. Where nothing is left that a
+    policy could use, ``time`` is the share of the horizon that is gone.
+
+    :param labels: names of the numbers of a one-dimensional Box.
+    :raises ConfigError: the labels do not fit the space.
+    """
+
+    def __init__(self, space: spaces.Space[Any], labels: Sequence[str] | None = None) -> None:
+        self._made_of = (space, labels)
+        self._keys: list[ViewKey] = []
+        self._reads: list[Read] = []
+        if labels is not None:
+            self._named(space, labels)
+        else:
+            leaves = list(_leaves(space, "", lambda whole: whole))
+            distinct = names([key.name for key, _ in leaves])
+            self._keys = [replace(key, name=name) for (key, _), name in zip(leaves, distinct, strict=True)]
+            self._reads = [read for _, read in leaves]
+        self._time = not any(k.size for k in self._keys)
+        if self._time:
+            self._keys.append(ViewKey("time", "share of the horizon that is gone, 0 to 1", size=1))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ObservationCodec, self._made_of
+
+    @property
+    def keys(self) -> tuple[ViewKey, ...]:
+        return tuple(self._keys)
+
+    def view(self, ctx: Context) -> dict[str, Plain]:
+        """The values of :attr:`keys` at ``ctx``; what is not finite is 0, or 1e30 with its sign."""
+        view = {k.name: read(ctx.observation) for k, read in zip(self._keys, self._reads, strict=False)}
+        if self._time:
+            view["time"] = min(1.0, ctx.step / ctx.task.horizon)
+        return view
+
+    def _named(self, space: spaces.Space[Any], labels: Sequence[str]) -> None:
+        size = space.shape[0] if isinstance(space, spaces.Box) and len(space.shape) == 1 else 0
+        if len(labels) != size or len(set(labels)) != size:
+            raise ConfigError(f"{space} needs {size} different observation labels, got {len(labels)}: {list(labels)}")
+        assert isinstance(space, spaces.Box)
+        for i, (label, name) in enumerate(zip(labels, names(labels), strict=True)):
+            doc = f"{label}, {_span(space.low[i], space.high[i])}"
+            self._keys.append(ViewKey(name, doc, size=1))
+            self._reads.append(_nth(i))
+
+
+def _nth(index: int) -> Read:
+    return lambda whole: _numbers(np.asarray(whole)[index])
+
+
+def _part(get: Callable[[Any], Any], key: Any) -> Callable[[Any], Any]:
+    return lambda whole: get(whole)[key]
+
+
+def _leaves(space: spaces.Space[Any], name: str, get: Callable[[Any], Any]) -> Iterator[tuple[ViewKey, Read]]:
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        parts = space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces)
+        root = "observation" if isinstance(space, spaces.Tuple) and not name else name
+        for key, sub in parts:
+            yield from _leaves(sub, slug(f"{root}_{key}"), _part(get, key))
+        return
+    name = name or "observation"
+    if isinstance(space, spaces.Discrete):
+        yield from _discrete(space, name, get)
+    elif isinstance(space, spaces.Text):
+        yield ViewKey(name, "text"), lambda whole: str(get(whole))
+    elif isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary):
+        size = int(np.prod(space.shape))
+        if size > LONGEST or (len(space.shape) > 1 and space.dtype == np.uint8):
+            yield (
+                ViewKey(name, f"array of shape {list(space.shape)}: its shape, mean, low and high"),
+                lambda whole: _sum_up(get(whole)),
+            )
+        else:
+            yield ViewKey(name, _doc(space), size=size), lambda whole: _numbers(get(whole))
+
+
+def _discrete(space: spaces.Discrete, name: str, get: Callable[[Any], Any]) -> Iterator[tuple[ViewKey, Read]]:
+    start, n = int(space.start), int(space.n)
+    many = n > LONGEST
+    doc = f"one of {n} states, {start} to {start + n - 1}"
+    yield ViewKey(name, doc, size=int(many)), lambda whole: int(get(whole))
+    if not many:
+        yield (
+            ViewKey(f"{name[:33]}_onehot", f"1 at the place of {name}, else 0", size=n),
+            lambda whole: [int(i + start == int(get(whole))) for i in range(n)],
+        )
+
+
+def _doc(space: spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary) -> str:
+    if isinstance(space, spaces.MultiBinary):
+        return f"{int(np.prod(space.shape))} numbers, each 0 or 1"
+    if isinstance(space, spaces.MultiDiscrete):
+        span = _span(np.min(space.start), np.max(space.start + space.nvec - 1))
+    else:
+        span = _span(np.min(space.low), np.max(space.high))
+    what = "a number" if space.shape == () else f"{int(np.prod(space.shape))} numbers"
+    shape = f" of shape {list(space.shape)}" if len(space.shape) > 1 else ""
+    return f"{what}{shape}, {span}"
+
+
+def _span(low: Any, high: Any) -> str:
+    return f"{low:g} to {high:g}" if low > -1e6 and high < 1e6 else "no bounds"
+
+
+def _numbers(value: Any) -> Plain:
+    array = np.asarray(value)
+    if array.dtype.kind != "f":
+        whole: Plain = array.tolist()
+        return whole
+    finite: Plain = np.nan_to_num(array.astype(np.float64), nan=0.0, posinf=1e30, neginf=-1e30).tolist()
+    return _short(finite) if array.size > LONG else finite
+
+
+def _short(plain: Plain) -> Plain:
+    return [_short(p) for p in plain] if isinstance(plain, list) else float(f"{plain:.5g}")
+
+
+def _sum_up(value: Any) -> Plain:
+    finite = np.nan_to_num(np.asarray(value, np.float64), nan=0.0, posinf=1e30, neginf=-1e30)
+    low, mean, high = float(finite.min()), float(finite.mean()), float(finite.max())
+    return {"shape": list(finite.shape), "mean": mean, "low": low, "high": high}

@@ -1,0 +1,211 @@
+"""GenericPlugin: an environment nobody prepared."""
+
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.utils.env_checker import check_env
+from rlgpt.domain import RLSetup, Task
+from rlgpt.errors import ConfigError, PluginError
+from rlgpt.plugin.base import Context, EnvironmentPlugin
+from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.plugin.judged import Judged
+from rlgpt.testing.grid import GridEnv, GridPlugin
+
+EVERY = ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1", "MountainCarContinuous-v0"]
+
+
+class Play:
+    """Runs primitives the way a host does."""
+
+    def __init__(self, plugin: EnvironmentPlugin, env, task: Task, seed: int = 0) -> None:
+        self.plugin, self.env = plugin, env
+        observation, info = env.reset(seed=seed)
+        self.ctx = Context(task, observation, info, 0, np.random.default_rng(seed), plugin.model(env))
+
+    def call(self, name: str, **args):
+        primitive = next(p for p in self.plugin.primitives(self.ctx.task) if p.name == name)
+        values = {p.name: p.default for p in primitive.parameters} | args
+        run, steps = primitive.run(self.ctx, **values), 0
+        while True:
+            try:
+                action = next(run)
+            except StopIteration as end:
+                return end.value, steps
+            assert action in self.env.action_space
+            self.ctx.observation, reward, over, cut, info = self.env.step(action)
+            self.ctx.info = {**info, "env_reward": reward}
+            self.ctx.step += 1
+            steps += 1
+            if over or cut:
+                return None, steps
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_any_environment_is_a_plugin(name: str) -> None:
+    env = gymnasium.make(name)
+    plugin = GenericPlugin.of(env)
+    (task,) = plugin.tasks().values()
+    assert task.id == f"gymnasium/{name.lower()}"
+    assert plugin.name == task.plugin
+    play = Play(plugin, env, task)
+    view = plugin.view(play.ctx)
+    assert list(view) == [k.name for k in plugin.view_keys(task)]
+    assert 0 < len(plugin.summarize(view)) <= 1500
+    assert plugin.default_setup(task).observation_keys
+    assert [p.name for p in plugin.primitives(task)][:2] == ["act", "repeat"]
+    assert play.call("act")[1] == 1
+    assert pickle.loads(pickle.dumps(plugin)).tasks() == plugin.tasks()
+
+
+def test_horizon_and_knowledge_come_from_the_environment() -> None:
+    plugin = GenericPlugin.of(gymnasium.make("CartPole-v1"))
+    (task,) = plugin.tasks().values()
+    assert task.horizon == 500
+    assert "pole" in plugin.knowledge(task)
+    assert len(plugin.knowledge(task)) <= 6000
+    bare = GenericPlugin.of(GridEnv(), docs="Mine.", goal="Fetch it.")
+    (task,) = bare.tasks().values()
+    assert (task.id, task.horizon, task.goal) == ("gymnasium/gridenv", 1000, "Fetch it.")
+    assert bare.knowledge(task) == "Mine."
+
+
+def test_labels() -> None:
+    env = gymnasium.make("CartPole-v1")
+    (task,) = GenericPlugin.of(env).tasks().values()
+    assert GenericPlugin.of(env).labels(task).actions == ("action_0", "action_1")
+    named = GenericPlugin.of(env, labels=["left", "right"], observations=["x", "v", "angle", "spin"])
+    assert named.primitives(task)[0].parameters[0].choices == ("left", "right")
+    assert [k.name for k in named.view_keys(task)] == ["x", "v", "angle", "spin"]
+    with pytest.raises(ConfigError, match="2 different labels, got 1"):
+        GenericPlugin.of(env, labels=["left"])
+
+
+def test_labels_of_an_environment_that_names_its_actions() -> None:
+    class Meaning(GridEnv):
+        def get_action_meanings(self):
+            return ["UP", "DOWN", "LEFT", "RIGHT", "USE!"]
+
+    plugin = GenericPlugin.of(Meaning())
+    assert plugin.labels(next(iter(plugin.tasks().values()))).actions == ("up", "down", "left", "right", "use")
+
+
+class Walk(gymnasium.Env):
+    """Position in [-5, 5]; each step adds the action and pays the position."""
+
+    def __init__(self) -> None:
+        self.observation_space = spaces.Box(-5, 5, (2,), np.float64)
+        self.action_space = spaces.Box(-1, 1, (1,), np.float64)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x = 0.0
+        return np.array([0.0, self.x]), {}
+
+    def step(self, action):
+        self.x = float(np.clip(self.x + action[0], -5, 5))
+        return np.array([0.0, self.x]), self.x, False, False, {}
+
+
+def test_the_three_primitives_do_what_they_say() -> None:
+    plugin, env = GenericPlugin.of(Walk()), Walk()
+    (task,) = plugin.tasks().values()
+    play = Play(plugin, env, task)
+    assert play.call("act", action_0=0.5) == ({"reward": 0.5}, 1)
+    assert play.call("repeat", action_0=1.0, steps=3) == ({"reward": 1.5 + 2.5 + 3.5}, 3)
+    until = {"key": "observation[1]", "relation": "below", "threshold": 2.0, "steps": 5}
+    assert play.call("act_until", action_0=-1.0, **until) == ({"reached": True, "value": 1.5, "reward": 4.0}, 2)
+    assert play.call("act_until", action_0=-1.0, **until) == ({"reached": True, "value": 1.5, "reward": 0.0}, 0)
+    above = until | {"relation": "above", "threshold": 4.0, "steps": 2}
+    assert play.call("act_until", action_0=1.0, **above) == ({"reached": False, "value": 3.5, "reward": 6.0}, 2)
+
+
+class Half(GridPlugin):
+    primitives = EnvironmentPlugin.primitives
+    default_setup = EnvironmentPlugin.default_setup
+
+
+def test_defaults_of_another_plugin_use_its_labels_and_its_view() -> None:
+    plugin, task = Half(), GridPlugin().tasks()["grid/key"]
+    act, _, until = plugin.primitives(task)
+    assert act.parameters[0].choices == ("up", "down", "left", "right", "use")
+    keys = next(p for p in until.parameters if p.name == "key").choices
+    assert keys == ("agent[0]", "agent[1]", "key[0]", "key[1]", "door[0]", "door[1]", "holding")
+    assert plugin.default_setup(task) == RLSetup(
+        reward_weights={"env_reward": 1.0}, observation_keys=("agent", "key", "door", "holding")
+    )
+    play = Play(plugin, plugin.make_env(task, seed=0), task)
+    outcome, steps = play.call("act_until", action="down", key="agent[0]", relation="above", threshold=5.5, steps=6)
+    assert outcome["reached"]
+    assert steps <= 6
+    pickle.loads(pickle.dumps(plugin))
+
+
+def test_it_can_make_environments_where_it_was_told_how() -> None:
+    plugin = GenericPlugin.of(GridEnv)
+    (task,) = plugin.tasks().values()
+    env = plugin.make_env(task, seed=3)
+    check_env(env.unwrapped, skip_render_check=True)
+    env.reset(seed=0)
+    assert env.step(env.action_space.sample())[4]["success"] is False
+    assert plugin.make_env(task, seed=3, render_mode="rgb_array").render_mode == "rgb_array"
+    with pytest.raises(PluginError, match=r"GenericPlugin\.of\(make_env\)"):
+        GenericPlugin.of(gymnasium.make("CartPole-v1")).make_env(task, seed=0)
+
+
+def test_bare() -> None:
+    plugin = GenericPlugin()
+    assert plugin.tasks() == {}
+    assert plugin.summarize({"a": 0.123456, "b": [1, 2], "c": True, "d": {"x": 1.0}}) == (
+        "a: 0.1235; b: [1, 2]; c: true; d: x 1"
+    )
+    assert len(plugin.summarize({f"key_{i}": list(range(99)) for i in range(99)})) == 1500
+    with pytest.raises(PluginError, match=r"GenericPlugin\.of\(env\)"):
+        plugin.labels(Task(id="a/b", goal="g", horizon=1, success="s"))
+
+
+class Ends(gymnasium.Env):
+    """Ends after three steps of reward ``pay``, saying ``info`` at each step."""
+
+    def __init__(self, pay: float, info: dict) -> None:
+        self.observation_space, self.action_space = spaces.Discrete(9), spaces.Discrete(2)
+        self.pay, self.info = pay, info
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.t = 0
+        return 0, {}
+
+    def step(self, action):
+        self.t += 1
+        return self.t, self.pay, self.t == 3, False, dict(self.info)
+
+
+@pytest.mark.parametrize(
+    ("pay", "info", "success", "expected"),
+    [
+        (1.0, {}, None, [False, False, True]),
+        (-1.0, {}, None, [False, False, False]),
+        (1.0, {"success": False}, None, [False] * 3),
+        (-1.0, {"success": np.bool_(True)}, None, [True] * 3),
+        (-1.0, {"is_success": 1}, None, [True] * 3),
+        (1.0, {"success": False}, lambda info, total: total >= 2, [False, True, True]),
+    ],
+)
+def test_success(pay: float, info: dict, success, expected: list[bool]) -> None:
+    env = Judged(Ends(pay, info), 10, success)
+    for _ in range(2):
+        _, reset_info = env.reset(seed=0)
+        assert reset_info["success"] is False
+        found = [env.step(0)[4]["success"] for _ in range(3)]
+        assert found == expected
+        assert all(type(s) is bool for s in found)
+
+
+@pytest.mark.parametrize(("horizon", "truncated"), [(2, [False, True]), (3, [False, False, False])])
+def test_horizon_truncates_exactly(horizon: int, truncated: list[bool]) -> None:
+    env = Judged(Ends(1.0, {}), horizon)
+    env.reset(seed=0)
+    assert [env.step(0)[3] for _ in truncated] == truncated

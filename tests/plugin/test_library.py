@@ -1,0 +1,48 @@
+"""From a plugin to what the sandbox knows of it."""
+
+import pytest
+from rlgpt.domain import Parameter
+from rlgpt.errors import PluginError
+from rlgpt.plugin.base import Primitive
+from rlgpt.plugin.library import library
+from rlgpt.testing.grid import TASKS, GridPlugin
+
+TASK = TASKS["grid/key"]
+
+
+def test_everything_documented_arrives() -> None:
+    found = library(GridPlugin(), TASK)
+    assert found.functions == {"observe": (), "go": ("direction", "cells"), "use": ()}
+    assert found.primitives[0].outcome.keys() == {"moved", "blocked"}
+    assert [(v.name, v.size, v.source) for v in found.view][2] == ("door", 2, "privileged")
+
+
+def test_defaults_of_a_bare_plugin_arrive(bare) -> None:
+    found = library(bare, TASK)
+    assert list(found.functions) == ["observe", "act", "repeat", "act_until"]
+    assert [v.name for v in found.view] == ["observation"]
+
+
+@pytest.fixture
+def bare():
+    from rlgpt.plugin.base import EnvironmentPlugin
+
+    class Bare(EnvironmentPlugin):
+        name = "grid"
+        tasks = GridPlugin.tasks
+        make_env = GridPlugin.make_env
+
+    return Bare()
+
+
+@pytest.mark.parametrize("primitive_name", ["observe", "use", "Bad Name"])
+def test_bad_names_are_the_plugins_fault(primitive_name: str) -> None:
+    class Clashing(GridPlugin):
+        def primitives(self, task):
+            extra = Primitive(
+                primitive_name, "d", lambda ctx: iter(()), (Parameter(name="a", low=0, high=1, default=0),)
+            )
+            return (*super().primitives(task), extra)
+
+    with pytest.raises(PluginError, match=r"plugin 'grid', task 'grid/key': "):
+        library(Clashing(), TASK)

@@ -1,0 +1,162 @@
+"""Actions and observations of any space, as laws."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.domain import Parameter, Task
+from rlgpt.errors import ConfigError
+from rlgpt.plugin.actions import RESERVED, ActionCodec, default_labels, names, zero_action
+from rlgpt.plugin.base import Context
+from rlgpt.plugin.observations import ObservationCodec
+
+TASK = Task(id="any/task", goal="g", horizon=10, success="s")
+
+discretes = st.builds(lambda n, start: spaces.Discrete(n, start=start), st.integers(1, 40), st.integers(-3, 3))
+shapes = st.lists(st.integers(1, 3), max_size=2).map(tuple)
+
+
+@st.composite
+def boxes(draw):
+    shape = draw(shapes)
+    span = st.sampled_from(
+        [(-np.inf, np.inf), (-3e38, 3e38), (-np.inf, 1), (0.25, np.inf), (-2, -0.5), (-1, 1), (0.5, 0.5)]
+    )
+    spans = np.reshape([draw(span) for _ in range(int(np.prod(shape)))], (*shape, 2)).astype(np.float32)
+    return spaces.Box(spans[..., 0], spans[..., 1], dtype=np.float32)
+
+
+leaves = st.one_of(
+    discretes,
+    boxes(),
+    st.lists(st.integers(1, 5), min_size=1, max_size=4).map(spaces.MultiDiscrete),
+    st.integers(1, 5).map(spaces.MultiBinary),
+)
+any_space = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(lambda s: spaces.Tuple(s)),
+        st.dictionaries(st.sampled_from(["a", "B c", "steps", "class"]), inner, min_size=1, max_size=3).map(
+            lambda d: spaces.Dict(d)
+        ),
+    ),
+    max_leaves=5,
+)
+
+
+def _draw(data, parameter: Parameter):
+    if parameter.kind == "choice":
+        return data.draw(st.sampled_from(parameter.choices))
+    if parameter.kind == "bool":
+        return data.draw(st.booleans())
+    number = st.integers if parameter.kind == "int" else st.floats
+    return data.draw(number(parameter.low, parameter.high))
+
+
+@given(space=any_space, data=st.data())
+def test_every_argument_makes_an_action_of_the_space(space, data) -> None:
+    codec = ActionCodec(space, default_labels(space))
+    assert codec.action({p.name: _draw(data, p) for p in codec.parameters}) in space
+    assert codec.action({p.name: p.default for p in codec.parameters}) in space
+    taken = [p.name for p in codec.parameters]
+    assert len(set(taken)) == len(taken)
+    assert not RESERVED & set(taken)
+    assert pickle.loads(pickle.dumps(codec)).parameters == codec.parameters
+
+
+@given(space=any_space)
+def test_the_zero_action_is_of_the_space(space) -> None:
+    assert zero_action(space) in space
+
+
+@pytest.mark.parametrize("start", [0, 2])
+def test_every_action_of_a_discrete_can_be_asked_for(start: int) -> None:
+    codec = ActionCodec(spaces.Discrete(3, start=start), ["stay", "left", "right"])
+    assert [codec.action({"action": a}) for a in ("stay", "left", "right")] == [start, start + 1, start + 2]
+
+
+@given(st.lists(st.text(max_size=50), max_size=6))
+def test_names_differ_and_are_names(labels) -> None:
+    found = names(labels)
+    assert len(set(found)) == len(labels)
+    for name in found:
+        Parameter(name=name, low=0, high=1, default=0)
+        assert name.isidentifier()
+
+
+@pytest.mark.parametrize(
+    ("space", "labels", "text"),
+    [
+        (spaces.Discrete(2), ["a"], "needs 2 different labels, got 1"),
+        (spaces.Box(-1, 1, (2,)), ["a", "a"], "needs 2 different labels, got 2"),
+        (spaces.Text(5), [], "Wrap the environment"),
+        (spaces.Tuple([spaces.Sequence(spaces.Discrete(2))]), ["a"], "Wrap the environment"),
+    ],
+)
+def test_what_does_not_fit_is_said(space, labels, text: str) -> None:
+    with pytest.raises(ConfigError, match=text):
+        ActionCodec(space, labels)
+
+
+def _context(observation, step=0) -> Context:
+    return Context(TASK, observation, {}, step, np.random.default_rng(0), None)
+
+
+def _count(value) -> int:
+    return sum(map(_count, value)) if isinstance(value, list) else 1
+
+
+@given(space=any_space, seed=st.integers(0, 9))
+def test_views_are_plain_and_as_large_as_documented(space, seed: int) -> None:
+    space.seed(seed)
+    codec = pickle.loads(pickle.dumps(ObservationCodec(space)))
+    view = codec.view(_context(space.sample()))
+    assert json.loads(json.dumps(view, allow_nan=False)) == view
+    assert list(view) == [k.name for k in codec.keys]
+    for key in codec.keys:
+        assert key.size in (0, _count(view[key.name]))
+    assert any(k.size for k in codec.keys)
+
+
+def test_a_vector_keeps_its_numbers() -> None:
+    space = spaces.Box(-1, 1, (3,), np.float64)
+    assert ObservationCodec(space).view(_context(np.array([0.1, -0.2, 1.0]))) == {"observation": [0.1, -0.2, 1.0]}
+    named = ObservationCodec(space, ["x", "Y pos", "x 2"])
+    assert named.view(_context(np.array([0.1, -0.2, 1.0]))) == {"x": 0.1, "y_pos": -0.2, "x_2": 1.0}
+
+
+def test_what_is_not_finite_is_made_finite() -> None:
+    codec = ObservationCodec(spaces.Box(-np.inf, np.inf, (3,)))
+    assert codec.view(_context(np.array([np.nan, np.inf, -np.inf]))) == {"observation": [0.0, 1e30, -1e30]}
+
+
+def test_images_are_summed_up_and_time_is_left() -> None:
+    codec = ObservationCodec(spaces.Box(0, 255, (4, 4, 3), np.uint8))
+    image = np.zeros((4, 4, 3), np.uint8)
+    image[0] = 100
+    summary = {"shape": [4, 4, 3], "mean": 25.0, "low": 0.0, "high": 100.0}
+    assert codec.view(_context(image, step=5)) == {"observation": summary, "time": 0.5}
+    assert {k.name: k.size for k in codec.keys} == {"observation": 0, "time": 1}
+
+
+def test_a_long_vector_fits_into_a_view() -> None:
+    values = np.random.default_rng(0).normal(size=512) * 1e-3
+    view = ObservationCodec(spaces.Box(-np.inf, np.inf, (512,))).view(_context(values))
+    assert len(json.dumps(view)) < 8192
+    np.testing.assert_allclose(view["observation"], values, rtol=1e-4)
+
+
+def test_a_discrete_is_a_number_for_code_and_a_place_for_a_policy() -> None:
+    codec = ObservationCodec(spaces.Discrete(3, start=5))
+    assert codec.view(_context(6)) == {"observation": 6, "observation_onehot": [0, 1, 0]}
+
+
+def test_labels_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ConfigError, match="needs 2 different observation labels, got 1"):
+        ObservationCodec(spaces.Box(0, 1, (2,)), ["a"])
+    with pytest.raises(ConfigError, match="needs 0 different"):
+        ObservationCodec(spaces.Discrete(2), ["a"])
