@@ -137,7 +137,7 @@ def build(
     evaluation: bool = False,
     render_mode: str | None = None,
     trace: bool = False,
-    on_step: Callable[[gymnasium.Env[Any, Any]], None] | None = None,
+    on_step: Callable[[gymnasium.Env[Any, Any], int], None] | None = None,
 ) -> PolicyEnv:
     """The environment of a recipe.
 
@@ -146,7 +146,7 @@ def build(
 
     :param seed: of the stream that resets without a seed draw from.
     :param trace: ``info["decision"]`` holds a :class:`rlgpt.domain.Decision`.
-    :param on_step: called with the base environment after its reset and after every primitive step (for video).
+    :param on_step: called with the base environment and its primitive steps so far: 0 after a reset, then every step.
     :raises UnknownNameError: the setup names an action, observation key, reward term or reset option there is not.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup

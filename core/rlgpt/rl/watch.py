@@ -13,7 +13,7 @@ class Watch(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     :param horizon: primitive steps after which an episode is truncated; None leaves that to ``env``.
     :param options: go to every ``env.reset``, below those given there.
-    :param on_step: called with ``env`` after a reset and after every step.
+    :param on_step: called with ``env`` and its primitive steps so far, after a reset (0) and after every step.
     :ivar success: whether any step of this episode had ``info["success"]``.
     """
 
@@ -23,7 +23,7 @@ class Watch(gymnasium.Wrapper[Any, Any, Any, Any]):
         *,
         horizon: int | None = None,
         options: dict[str, Any] | None = None,
-        on_step: Callable[[gymnasium.Env[Any, Any]], None] | None = None,
+        on_step: Callable[[gymnasium.Env[Any, Any], int], None] | None = None,
     ) -> None:
         super().__init__(env)
         self._horizon, self._options, self._on_step = horizon, options, on_step
@@ -41,7 +41,7 @@ class Watch(gymnasium.Wrapper[Any, Any, Any, Any]):
         observation, info = self.env.reset(seed=seed, options=options)
         self._steps, self.success = 0, bool(info.get("success", False))
         if self._on_step is not None:
-            self._on_step(self.env)
+            self._on_step(self.env, self._steps)
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
@@ -51,5 +51,5 @@ class Watch(gymnasium.Wrapper[Any, Any, Any, Any]):
         if self._horizon is not None and self._steps >= self._horizon and not terminated:
             truncated = True
         if self._on_step is not None:
-            self._on_step(self.env)
+            self._on_step(self.env, self._steps)
         return observation, reward, terminated, truncated, info

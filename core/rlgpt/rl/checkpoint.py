@@ -1,0 +1,69 @@
+"""A training on disk: one file, written whole or not at all, read without running any code it might hold."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from pydantic import Field
+
+from rlgpt.domain import Value
+from rlgpt.errors import TrainerError
+from rlgpt.files import write_atomic
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.tally import TallyState
+
+FILE = "policy.pt"
+
+
+class TrainingState(Value):
+    """Everything of a checkpoint that is no tensor."""
+
+    schema_version: Literal[1] = 1
+    hyperparameters: Hyperparameters
+    axis_names: Mapping[str, tuple[tuple[str, ...] | None, ...]] = Field(description="what tensors' axes stand for")
+    decisions: int = 0
+    seconds: float = 0.0
+    tally: TallyState = TallyState()
+
+
+class Checkpoint:
+    """:ivar weights: of the network, by name. :ivar optimizer: Adam's state. :ivar generator: of the sampling."""
+
+    def __init__(
+        self, state: TrainingState, weights: dict[str, torch.Tensor], optimizer: Any, generator: torch.Tensor
+    ) -> None:
+        self.state, self.weights, self.optimizer, self.generator = state, weights, optimizer, generator
+
+    def save(self, folder: Path) -> None:
+        content = {
+            "state": self.state.model_dump_json(),
+            "weights": self.weights,
+            "optimizer": self.optimizer,
+            "generator": self.generator,
+        }
+        buffer = io.BytesIO()
+        torch.save(content, buffer)
+        write_atomic(folder / FILE, buffer.getvalue())
+
+    @classmethod
+    def load(cls, folder: Path) -> Checkpoint:
+        """Read what :meth:`save` wrote: tensors, numbers and text only.
+
+        :raises TrainerError: there is none, or it cannot be read.
+        """
+        path = folder / FILE
+        if not path.is_file():
+            raise TrainerError(f"{folder} holds no trained policy ({FILE} is missing); train one there first.")
+        try:
+            content = torch.load(path, map_location="cpu", weights_only=True)
+            state = TrainingState.model_validate_json(content["state"])
+            return cls(state, dict(content["weights"]), content["optimizer"], content["generator"])
+        except Exception as fault:
+            raise TrainerError(
+                f"{path} cannot be read ({type(fault).__name__}: {str(fault)[:200]}). Restore it from a copy, or train "
+                "in a new folder; nothing was begun anew."
+            ) from fault

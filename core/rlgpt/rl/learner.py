@@ -1,0 +1,95 @@
+"""One update of proximal policy optimisation (Schulman et al. 2017) from one rollout."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from rlgpt.errors import TrainerError
+from rlgpt.rl.advantage import semi_markov_gae
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.network import ActorCritic, Batch
+from rlgpt.rl.rollout import Rollout
+
+
+class Learner:
+    """Network, optimiser and the rule that joins them.
+
+    :param gamma: discount per primitive step.
+    """
+
+    def __init__(self, network: ActorCritic, hyperparameters: Hyperparameters, gamma: float) -> None:
+        self.network, self.hyperparameters, self._gamma = network, hyperparameters, gamma
+        self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, eps=1e-5)
+
+    def update(self, rollout: Rollout, generator: torch.Generator) -> None:
+        """Learn from ``rollout``; ``generator`` shuffles the minibatches.
+
+        :raises TrainerError: the weights are no longer finite.
+        """
+        steps, envs = rollout.rewards.shape
+        batch = {key: values[:-1].flatten(0, 1) for key, values in rollout.observations.items()}
+        actions = rollout.actions.flatten(0, 1)
+        if self.hyperparameters.normalize_observations:
+            self.network.observations.update(batch["obs"])
+        with torch.no_grad():
+            # with the new moments, so that the first minibatch's ratio is 1
+            old_log_probs = self.network.distribution(batch).log_prob(actions)
+            advantages, returns = self._advantages(rollout)
+            if self.hyperparameters.normalize_returns:
+                self.network.returns.update(returns.reshape(-1, 1))
+            targets = self.network.returns.scale(returns).flatten()
+            advantages = (advantages.flatten() - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
+        for _ in range(self.hyperparameters.epochs):
+            order = torch.randperm(steps * envs, generator=generator)
+            for rows in torch.split(order, self.hyperparameters.minibatch):
+                chosen = {key: values[rows] for key, values in batch.items()}
+                self._step(chosen, actions[rows], old_log_probs[rows], advantages[rows], targets[rows])
+        if not all(bool(torch.isfinite(p).all()) for p in self.network.parameters()):
+            raise TrainerError("the policy's weights are no longer finite; lower learning_rate or mend the reward.")
+
+    def _advantages(self, rollout: Rollout) -> tuple[torch.Tensor, torch.Tensor]:
+        """Advantages and value targets ``[T, N]``, in units of the reward."""
+        steps, envs = rollout.rewards.shape
+        every = {key: entries.flatten(0, 1) for key, entries in rollout.observations.items()}
+        values = self._values(every).view(steps + 1, envs)
+        next_values = values[1:].clone()
+        if rollout.lasts is not None:
+            next_values[rollout.ended] = self._values(rollout.lasts)
+        return semi_markov_gae(
+            rollout.rewards,
+            values[:-1],
+            next_values,
+            rollout.durations,
+            rollout.terminated,
+            rollout.ended,
+            gamma=self._gamma,
+            lam=self.hyperparameters.gae_lambda,
+            semi_markov=self.hyperparameters.semi_markov,
+        )
+
+    def _values(self, batch: Batch) -> torch.Tensor:
+        return self.network.returns.unscale(self.network.scaled_value(batch))
+
+    def _step(
+        self,
+        batch: Batch,
+        actions: torch.Tensor,
+        old_log_probs: torch.Tensor,
+        advantages: torch.Tensor,
+        targets: torch.Tensor,
+    ) -> None:
+        """One gradient step on the clipped surrogate (eq. 7), the value's error and the entropy bonus (eq. 9)."""
+        settings = self.hyperparameters
+        distribution = self.network.distribution(batch)
+        ratio = (distribution.log_prob(actions) - old_log_probs).exp()
+        clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+        policy_loss = -torch.min(ratio * advantages, clipped * advantages).mean()
+        value_loss = (self.network.scaled_value(batch) - targets).square().mean()
+        loss = policy_loss + settings.value_coef * value_loss
+        if settings.entropy_coef:
+            loss = loss - settings.entropy_coef * distribution.entropy().mean()
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)
+        self.optimizer.step()

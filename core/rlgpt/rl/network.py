@@ -1,0 +1,194 @@
+"""The built-in policy network: separate actor and critic, so that the value's errors never move the policy."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from rlgpt.rl.distribution import ActionLayout, BranchedDistribution
+from rlgpt.rl.normalizer import RunningMoments
+
+if TYPE_CHECKING:
+    from rlgpt.rl.base import Hyperparameters
+    from rlgpt.rl.policy_env import PolicyEnv
+
+Batch = dict[str, torch.Tensor]
+AxisNames = dict[str, tuple[tuple[str, ...] | None, ...]]
+
+OUTPUT_GAIN = 0.01
+"""The first policy is close to uniform, whatever the observation (Andrychowicz et al. 2021, section 3.2)."""
+
+
+class ActorCritic(nn.Module):
+    """Policy and value of the observations of a :class:`~rlgpt.rl.policy_env.PolicyEnv`.
+
+    :param observation_names: a name for each number of ``obs``.
+    :param images: entry of the observation -> shape; each gets a small convolutional encoder.
+    """
+
+    def __init__(
+        self,
+        layout: ActionLayout,
+        observation_names: tuple[str, ...],
+        images: Mapping[str, tuple[int, ...]],
+        hyperparameters: Hyperparameters,
+    ) -> None:
+        super().__init__()
+        self.layout, self._observation_names = layout, observation_names
+        self._normalizes, self._branch_masking = hyperparameters.normalize_observations, hyperparameters.branch_masking
+        spread = set(layout.log_stds)
+        self._outputs = [i for i in range(layout.parameters) if i not in spread]
+        self._log_stds = list(layout.log_stds)
+        self.observations = RunningMoments(len(observation_names))
+        self.returns = RunningMoments(1)
+        self.actor = Torso(len(observation_names), images, hyperparameters.hidden)
+        self.critic = Torso(len(observation_names), images, hyperparameters.hidden)
+        self.output = nn.Linear(self.actor.width, len(self._outputs))
+        self.value = nn.Linear(self.critic.width, 1)
+        _initialize(self.output, OUTPUT_GAIN)
+        _initialize(self.value, 1.0)
+        self.log_std = nn.Parameter(torch.full((len(self._log_stds),), float(np.log(hyperparameters.initial_std))))
+
+    @classmethod
+    def of(cls, env: PolicyEnv, hyperparameters: Hyperparameters, *, seed: int) -> ActorCritic:
+        """A fresh network for ``env``, its weights drawn from ``seed``."""
+        entries: dict[str, Any] = env.observation_space.spaces  # type: ignore[attr-defined]
+        images = {key: space.shape for key, space in entries.items() if key.startswith("image_")}
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return cls(env.layout, env.observation_names, images, hyperparameters)
+
+    def distribution(self, batch: Batch) -> BranchedDistribution:
+        """The policy at each observation of a batch (entries ``[B, ...]``)."""
+        output = self.output(self.actor(self._vector(batch), batch))
+        parameters = output.new_empty((len(output), self.layout.parameters))
+        parameters[:, self._outputs] = output
+        parameters[:, self._log_stds] = self.log_std
+        return BranchedDistribution(self.layout, parameters, batch["action_mask"], branch_masking=self._branch_masking)
+
+    def scaled_value(self, batch: Batch) -> torch.Tensor:
+        """``[B]``: the value in units of the running returns (see :attr:`returns`)."""
+        scaled: torch.Tensor = self.value(self.critic(self._vector(batch), batch)).squeeze(-1)
+        return scaled
+
+    def axis_names(self) -> AxisNames:
+        """What each axis of a tensor stands for, where that has names; other axes are None.
+
+        They say which weights a policy with other actions or observations may take over.
+        """
+        layout, seen = self.layout, self._observation_names
+        rows = [f"choose {name}" for name in layout.branches]
+        spreads: list[str] = []
+        for i, head in enumerate(layout.heads):
+            names = head.names or tuple(f"head{i}[{j}]" for j in range(head.components))
+            if head.kind == "discrete":
+                rows += [f"{names[0]} = {value}" for value in range(head.size)]
+            else:
+                rows += names
+                spreads += names
+        found: AxisNames = {f"observations.{key}": (seen,) for key in ("mean", "var", "count")}
+        found |= {"output.weight": (tuple(rows), None), "output.bias": (tuple(rows),), "log_std": (tuple(spreads),)}
+        for torso in ("actor", "critic"):
+            hidden = getattr(self, torso).image_features
+            columns = seen + tuple(f"image feature {i}" for i in range(hidden))
+            found[f"{torso}.layers.0.weight"] = (None, columns)
+        return found
+
+    def _vector(self, batch: Batch) -> torch.Tensor:
+        return self.observations.normalize(batch["obs"]) if self._normalizes else batch["obs"]
+
+
+class Torso(nn.Module):
+    """Hidden layers over the vector and the features of each image."""
+
+    def __init__(self, inputs: int, images: Mapping[str, tuple[int, ...]], hidden: tuple[int, ...]) -> None:
+        super().__init__()
+        self.eyes = nn.ModuleDict({key: Eye(shape) for key, shape in sorted(images.items())})
+        self.image_features = Eye.FEATURES * len(images)
+        sizes = [inputs + self.image_features, *hidden]
+        self.width = sizes[-1]
+        layers: list[nn.Module] = []
+        for a, b in itertools.pairwise(sizes):
+            layer = nn.Linear(a, b)
+            _initialize(layer, 2**0.5)
+            layers += [layer, nn.Tanh()]
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, vector: torch.Tensor, batch: Batch) -> torch.Tensor:
+        parts = [vector, *(eye(batch[key]) for key, eye in self.eyes.items())]
+        features: torch.Tensor = self.layers(torch.cat(parts, dim=-1))
+        return features
+
+
+class Eye(nn.Module):
+    """A small convolutional encoder of a uint8 image, either order of axes, any size."""
+
+    FEATURES = 64
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self._channels_last = shape[-1] <= shape[0]
+        channels = shape[-1] if self._channels_last else shape[0]
+        self.layers = nn.Sequential(
+            nn.Conv2d(channels, 16, 5, stride=2, padding=2),
+            nn.ReLU(),
+            nn.Conv2d(16, 32, 3, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(32, 32, 3, stride=2, padding=1),
+            nn.ReLU(),
+            nn.AdaptiveAvgPool2d(4),
+            nn.Flatten(),
+            nn.Linear(32 * 16, self.FEATURES),
+            nn.Tanh(),
+        )
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        pixels = image.to(torch.float32) / 255.0
+        features: torch.Tensor = self.layers(pixels.movedim(-1, 1) if self._channels_last else pixels)
+        return features
+
+
+def _initialize(layer: nn.Linear, gain: float) -> None:
+    if layer.weight.numel():
+        nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+
+
+@torch.no_grad()
+def take_over(network: ActorCritic, weights: Mapping[str, torch.Tensor], names: AxisNames) -> None:
+    """Copy into ``network`` what fits of another's ``weights``, whose axes stand for ``names``.
+
+    Rows and columns are matched by name: a known action keeps its row, a new one keeps its fresh row. New observation
+    columns start at zero, so that the policy is at first what it was.
+    """
+    own_names = network.axis_names()
+    for key, own in network.state_dict().items():
+        if key not in weights:
+            continue
+        other = weights[key]
+        axes, theirs = own_names.get(key, (None,) * own.dim()), names.get(key, (None,) * own.dim())
+        if other.dim() != own.dim() or len(theirs) != own.dim():
+            continue
+        pairs = [_matching(a, b, m, n) for a, b, m, n in zip(axes, theirs, own.shape, other.shape, strict=True)]
+        if any(pair is None for pair in pairs):
+            continue
+        if key.endswith("layers.0.weight"):
+            own.zero_()
+        mine = np.ix_(*(pair[0] for pair in pairs if pair is not None))
+        their = np.ix_(*(pair[1] for pair in pairs if pair is not None))
+        own[mine] = other[their].to(own.dtype)
+
+
+def _matching(
+    own: tuple[str, ...] | None, other: tuple[str, ...] | None, own_size: int, other_size: int
+) -> tuple[list[int], list[int]] | None:
+    """Positions along one axis that stand for the same thing; None where unnamed axes differ in size."""
+    if own is None or other is None:
+        return (list(range(own_size)),) * 2 if own_size == other_size else None
+    shared = [name for name in own if name in other]
+    return [own.index(n) for n in shared], [other.index(n) for n in shared]

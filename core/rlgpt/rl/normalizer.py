@@ -1,0 +1,53 @@
+"""Running mean and variance, one pair for each number."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+CLIP = 5.0
+"""Normalised observations are kept within this many standard deviations."""
+
+
+class RunningMoments(nn.Module):
+    """Mean and variance of everything seen, merged batch by batch (Chan, Golub and LeVeque 1979).
+
+    Counts are kept for each number, so that one that is new to a warm-started policy learns its scale at full speed.
+    Before anything was seen it is the identity.
+    """
+
+    mean: torch.Tensor
+    var: torch.Tensor
+    count: torch.Tensor
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(size, dtype=torch.float64))
+        self.register_buffer("var", torch.ones(size, dtype=torch.float64))
+        self.register_buffer("count", torch.zeros(size, dtype=torch.float64))
+
+    @torch.no_grad()
+    def update(self, batch: torch.Tensor) -> None:
+        """Take in ``batch``, ``[B, size]``."""
+        batch = batch.to(torch.float64)
+        added = float(len(batch))
+        total = self.count + added
+        shift = batch.mean(0) - self.mean
+        seen = self.var * self.count + batch.var(0, unbiased=False) * added
+        self.var.copy_((seen + shift**2 * self.count * added / total) / total)
+        self.mean.add_(shift * added / total)
+        self.count.copy_(total)
+
+    def normalize(self, values: torch.Tensor) -> torch.Tensor:
+        return ((values - self.mean.to(values.dtype)) / self._std(values)).clamp(-CLIP, CLIP)
+
+    def scale(self, values: torch.Tensor) -> torch.Tensor:
+        """Like :meth:`normalize`, unclipped: for value targets."""
+        return (values - self.mean.to(values.dtype)) / self._std(values)
+
+    def unscale(self, values: torch.Tensor) -> torch.Tensor:
+        """The way back from :meth:`scale`."""
+        return values * self._std(values) + self.mean.to(values.dtype)
+
+    def _std(self, values: torch.Tensor) -> torch.Tensor:
+        return (self.var + 1e-8).sqrt().to(values.dtype)

@@ -1,0 +1,235 @@
+"""The built-in trainer: small, readable, the reference for others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from rlgpt.domain import TrainingRecord
+from rlgpt.errors import TrainerError
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
+from rlgpt.rl.checkpoint import FILE, Checkpoint, TrainingState
+from rlgpt.rl.learner import Learner
+from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.network import ActorCritic, take_over
+from rlgpt.rl.policy_env import Observation, plugin_of
+from rlgpt.rl.rollout import Collector, stack
+from rlgpt.rl.tally import Tally
+from rlgpt.rl.vector import Vector, WorkerVector, with_quarantined
+
+LEDGER = "steps.bin"
+
+
+class PPO(Trainer):
+    """Clipped PPO over decisions of any duration.
+
+    Training goes in segments: at the end of each, a checkpoint is written, a point of the curve is made, and actions
+    that violated their limits three times are masked. A killed training takes up at its last checkpoint; what the steps
+    since had taught is lost, but they were spent and count.
+
+    :param workers: processes the environments are spread over; 0 keeps them in this one, which suits all but slow
+        simulators.
+    :param segments: about how many segments a budget is cut into.
+    """
+
+    name = "ppo"
+
+    def __init__(self, *, workers: int = 0, segments: int = 30) -> None:
+        self.workers, self.segments = workers, segments
+
+    def train(
+        self,
+        spec: EnvSpec,
+        *,
+        budget: int,
+        seed: int,
+        folder: Path,
+        hyperparameters: Hyperparameters,
+        progress: Progress | None = None,
+        warm_start: Path | None = None,
+    ) -> TrainingRecord:
+        """See :meth:`Trainer.train`. The budget is overrun by less than one decision of each environment."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with _one_thread():
+            checkpoint = _open(folder)
+            network = _network(spec, hyperparameters, seed)
+            learner = Learner(network, hyperparameters, spec.setup.gamma)
+            generator = torch.Generator().manual_seed(seed)
+            if checkpoint is None:
+                if warm_start is not None:
+                    other = Checkpoint.load(warm_start)
+                    take_over(network, other.weights, dict(other.state.axis_names))
+                state = TrainingState(hyperparameters=hyperparameters, axis_names=network.axis_names())
+                _save(folder, state, learner, generator)
+            else:
+                state = checkpoint.state
+                _restore(checkpoint, learner, generator, folder)
+            run = _Run(spec, state, learner, generator, folder)
+            envs = min(hyperparameters.envs, plugin_of(spec).limits(spec.task).max_envs)
+            with Ledger(folder / LEDGER, envs) as ledger:
+                if ledger.total < budget:
+                    every = max(1, budget // self.segments)
+                    with self._vector(run.spec, seed, ledger.total, envs, folder) as vector:
+                        run.segments(vector, ledger, budget, every, progress)
+                return run.record(self.name, ledger.total)
+
+    def load(self, folder: Path, spec: EnvSpec) -> Policy:
+        """The newest policy in ``folder``; see :meth:`Trainer.load`."""
+        checkpoint = Checkpoint.load(folder)
+        network = _network(spec, checkpoint.state.hyperparameters, 0)
+        _fit(network, checkpoint, folder)
+        return NetworkPolicy(network)
+
+    def untrained(self, spec: EnvSpec, *, seed: int, hyperparameters: Hyperparameters) -> Policy:
+        return NetworkPolicy(_network(spec, hyperparameters, seed))
+
+    def _vector(self, spec: EnvSpec, seed: int, spent: int, envs: int, folder: Path) -> Vector:
+        # a resumed training must not meet the episodes of its beginning again
+        seeds = [int(s) for s in np.random.SeedSequence([seed, spent]).generate_state(envs)]
+        if self.workers:
+            return WorkerVector(spec, seeds, folder / LEDGER, self.workers)
+        return Vector(spec, seeds, folder / LEDGER)
+
+
+class NetworkPolicy(Policy):
+    """A network that decides."""
+
+    def __init__(self, network: ActorCritic) -> None:
+        self.network = network.eval()
+
+    @torch.no_grad()
+    def act(self, observation: Observation, *, greedy: bool, rng: np.random.Generator) -> Any:
+        distribution = self.network.distribution(stack([observation]))
+        if greedy:
+            flat = distribution.mode()
+        else:
+            flat = distribution.sample(torch.Generator().manual_seed(int(rng.integers(2**63))))
+        return self.network.layout.to_space(flat[0].numpy())
+
+
+class _Run:
+    """One call of train(): what changes while it goes on."""
+
+    def __init__(
+        self, spec: EnvSpec, state: TrainingState, learner: Learner, generator: torch.Generator, folder: Path
+    ) -> None:
+        self.tally = Tally(state.tally)
+        self.spec = with_quarantined(spec, self.tally.quarantined)
+        self.learner, self.generator, self.folder = learner, generator, folder
+        self.decisions, self._before, self._start = state.decisions, state.seconds, time.monotonic()
+        self._given = spec.quarantined
+
+    def segments(self, vector: Vector, ledger: Ledger, budget: int, every: int, progress: Progress | None) -> None:
+        """Train until ``budget`` steps are in the ledger, or ``progress`` asks for a stop."""
+        collector = Collector(vector, self.learner.network, self.generator, self.tally)
+        length, end = self.learner.hyperparameters.rollout, ledger.total + every
+        while True:
+            rollout = collector.collect(length, lambda: ledger.total >= budget)
+            self.decisions += rollout.rewards.numel()
+            self.learner.update(rollout, self.generator)
+            spent = ledger.total
+            if spent < min(end, budget):
+                continue
+            end = spent + every
+            point = self.tally.close_point(primitive_steps=spent, decisions=self.decisions)
+            if self.tally.close_segment():
+                vector.quarantine((*self._given, *self.tally.quarantined))
+            _save(self.folder, self._state(), self.learner, self.generator)
+            stop = progress is not None and point is not None and progress(point)
+            if stop or spent >= budget:
+                return
+
+    def record(self, name: str, spent: int) -> TrainingRecord:
+        tally = self.tally.state()
+        return TrainingRecord(
+            trainer=name,
+            primitive_steps=spent,
+            decisions=self.decisions,
+            seconds=self._seconds,
+            curve=tally.curve,
+            verdicts=tally.verdicts,
+            quarantined=tally.quarantined,
+        )
+
+    @property
+    def _seconds(self) -> float:
+        return self._before + time.monotonic() - self._start
+
+    def _state(self) -> TrainingState:
+        return TrainingState(
+            hyperparameters=self.learner.hyperparameters,
+            axis_names=self.learner.network.axis_names(),
+            decisions=self.decisions,
+            seconds=self._seconds,
+            tally=self.tally.state(),
+        )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Small networks are faster on one thread than on several, by a factor of four where cores are shared."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _network(spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> ActorCritic:
+    env = spec.build(seed=seed)
+    try:
+        return ActorCritic.of(env, hyperparameters, seed=seed)
+    finally:
+        env.close()
+
+
+def _open(folder: Path) -> Checkpoint | None:
+    """What ``folder`` holds; None where no training began there.
+
+    A checkpoint is written before the first step: steps without one are a loss, not a beginning.
+    """
+    ledger = folder / LEDGER
+    if not (folder / FILE).exists() and not ledger.exists():
+        return None
+    return Checkpoint.load(folder)
+
+
+def _fit(network: ActorCritic, checkpoint: Checkpoint, folder: Path) -> None:
+    own, theirs = _names(network.axis_names()), _names(checkpoint.state.axis_names)
+    if own != theirs:
+        lacks, has = sorted(own - theirs)[:8], sorted(theirs - own)[:8]
+        raise TrainerError(
+            f"the policy in {folder} is for other actions or observations: it lacks {lacks or 'nothing'} and has "
+            f"{has or 'nothing'} beside. Use it as a warm start, or give the setup it was trained with."
+        )
+    try:
+        network.load_state_dict(checkpoint.weights)
+    except RuntimeError as fault:
+        raise TrainerError(
+            f"the policy in {folder} does not fit: {str(fault)[:300]}. Give the hyperparameters it was trained with."
+        ) from fault
+
+
+def _names(axes: Mapping[str, tuple[tuple[str, ...] | None, ...]]) -> set[str]:
+    return {f"{tensor}: {name}" for tensor, names in axes.items() for axis in names if axis for name in axis}
+
+
+def _restore(checkpoint: Checkpoint, learner: Learner, generator: torch.Generator, folder: Path) -> None:
+    _fit(learner.network, checkpoint, folder)
+    try:
+        learner.optimizer.load_state_dict(checkpoint.optimizer)
+        generator.set_state(checkpoint.generator)
+    except (ValueError, KeyError, RuntimeError, TypeError) as fault:
+        raise TrainerError(f"the optimiser's state in {folder} does not fit its policy: {fault}.") from fault
+
+
+def _save(folder: Path, state: TrainingState, learner: Learner, generator: torch.Generator) -> None:
+    weights = learner.network.state_dict()
+    Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state()).save(folder)

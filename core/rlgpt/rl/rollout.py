@@ -1,0 +1,87 @@
+"""Playing the policy for a while and keeping what is needed to learn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from rlgpt.errors import TrainerError
+from rlgpt.rl.network import ActorCritic, Batch
+from rlgpt.rl.policy_env import Observation
+from rlgpt.rl.tally import Tally
+from rlgpt.rl.vector import Vector
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """T decisions of each of N environments.
+
+    :ivar observations: entries ``[T + 1, N, ...]``; the last is where the next decisions are taken.
+    :ivar actions: flat, ``[T, N, action_size]``.
+    :ivar rewards: with ``durations`` (primitive steps), ``terminated`` and ``ended``: ``[T, N]``.
+    :ivar lasts: last observations of the episodes that ended, in the order of ``ended.nonzero()``; None without any.
+    """
+
+    observations: Batch
+    actions: torch.Tensor
+    rewards: torch.Tensor
+    durations: torch.Tensor
+    terminated: torch.Tensor
+    ended: torch.Tensor
+    lasts: Batch | None
+
+
+def stack(observations: Sequence[Observation]) -> Batch:
+    """Observations as one batch of tensors.
+
+    :raises TrainerError: one holds a NaN or an infinity.
+    """
+    batch = {key: torch.from_numpy(np.stack([o[key] for o in observations])) for key in observations[0]}
+    if not bool(torch.isfinite(batch["obs"]).all()):
+        raise TrainerError("the environment's observation holds NaN or infinity; mend its observation or view.")
+    return batch
+
+
+class Collector:
+    """Plays ``network`` in ``vector``, episode after episode."""
+
+    def __init__(self, vector: Vector, network: ActorCritic, generator: torch.Generator, tally: Tally) -> None:
+        self._vector, self._network, self._generator, self._tally = vector, network, generator, tally
+        first = vector.reset()
+        for _, verdicts in first:
+            tally.add_verdicts(verdicts)
+        self._current = stack([observation for observation, _ in first])
+
+    @torch.no_grad()
+    def collect(self, decisions: int, enough: Callable[[], bool]) -> Rollout:
+        """At most ``decisions`` of each environment, at least one; stops where ``enough()`` says so."""
+        observations, actions, lasts = [self._current], [], []
+        figures: list[list[tuple[float, int, bool, bool]]] = []
+        for _ in range(decisions):
+            flat = self._network.distribution(self._current).sample(self._generator)
+            transitions = self._vector.step(flat.numpy())
+            for t in transitions:
+                self._tally.add_verdicts(t.verdicts)
+                if t.episode is not None:
+                    self._tally.add_episode(t.episode, t.usage)
+                if t.last is not None:
+                    lasts.append(t.last)
+            self._current = stack([t.observation for t in transitions])
+            observations.append(self._current)
+            actions.append(flat)
+            figures.append([(t.reward, t.duration, t.terminated, t.terminated or t.truncated) for t in transitions])
+            if enough():
+                break
+        rewards, durations, terminated, ended = np.moveaxis(np.array(figures, dtype=np.float64), -1, 0)
+        return Rollout(
+            {key: torch.stack([o[key] for o in observations]) for key in self._current},
+            torch.stack(actions),
+            torch.from_numpy(rewards).float(),
+            torch.from_numpy(durations),
+            torch.from_numpy(terminated).bool(),
+            torch.from_numpy(ended).bool(),
+            stack(lasts) if lasts else None,
+        )

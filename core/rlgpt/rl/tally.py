@@ -1,0 +1,86 @@
+"""What training reports: episodes as points of a curve, verdicts, and which actions are in quarantine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rlgpt.domain import CurvePoint, Value, Verdict
+
+QUARANTINE_AFTER = 3
+"""Violations, counted over all environments, after which a coded action is masked."""
+KEPT_VERDICTS = 50
+NO_VIOLATION = ("lint", "quarantined")
+
+
+class TallyState(Value):
+    """What a checkpoint keeps of a tally."""
+
+    curve: tuple[CurvePoint, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    violations: Mapping[str, int] = {}
+    quarantined: tuple[str, ...] = ()
+
+
+class Tally:
+    """Counts while training goes on.
+
+    :param state: where a resumed training takes up.
+    """
+
+    def __init__(self, state: TallyState) -> None:
+        self.curve, self.verdicts = list(state.curve), list(state.verdicts)
+        self.violations: Counter[str] = Counter(state.violations)
+        self.quarantined = list(state.quarantined)
+        self._episodes: list[Mapping[str, Any]] = []
+        self._usage: Counter[str] = Counter()
+
+    def state(self) -> TallyState:
+        return TallyState(
+            curve=tuple(self.curve),
+            verdicts=tuple(self.verdicts),
+            violations=dict(self.violations),
+            quarantined=tuple(self.quarantined),
+        )
+
+    def add_episode(self, episode: Mapping[str, Any], usage: Mapping[str, int]) -> None:
+        """An episode ended: the fields of a :class:`rlgpt.domain.Episode`, and its decisions of each action."""
+        self._episodes.append(episode)
+        self._usage.update(usage)
+
+    def add_verdicts(self, verdicts: Iterable[Verdict]) -> None:
+        for verdict in verdicts:
+            if len(self.verdicts) < KEPT_VERDICTS:
+                self.verdicts.append(verdict)
+            if verdict.kind not in NO_VIOLATION:
+                self.violations[verdict.action] += 1
+
+    def close_point(self, *, primitive_steps: int, decisions: int) -> CurvePoint | None:
+        """The point over the episodes since the last one; None where no episode ended."""
+        if not self._episodes:
+            return None
+        count = len(self._episodes)
+        terms: Counter[str] = Counter()
+        for episode in self._episodes:
+            for name, value in episode["reward_terms"].items():
+                terms[name] += value
+        point = CurvePoint(
+            primitive_steps=primitive_steps,
+            episodes=count,
+            success=sum(bool(e["success"]) for e in self._episodes) / count,
+            total_reward=sum(float(e["total_reward"]) for e in self._episodes) / count,
+            decisions=decisions,
+            reward_terms={name: value / count for name, value in terms.items()},
+            usage={name: n / self._usage.total() for name, n in sorted(self._usage.items())},
+        )
+        self.curve.append(point)
+        self._episodes.clear()
+        self._usage.clear()
+        return point
+
+    def close_segment(self) -> bool:
+        """Quarantine what has violated too often; True where that is news."""
+        caught = [a for a, n in self.violations.items() if n >= QUARANTINE_AFTER and a not in self.quarantined]
+        self.quarantined += caught
+        return bool(caught)
