@@ -87,9 +87,7 @@ class FastAgent(ABC):
         """A first version (no ``attempts`` yet), or a repair of the last attempt."""
 
     @abstractmethod
-    def setup(
-        self, brief: Brief, plan: ActionPlan, *, actions: Sequence[CodedAction], history: History
-    ) -> RLSetup: ...
+    def setup(self, brief: Brief, plan: ActionPlan, *, actions: Sequence[CodedAction], history: History) -> RLSetup: ...
 
 
 class Critic(ABC):

@@ -1,0 +1,126 @@
+"""What agents are told of a task, rendered from the plugin once for a run's whole life."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlgpt.agents.base import Brief
+from rlgpt.agents.text import bullets, fields, number, shorten
+from rlgpt.domain import Plain, Task
+from rlgpt.plugin.base import Context, EnvironmentPlugin, RewardTerm, ViewKey
+from rlgpt.plugin.library import library
+from rlgpt.sandbox.budgets import DEFAULT, Budgets
+
+if TYPE_CHECKING:
+    import gymnasium
+
+KNOWLEDGE_LIMIT = 6_000
+START_LIMIT = 5_000
+
+_PAYS = {
+    "potential": "potential: each step pays by how much it grew (and takes back by how much it fell)",
+    "step": "step: paid anew at every step",
+    "event": "event: paid once an episode, when it first rises above zero",
+}
+
+
+def make_brief(
+    plugin: EnvironmentPlugin,
+    task: Task,
+    start_view: Mapping[str, Plain] | None = None,
+    budgets: Budgets = DEFAULT,
+) -> Brief:
+    """The brief of ``task``. Makes the environment once, for its spaces, and closes it.
+
+    :param start_view: the view an episode starts with; None takes that of seed 0 (a reset, no step).
+    :param budgets: of the sandbox the run uses; the stub tells them.
+    """
+    env = plugin.make_env(task, seed=0)
+    try:
+        view = dict(start_view) if start_view is not None else _first_view(plugin, task, env)
+        observations = tuple(_observations(env.observation_space, plugin.view_keys(task)))
+        base_space = _space(env.action_space)
+    finally:
+        env.close()
+    shelf = library(plugin, task)
+    return Brief(
+        task=task,
+        stub=shelf.stub(budgets),
+        knowledge=shorten(plugin.knowledge(task).strip(), KNOWLEDGE_LIMIT),
+        primitives=tuple(s.name for s in shelf.primitives),
+        base_space=base_space,
+        base_actions=plugin.labels(task).actions,
+        observations=observations,
+        reward_terms=tuple((t.name, _term(t)) for t in plugin.reward_terms(task)),
+        reset_options=tuple((o.name, o.doc) for o in plugin.reset_options(task)),
+        default_setup=plugin.default_setup(task),
+        start=shorten(f"{plugin.summarize(view)}\nview: {fields(view, 400)}", START_LIMIT),
+    )
+
+
+def brief_slots(brief: Brief) -> dict[str, str]:
+    """The slots of a prompt that a brief fills."""
+    return {
+        "task": brief.task.id,
+        "goal": brief.task.goal,
+        "success": brief.task.success,
+        "horizon": str(brief.task.horizon),
+        "stub": brief.stub.strip(),
+        "knowledge": brief.knowledge or "Nothing beyond what the library says.",
+        "base_space": brief.base_space,
+        "base_actions": "\n".join(f"- {label}" for label in brief.base_actions),
+        "observations": bullets(brief.observations),
+        "reward_terms": bullets(brief.reward_terms),
+        "reset_options": bullets(brief.reset_options, "(none but the task's own: `reset_option` must be null)"),
+        "default_setup": brief.default_setup.model_dump_json(),
+        "start": brief.start,
+    }
+
+
+def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, Any]) -> dict[str, Plain]:
+    observation, info = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    return plugin.view(Context(task, observation, {**info, "env_reward": 0.0}, 0, rng, plugin.model(env)))
+
+
+def _observations(space: gymnasium.Space[Any], keys: Any) -> Iterator[tuple[str, str]]:
+    from gymnasium import spaces
+
+    own = dict(space.spaces) if isinstance(space, spaces.Dict) else {"observation": space}
+    told: dict[str, ViewKey] = {k.name: k for k in keys if k.size > 0}
+    for name, part in own.items():
+        if name not in told:
+            yield name, f"the environment's own observation: {_shape(part)}"
+    for name, key in told.items():
+        numbers = f"{key.size} number{'s' if key.size > 1 else ''}"
+        unit = f", {key.unit}" if key.unit else ""
+        hidden = "; privileged: known in simulation only" if key.source == "privileged" else ""
+        yield name, f"{key.doc} ({numbers}{unit}{hidden})"
+
+
+def _shape(space: gymnasium.Space[Any]) -> str:
+    shape = "x".join(map(str, space.shape)) if space.shape else "1"
+    return f"{type(space).__name__} of shape {shape}"
+
+
+def _space(space: gymnasium.Space[Any]) -> str:
+    """The action space in words: what a base action is."""
+    from gymnasium import spaces
+
+    if isinstance(space, spaces.Discrete):
+        return f"Discrete({space.n}): one of {space.n} choices"
+    if isinstance(space, spaces.Box):
+        low, high = (number(float(v)) for v in (space.low.min(), space.high.max()))
+        return f"Box({int(np.prod(space.shape))}): that many continuous numbers at once, each within {low} to {high}"
+    if isinstance(space, spaces.MultiDiscrete):
+        return f"MultiDiscrete({space.nvec.tolist()}): one choice of each head at once"
+    if isinstance(space, spaces.Tuple):
+        return f"Tuple({len(space.spaces)}): one value of each head at once"
+    return type(space).__name__
+
+
+def _term(term: RewardTerm) -> str:
+    return f"{term.doc} ({_PAYS[term.kind]}; {number(term.low)} to {number(term.high)})"

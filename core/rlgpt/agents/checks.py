@@ -1,0 +1,103 @@
+"""What a reply must keep beyond its schema, as messages for the model that wrote it. No message: it is good."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Collection, Iterable
+
+from rlgpt.agents.base import Brief
+from rlgpt.domain import ActionPlan, CodedAction, RLSetup
+from rlgpt.sandbox import Budgets, Library, lint
+
+MOST_CODED = 8
+"""Coded actions of a plan. Each is one more branch to explore with a few thousand decisions."""
+
+LARGEST_WEIGHT = 100.0
+GAMMA = (0.9, 1.0)
+
+
+def plan_faults(plan: ActionPlan, brief: Brief) -> list[str]:
+    """Names that would collide, and too many coded actions."""
+    taken = {
+        **dict.fromkeys(brief.primitives, "a primitive"),
+        **dict.fromkeys(brief.base_actions, "a base action"),
+        "base": "the base action",
+        "observe": "a primitive",
+    }
+    faults = [
+        f"the sub-action name {s.name!r} is already the name of {taken[s.name]}; choose another name"
+        for s in plan.sub_actions
+        if s.name in taken
+    ]
+    if len(plan.coded) > MOST_CODED:
+        faults.append(f"there are {len(plan.coded)} sub-actions of kind code; at most {MOST_CODED} are taken")
+    return faults
+
+
+def action_faults(action: CodedAction, library: Library, budgets: Budgets, horizon: int) -> list[str]:
+    """What lint says of the source, and a step limit that an episode cannot hold."""
+    faults = [f"line {v.line}: {v.message}" if v.line else v.message for v in lint(action, library, budgets)]
+    if action.max_steps > horizon:
+        faults.append(f"max_steps is {action.max_steps}, but an episode has only {horizon} primitive steps")
+    return faults
+
+
+def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction]) -> list[str]:
+    """Every field against what the plugin and this iteration offer."""
+    horizon = brief.task.horizon
+    faults = [
+        *_unknown("reward term", setup.reward_weights, _first(brief.reward_terms)),
+        *_unknown("observation key", setup.observation_keys, _first(brief.observations)),
+        *_unknown("base action", setup.base_actions or (), brief.base_actions),
+        *_unknown("coded action", setup.coded_actions, [a.name for a in actions]),
+        *_unknown("start state", [setup.reset_option] if setup.reset_option else (), _first(brief.reset_options)),
+    ]
+    for term, weight in setup.reward_weights.items():
+        if not (math.isfinite(weight) and abs(weight) <= LARGEST_WEIGHT):
+            faults.append(
+                f"the weight of {term!r} is {weight}; it must be within -{LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
+            )
+    if not any(weight > 0 for weight in setup.reward_weights.values()):
+        faults.append("no reward term has a weight above 0, so there is nothing to gain")
+    if not GAMMA[0] <= setup.gamma <= GAMMA[1]:
+        faults.append(f"gamma is {setup.gamma}; it is per primitive step and must be within {GAMMA[0]} to {GAMMA[1]}")
+    if setup.horizon is not None and setup.horizon > horizon:
+        faults.append(f"horizon is {setup.horizon}; the task's own is {horizon}, and training may only be shorter")
+    faults += _repeated("observation key", setup.observation_keys)
+    faults += _repeated("coded action", setup.coded_actions)
+    return faults + _choice_faults(setup, brief, actions)
+
+
+def _choice_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction]) -> list[str]:
+    kept = brief.base_actions if setup.base_actions is None else setup.base_actions
+    if brief.base_space.startswith("Box") and 0 < len(set(kept)) < len(brief.base_actions):
+        return [
+            "the base action is one vector of numbers and cannot be kept in part: use null (keep it) or [] (drop it)"
+        ]
+    coded = [a for a in actions if a.name in setup.coded_actions]
+    discrete = brief.base_space.startswith("Discrete")
+    branches = len(coded) + (len(kept) if discrete else int(bool(kept)))
+    numbers = any(a.parameters for a in coded) or (bool(kept) and not discrete)
+    if branches >= 2 or (branches == 1 and numbers):
+        return []
+    return [f"the policy would have {branches} choice(s); keep more base actions or coded actions, at least two in all"]
+
+
+def _unknown(kind: str, given: Iterable[str], valid: Iterable[str]) -> list[str]:
+    names = list(valid)
+    faults = []
+    for name in given:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            faults.append(f"there is no {kind} {name!r}.{hint} Valid: {', '.join(names) or '(none)'}")
+    return faults
+
+
+def _repeated(kind: str, names: Collection[str]) -> list[str]:
+    return [f"a {kind} is named twice in {list(names)}"] if len(set(names)) < len(names) else []
+
+
+def _first(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    return [name for name, _ in pairs]
