@@ -1,0 +1,25 @@
+"""The sandbox: coded actions run as CPython inside WebAssembly, under budgets, and reach the world by requests alone.
+
+Importing it is light; WebAssembly's runtime is loaded with the first guest.
+"""
+
+from rlgpt.sandbox.budgets import Budgets
+from rlgpt.sandbox.host import Guest, Sandbox
+from rlgpt.sandbox.library import OBSERVE, Library, Signature, ViewDoc
+from rlgpt.sandbox.lint import lint
+from rlgpt.sandbox.turns import Ask, Done, Request, Turn
+
+__all__ = [
+    "OBSERVE",
+    "Ask",
+    "Budgets",
+    "Done",
+    "Guest",
+    "Library",
+    "Request",
+    "Sandbox",
+    "Signature",
+    "Turn",
+    "ViewDoc",
+    "lint",
+]

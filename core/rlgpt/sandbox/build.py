@@ -1,0 +1,130 @@
+"""Builds the guest: ``python -m rlgpt.sandbox.build`` (what ``make guest`` calls) writes ``guest.wasm``.
+
+Needs ``componentize-py``, which is a development dependency alone: a released wheel brings the built guest along.
+The file ends in a custom section that says which sources it was built from, so that it is never used with others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from filelock import FileLock
+
+from rlgpt.errors import SandboxError
+
+log = logging.getLogger(__name__)
+
+SOURCES = Path(__file__).parent / "guest"
+GUEST = Path(__file__).parent / "guest.wasm"
+_FILES = ("app.py", "modules.py", "vec.py", "rlgpt.wit")
+_SECTION = b"rlgpt-guest"
+
+
+def sources_hash() -> str:
+    """SHA-256 over the guest's source files."""
+    digest = hashlib.sha256()
+    for name in _FILES:
+        digest.update(name.encode() + b"\0" + (SOURCES / name).read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def can_build() -> bool:
+    """Whether ``componentize-py`` is installed."""
+    return importlib.util.find_spec("componentize_py") is not None
+
+
+def stamp(guest: Path = GUEST) -> dict[str, str]:
+    """What ``guest`` says it was made from: ``sources`` (hash), ``componentize_py`` (version); empty where nothing."""
+    try:
+        with guest.open("rb") as file:
+            file.seek(max(0, guest.stat().st_size - 512))
+            _, found, text = file.read().rpartition(_SECTION)
+        value = json.loads(text) if found else {}
+    except (OSError, ValueError):
+        return {}
+    return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
+
+
+def build(guest: Path = GUEST, *, force: bool = False) -> bool:
+    """Build ``guest`` from the sources, whole or not at all; False where it was up to date already.
+
+    :raises SandboxError: ``componentize-py`` is missing or failed.
+    """
+    if not can_build():
+        raise SandboxError("componentize-py is not installed: run `make guest`, or install a released wheel of rlgpt")
+    want = {"sources": sources_hash(), "componentize_py": importlib.metadata.version("componentize-py")}
+    guest.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(Path(tempfile.gettempdir()) / f"rlgpt-guest-{_name(guest)}.lock"):
+        if not force and stamp(guest) == want:
+            return False
+        log.warning("building the sandbox's guest program (once, about half a minute): %s", guest)
+        with tempfile.TemporaryDirectory(dir=guest.parent, prefix=".guest-") as folder:
+            made = _componentize(Path(folder))
+            with made.open("ab") as file:
+                file.write(_section(json.dumps(want).encode()))
+            os.replace(made, guest)
+    return True
+
+
+def _componentize(folder: Path) -> Path:
+    """Run componentize-py in ``folder``, on a copy of the sources and with no other package in reach."""
+    app, wit, venv = folder / "app", folder / "wit", folder / "venv"
+    for directory in (app, wit, venv / "lib" / "python3" / "site-packages"):
+        directory.mkdir(parents=True)
+    for name in _FILES:
+        shutil.copy(SOURCES / name, wit if name.endswith(".wit") else app)
+    program = "import sys, componentize_py; sys.exit(componentize_py.script())"
+    command = [sys.executable, "-c", program, "-d", str(wit), "-w", "sandboxed", "componentize", "--stub-wasi"]
+    command += ["-p", str(app), "-o", str(folder / "guest.wasm"), "app"]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "VIRTUAL_ENV": str(venv)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode != 0:
+        raise SandboxError(f"componentize-py failed with status {done.returncode}:\n{done.stdout[-2000:]}")
+    return folder / "guest.wasm"
+
+
+def _section(text: bytes) -> bytes:
+    """A WebAssembly custom section (id 0) named ``rlgpt-guest``: binary format, section 2.5.2 of the core standard."""
+    body = bytes([len(_SECTION)]) + _SECTION + text
+    return b"\0" + _leb128(len(body)) + body
+
+
+def _leb128(number: int) -> bytes:
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def _name(path: Path) -> str:
+    return hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m rlgpt.sandbox.build", description="Build the sandbox's guest.")
+    parser.add_argument("--force", action="store_true", help="build it even where it is up to date")
+    logging.basicConfig(format="%(message)s")
+    made = build(force=parser.parse_args().force)
+    print(f"{GUEST}: {'built' if made else 'up to date'}, {GUEST.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()

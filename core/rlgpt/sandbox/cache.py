@@ -1,0 +1,110 @@
+"""The guest, compiled to machine code once and kept on disk.
+
+A cache file is named by what it was made from and by the hash of what is in it: it appears whole by one rename, and a
+damaged one is noticed before WebAssembly's runtime trusts it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import logging
+import os
+import platform
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+from filelock import FileLock
+
+from rlgpt.errors import SandboxError
+from rlgpt.sandbox import build
+
+if TYPE_CHECKING:
+    from wasmtime import Engine
+    from wasmtime.component import Component
+
+log = logging.getLogger(__name__)
+
+
+def folder() -> Path:
+    """Where compiled guests are kept: the user's cache folder."""
+    return platformdirs.user_cache_path("rlgpt") / "guest"
+
+
+def guest_bytes() -> bytes:
+    """The guest program; built first where it is missing or of other sources and ``componentize-py`` is at hand.
+
+    :raises SandboxError: there is none, or it was built from other sources, and it cannot be built here.
+    """
+    if build.stamp().get("sources") != build.sources_hash():
+        if not build.can_build():
+            state = "was built from other sources" if build.GUEST.exists() else "is missing"
+            raise SandboxError(
+                f"the sandbox's guest program {build.GUEST} {state}: run `make guest` in a checkout, "
+                "or install a released wheel of rlgpt"
+            )
+        build.build()
+    return build.GUEST.read_bytes()
+
+
+def compiled(engine: Engine, guest: bytes, settings: str, where: Path | None = None) -> Component:
+    """The compiled guest, from the cache where it is there and whole; compiled (seconds) and kept otherwise.
+
+    :param settings: the engine's configuration in words; code compiled under another is never used.
+    :param where: the cache's folder; default :func:`folder`.
+    """
+    from wasmtime.component import Component
+
+    made_from = "\0".join(
+        (hashlib.sha256(guest).hexdigest(), importlib.metadata.version("wasmtime"), settings, platform.machine())
+    )
+    key = hashlib.sha256(made_from.encode()).hexdigest()[:24]
+    where = where or folder()
+    try:
+        where.mkdir(parents=True, exist_ok=True, mode=0o700)
+        found = _load(engine, where, key)
+        if found is not None:
+            return found
+        with FileLock(where / f"{key}.lock"):
+            found = _load(engine, where, key)
+            if found is not None:
+                return found
+            log.warning("compiling the sandbox's guest program (once, some seconds) into %s", where)
+            component = Component(engine, guest)
+            _store(component.serialize(), where, key)
+            return component
+    except OSError as error:
+        log.warning("the sandbox's cache cannot be used (%s); compiling without it", error)
+        return Component(engine, guest)
+
+
+def _load(engine: Engine, where: Path, key: str) -> Component | None:
+    from wasmtime import WasmtimeError
+    from wasmtime.component import Component
+
+    for path in sorted(where.glob(f"{key}-*.cwasm")):
+        if _digest(path.read_bytes()) == path.stem.partition("-")[2]:
+            try:
+                return Component.deserialize_file(engine, str(path))
+            except WasmtimeError as error:
+                log.warning("the compiled guest %s cannot be loaded (%s)", path, str(error)[:200])
+        log.warning("the compiled guest %s is damaged: it is made again", path)
+        path.unlink(missing_ok=True)
+    return None
+
+
+def _store(code: bytes | bytearray, where: Path, key: str) -> None:
+    number, temporary = tempfile.mkstemp(dir=where, prefix=f".{key}-")
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(code)
+        os.replace(temporary, where / f"{key}-{_digest(code)}.cwasm")
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _digest(code: bytes | bytearray) -> str:
+    return hashlib.sha256(code).hexdigest()[:32]

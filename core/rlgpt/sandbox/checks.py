@@ -1,0 +1,101 @@
+"""A request of the guest, held against the library."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rlgpt.domain import Parameter, Scalar, VerdictKind
+from rlgpt.sandbox.library import OBSERVE, Library, Signature
+from rlgpt.sandbox.turns import Request
+
+
+class Refused(Exception):  # noqa: N818 - what happened to the guest, no error of ours
+    """Something of the guest's cannot be accepted: becomes a verdict of ``kind``."""
+
+    def __init__(self, kind: VerdictKind, message: str, line: int | None = None) -> None:
+        self.kind, self.message, self.line = kind, message, line
+        super().__init__(message)
+
+
+class Checker:
+    """Checks requests against one library."""
+
+    def __init__(self, library: Library) -> None:
+        self.signatures: Mapping[str, Signature] = {OBSERVE: Signature(name=OBSERVE)} | {
+            s.name: s for s in library.primitives
+        }
+        self._parameters = {name: {p.name: p for p in s.parameters} for name, s in self.signatures.items()}
+
+    def request(self, name: str, args: Mapping[str, Any], line: int | None) -> Request:
+        """The request with defaults filled in and numbers clipped.
+
+        :raises Refused: ``primitive`` where there is none of that name, ``type`` where an argument does not fit.
+        """
+        parameters = self._parameters.get(name)
+        if parameters is None:
+            near = difflib.get_close_matches(name[:40], self.signatures, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise Refused(
+                "primitive", f"there is no primitive {name[:40]!r}.{hint} Valid: {_list(self.signatures)}", line
+            )
+        for key in args:
+            if key not in parameters:
+                raise Refused("type", f"{name} has no argument {key[:40]!r}; valid: {_list(parameters)}", line)
+        values: dict[str, Scalar] = {}
+        clipped = []
+        for key, parameter in parameters.items():
+            if key not in args:
+                values[key] = parameter.default
+                continue
+            value, outside = fit(parameter, args[key], name, line)
+            values[key] = value
+            if outside:
+                clipped.append(key)
+        # What pydantic would check has just been checked: the fast way in.
+        return Request.model_construct(name=name, args=values, clipped=tuple(clipped), line=line)
+
+
+def fit(parameter: Parameter, value: Any, primitive: str, line: int | None) -> tuple[Scalar, bool]:
+    """``value`` as ``parameter`` takes it, and whether it had to be clipped into the range.
+
+    Floats take ints, ints take whole floats; a bool is no number.
+
+    :raises Refused: ``type``, where it is of another type, not finite, or none of the choices.
+    """
+    kind = parameter.kind
+    if kind == "bool":
+        if isinstance(value, bool):
+            return value, False
+    elif kind == "choice":
+        if isinstance(value, str) and value in parameter.choices:
+            return value, False
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        low, high = parameter.low, parameter.high
+        assert low is not None
+        assert high is not None
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Refused("type", f"{parameter.name!r} of {primitive} must be finite, got {value!r}", line)
+        if kind == "float" or value == int(value):
+            inside = min(max(value, low), high)
+            outside = inside != value
+            if kind == "float":
+                return float(inside), outside
+            # A bound that is not whole is rounded inwards.
+            return (math.ceil(low) if value < low else math.floor(high)) if outside else int(value), outside
+    raise Refused("type", f"{parameter.name!r} of {primitive} must be {expects(parameter)}, got {value!r:.60}", line)
+
+
+def expects(parameter: Parameter) -> str:
+    """What ``parameter`` takes, in words."""
+    if parameter.kind == "choice":
+        return f"one of {', '.join(map(repr, parameter.choices))}"
+    if parameter.kind == "bool":
+        return "True or False"
+    return {"float": "a number", "int": "a whole number"}[parameter.kind]
+
+
+def _list(names: Mapping[str, object]) -> str:
+    return ", ".join(names)[:300] or "(none)"

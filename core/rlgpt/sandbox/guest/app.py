@@ -1,0 +1,290 @@
+"""The guest: runs coded actions in WebAssembly and talks to the host in JSON strings.
+
+Replies are lists: ``["ready"]``, ``["loaded", has_can_start]``, ``["ask", many, [[name, args, line], ...]]``,
+``["done"]``, ``["answer", bool]``, ``["error", kind, message, line]``. The host trusts none of them. What stands in the
+way of a program here (the import list, the missing ``open``) is there to say what to use instead; the boundary is
+WebAssembly, which holds no file, no clock, no network and no memory of the host.
+"""
+
+import abc
+import bisect
+import builtins
+import collections
+import copy
+import dataclasses
+import decimal
+import enum
+import fractions
+import functools
+import heapq
+import inspect
+import itertools
+import json
+import math
+import operator
+import random
+import re
+import statistics
+import string
+import sys
+import types
+import typing
+import warnings
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, Never
+
+import annotationlib  # type: ignore[import-not-found]
+import modules  # type: ignore[import-not-found]
+import vec  # type: ignore[import-not-found]
+import wit_world  # type: ignore[import-not-found]
+
+# Imported above so that they are in the snapshot: at run time there is no file system to import from.
+_SNAPSHOT = (abc, annotationlib, bisect, copy, decimal, enum, fractions, inspect, operator, re, string)
+_GIVEN: dict[str, ModuleType] = {
+    m.__name__: m
+    for m in (math, random, itertools, functools, collections, dataclasses, typing, json, heapq, statistics, vec)
+}
+
+
+class _Nowhere:
+    """Standard output and error: writing to the stubbed WASI streams would trap."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None:
+        return None
+
+
+sys.stdout = sys.stderr = _Nowhere()
+sys.unraisablehook = lambda _: None
+warnings.simplefilter("ignore")
+
+
+_random_seed = random.Random.seed
+
+
+def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
+    """``random.Random.seed``, where no seed means one drawn from the seeded ``random``: there is no entropy here."""
+    _random_seed(self, random.getrandbits(64) if a is None else a, version)
+
+
+random.Random.seed = _seed  # type: ignore[method-assign]
+random.seed = random._inst.seed
+
+
+class RequestError(TypeError):
+    """A primitive was called, or used, in a way that cannot work."""
+
+
+class Request:
+    """What calling a primitive returns: to be yielded."""
+
+    __slots__ = ("args", "line", "name")
+
+    def __init__(self, name: str, args: dict[str, Any], line: int) -> None:
+        self.name, self.args, self.line = name, args, line
+
+    def _misused(self, *_: object) -> Never:
+        raise RequestError(f"{self.name}(...) is a request; its outcome comes from `outcome = yield {self.name}(...)`")
+
+    __getitem__ = __iter__ = __len__ = __bool__ = __contains__ = __float__ = __lt__ = __gt__ = _misused
+
+    def __getattr__(self, attribute: str) -> Never:
+        self._misused()
+
+    def __repr__(self) -> str:
+        return f"<request {self.name}>"
+
+
+def _primitive(name: str, parameters: tuple[str, ...]) -> Callable[..., Request]:
+    """The function ``name`` of the library: binds its arguments by name and makes a :class:`Request`."""
+    known = ", ".join(parameters) or "(none)"
+
+    def call(*args: Any, **kwargs: Any) -> Request:
+        if len(args) > len(parameters):
+            raise RequestError(f"{name} takes at most {len(parameters)} arguments ({known}), got {len(args)}")
+        for key, value in zip(parameters, args, strict=False):
+            if key in kwargs:
+                raise RequestError(f"{name} got {key!r} twice")
+            kwargs[key] = value
+        for key, value in kwargs.items():
+            if key not in parameters:
+                raise RequestError(f"{name} has no argument {key!r}; valid: {known}")
+            if isinstance(value, Request):
+                value._misused()
+            if not isinstance(value, (int, float, str)):
+                raise RequestError(f"{key!r} of {name} must be a number, bool or str, got {type(value).__name__}")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise RequestError(f"{key!r} of {name} must be finite, got {value!r}")
+        return Request(name, kwargs, sys._getframe(1).f_lineno)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _import(name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] = (), level: int = 0) -> Any:
+    if level or (name.partition(".")[0] not in modules.IMPORTABLE):
+        raise ImportError(modules.refusal("." * level + name))
+    return __import__(name, globals, locals, fromlist, 0)
+
+
+def _refused(name: str, instead: str) -> Callable[..., Never]:
+    def call(*_: object, **__: object) -> Never:
+        raise RuntimeError(f"there is no {name}() here: {instead}")
+
+    return call
+
+
+_BUILTINS = {
+    **vars(builtins),
+    "__import__": _import,
+    "print": lambda *_, **__: None,
+    "open": _refused("open", "no file system; keep state in variables"),
+    "input": _refused("input", "nobody answers; ask with `view = yield observe()`"),
+}
+
+
+class State:
+    """What an instance holds: the library's functions, the loaded actions, the generator that waits."""
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Callable[..., Request]] = {}
+        self.sources: dict[str, str] = {}
+        self.actions: dict[str, dict[str, Any]] = {}
+        self.running: tuple[str, types.GeneratorType[Any, Any, Any]] | None = None
+
+    def namespace(self, action: str) -> dict[str, Any]:
+        module = types.ModuleType(f"coded_{action}")
+        sys.modules[module.__name__] = module
+        module.__dict__.update(_GIVEN, **self.functions, __builtins__=_BUILTINS)
+        return module.__dict__
+
+
+STATE = State()
+
+
+def _reply(*parts: Any) -> str:
+    return json.dumps(parts, separators=(",", ":"))
+
+
+def _line(error: BaseException, action: str) -> int | None:
+    """The innermost line of the action's own source that ``error`` passed through."""
+    if isinstance(error, SyntaxError) and error.filename == f"{action}.py":
+        return error.lineno
+    line, tb = None, error.__traceback__
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename == f"{action}.py":
+            line = tb.tb_lineno
+        tb = tb.tb_next
+    return line
+
+
+def _error(error: BaseException, action: str, kind: str = "error") -> str:
+    if isinstance(error, MemoryError):
+        kind = "memory"
+    elif isinstance(error, RequestError):
+        kind = "type"
+    elif isinstance(error, NameError) and f"{error.name}(" in STATE.sources.get(action, ""):
+        valid = ", ".join(STATE.functions)
+        return _reply(
+            "error", "primitive", f"there is no {error.name!r} to call; valid: {valid}"[:500], _line(error, action)
+        )
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    if isinstance(error, KeyError):
+        text = f"no key {text}"
+    return _reply("error", kind, f"{type(error).__name__}: {text}"[:500], _line(error, action))
+
+
+def _ask(value: Any) -> str:
+    many = isinstance(value, (list, tuple))
+    requests = value if many else [value]
+    if many and not value:
+        raise RequestError("`yield []`: a list of requests must hold at least one")
+    for request in requests:
+        if type(request) is not Request:
+            names = ", ".join(STATE.functions)
+            raise RequestError(
+                f"`yield` takes a request or a list of requests ({names}), got {type(request).__name__} {request!r:.80}"
+            )
+    return _reply("ask", many, [[r.name, r.args, r.line] for r in requests])
+
+
+def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], step: Callable[[], Any]) -> str:
+    """Run the generator to its next yield by ``step()``; its end and its errors become replies."""
+    try:
+        value = step()
+    except StopIteration:
+        STATE.running = None
+        return _reply("done")
+    except BaseException as error:
+        STATE.running = None
+        return _error(error, action)
+    try:
+        return _ask(value)
+    except BaseException as error:
+        line = generator.gi_frame.f_lineno if generator.gi_frame else None
+        STATE.running = None
+        return _reply("error", "type", f"{type(error).__name__}: {error}"[:500], line)
+
+
+class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
+    def prepare_library(self, library: str, seed: int) -> str:
+        # An import that is not in the snapshot must fail, not trap on the missing file system.
+        sys.path.clear()
+        sys.meta_path[:] = [f for f in sys.meta_path if "PathFinder" not in repr(f)]
+        random.seed(seed)
+        STATE.functions = {name: _primitive(name, tuple(names)) for name, names in json.loads(library).items()}
+        return _reply("ready")
+
+    def load_action(self, action: str, source: str) -> str:
+        try:
+            STATE.sources[action] = source
+            namespace = STATE.namespace(action)
+            exec(compile(source, f"{action}.py", "exec", dont_inherit=True), namespace)
+            if not callable(namespace.get("run")):
+                return _reply("error", "load", "the source defines no function `run`", None)
+            STATE.actions[action] = namespace
+            return _reply("loaded", callable(namespace.get("can_start")))
+        except BaseException as error:
+            return _error(error, action, "load")
+
+    def start_action(self, action: str, parameters: str) -> str:
+        run = STATE.actions[action]["run"]
+        arguments = json.loads(parameters)
+        try:
+            generator = run(**arguments)
+        except TypeError as error:
+            return _error(error, action, "error" if _line(error, action) else "type")
+        except BaseException as error:
+            return _error(error, action)
+        if not isinstance(generator, types.GeneratorType):
+            got = type(generator).__name__
+            line = getattr(getattr(run, "__code__", None), "co_firstlineno", None)
+            message = f"`run` must be a generator: hand over primitives with `yield` (it returned {got})"
+            return _reply("error", "type", message, line)
+        STATE.running = action, generator
+        return _advance(action, generator, generator.__next__)
+
+    def send_reply(self, reply: str) -> str:
+        assert STATE.running is not None
+        action, generator = STATE.running
+        value = json.loads(reply)
+        return _advance(action, generator, lambda: generator.send(value))
+
+    def ask_can_start(self, action: str, view: str) -> str:
+        try:
+            return _reply("answer", bool(STATE.actions[action]["can_start"](json.loads(view))))
+        except BaseException as error:
+            return _error(error, action)
+
+    def cancel_action(self) -> str:
+        running, STATE.running = STATE.running, None
+        if running is not None:
+            try:
+                running[1].close()
+            except BaseException:
+                # The program's own clean-up failed after the call was over: nobody is left to tell.
+                return _reply("ready")
+        return _reply("ready")

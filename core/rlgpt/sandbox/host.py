@@ -1,0 +1,236 @@
+"""The sandbox as the rest sees it: opens guests, starts coded actions, sends outcomes, checks what comes back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rlgpt.domain import CodedAction, Plain, Verdict, VerdictKind
+from rlgpt.errors import PluginError, SandboxError, UnknownNameError
+from rlgpt.sandbox import replies
+from rlgpt.sandbox.budgets import DEFAULT, Budgets
+from rlgpt.sandbox.checks import Checker, Refused
+from rlgpt.sandbox.library import Library
+from rlgpt.sandbox.turns import Ask, Turn
+
+if TYPE_CHECKING:
+    from rlgpt.sandbox.runtime import Instance
+
+T = TypeVar("T")
+
+_FATAL: frozenset[VerdictKind] = frozenset({"fuel", "wall", "memory", "reply"})
+"""After these the instance may be broken: the next call gets a fresh one."""
+
+
+class Sandbox:
+    """Opens guests under one set of budgets. Cheap to make; the first guest of a process loads the compiled program."""
+
+    def __init__(self, budgets: Budgets = DEFAULT) -> None:
+        self.budgets = budgets
+
+    def open(self, library: Library, actions: Sequence[CodedAction], *, seed: int) -> Guest:
+        """A guest for one episode. Nothing runs before the first call.
+
+        :param seed: of the guest's ``random``; any integer.
+        :raises SandboxError: the guest program is missing.
+        """
+        return Guest(self.budgets, library, actions, seed)
+
+
+class Guest:
+    """One WebAssembly instance that holds all coded actions of an episode, each in a namespace of its own.
+
+    The same seed, sources and replies give the same requests.
+    """
+
+    def __init__(self, budgets: Budgets, library: Library, actions: Sequence[CodedAction], seed: int) -> None:
+        self.budgets = budgets
+        self.actions = {a.name: a for a in actions}
+        if len(self.actions) != len(actions):
+            raise SandboxError(f"names of coded actions must differ, got {[a.name for a in actions]}")
+        self.fuel_used = 0
+        """Fuel of the newest turn."""
+        self._checker = Checker(library)
+        self._functions = json.dumps(library.functions)
+        self._seed = seed
+        self._instances = 0
+        self._instance: Instance | None = None
+        self._loaded: dict[str, bool] = {}
+        self._broken: dict[str, Verdict] = {}
+        self._running: str | None = None
+        self._yields = 0
+        self._waits_for = 1
+
+    def start(self, action: str, parameters: Mapping[str, float] | None = None) -> Turn:
+        """Call ``run`` of ``action`` and go to its first yield; a generator that still waits is closed first.
+
+        Declared parameters that are not given take their defaults.
+
+        :raises UnknownNameError: no such action, or no such parameter.
+        """
+        coded = self._action(action)
+        given = dict(parameters or {})
+        declared = {p.name: p.default for p in coded.parameters}
+        for name in given:
+            if name not in declared:
+                raise UnknownNameError(f"parameter of {action!r}", name, declared)
+        self.cancel()
+        ready = self._load(action)
+        if isinstance(ready, Verdict):
+            return ready
+        self._running, self._yields = action, 0
+        arguments = json.dumps({k: float(given.get(k, v)) for k, v in declared.items()})
+        return self._turn(action, "start-action", action, arguments)
+
+    def send(self, reply: Plain) -> Turn:
+        """Send what the waiting ``yield`` returns: an outcome or a view, or a list of them where ``Ask.many`` was set.
+
+        :raises SandboxError: no generator waits.
+        :raises PluginError: ``reply`` is not plain.
+        """
+        if self._running is None:
+            raise SandboxError("no coded action waits for a reply: start one first")
+        action = self._running
+        try:
+            text = _encode(reply, action, self.budgets.view_bytes * self._waits_for)
+        except Refused as refused:
+            self.cancel()
+            return self._verdict(action, refused)
+        return self._turn(action, "send-reply", text)
+
+    def can_start(self, action: str, view: Mapping[str, Plain]) -> bool | Verdict:
+        """What the action's own ``can_start(view)`` says; True where it defines none.
+
+        :raises PluginError: ``view`` is not plain.
+        """
+        ready = self._load(action)
+        if isinstance(ready, Verdict) or not ready:
+            return True if ready is False else ready
+        try:
+            text = _encode(view, action, self.budgets.view_bytes)
+        except Refused as refused:
+            return self._verdict(action, refused)
+        return self._call(action, "ask-can-start", action, text, read=replies.answer)
+
+    def has_can_start(self, action: str) -> bool:
+        """Whether the source defines ``can_start``; False where it does not even load."""
+        return "can_start" in self._action(action).source and self._load(action) is True
+
+    def cancel(self) -> None:
+        """Close the generator that waits (its ``finally`` blocks run, under the budget of a turn); idle otherwise."""
+        if self._running is None:
+            return
+        self._running = None
+        if self._instance is not None:
+            try:
+                self._instance.call("cancel-action", fuel=self.budgets.turn_fuel)
+            except Refused:
+                self._drop()
+
+    def _action(self, name: str) -> CodedAction:
+        if name not in self.actions:
+            raise UnknownNameError("coded action", name, self.actions)
+        return self.actions[name]
+
+    def _turn(self, action: str, export: str, *arguments: str) -> Turn:
+        turn = self._call(
+            action, export, *arguments, read=lambda reply, budgets: replies.turn(reply, self._checker, budgets)
+        )
+        if not isinstance(turn, Ask):
+            self._running = None
+            return turn
+        self._yields += 1
+        if self._yields > self.budgets.yields:
+            self.cancel()
+            return self._verdict(action, Refused("yields", f"one call may yield {self.budgets.yields} times"))
+        self._waits_for = len(turn.requests)
+        return turn
+
+    def _call(self, action: str, export: str, *arguments: str, read: Callable[[str, Budgets], T]) -> T | Verdict:
+        """Call an export and read its reply; whatever the guest does wrong is a verdict on ``action``."""
+        fuel = self.budgets.load_fuel if export == "load-action" else self.budgets.turn_fuel
+        instance = self._ready()
+        try:
+            reply = instance.call(export, *arguments, fuel=fuel)
+        except Refused as refused:
+            self.fuel_used = instance.fuel_used
+            self._drop()
+            return self._verdict(action, refused)
+        self.fuel_used = instance.fuel_used
+        try:
+            return read(reply, self.budgets)
+        except Refused as refused:
+            verdict = self._verdict(action, refused)
+            if refused.kind in _FATAL:
+                self._drop()
+            elif export != "ask-can-start":
+                self.cancel()
+            return verdict
+
+    def _load(self, action: str) -> bool | Verdict:
+        """Have ``action`` loaded; whether it defines ``can_start``."""
+        coded = self._action(action)
+        if action in self._broken:
+            return self._broken[action]
+        self._ready()
+        if action not in self._loaded:
+            size = len(coded.source.encode("utf-8", "replace"))
+            if size > self.budgets.source_bytes:
+                self.fuel_used = 0
+                text = f"the source has {size} bytes; at most {self.budgets.source_bytes} are taken"
+                return self._verdict(action, Refused("load", text))
+            state = self._call(action, "load-action", action, coded.source, read=replies.loaded)
+            if isinstance(state, Verdict):
+                self._broken[action] = state
+                return state
+            self._loaded[action] = state
+        return self._loaded[action]
+
+    def _ready(self) -> Instance:
+        """The instance; a fresh one where there is none, or where the last one trapped."""
+        if self._instance is None:
+            from rlgpt.sandbox.runtime import Instance
+
+            instance = Instance(self.budgets)
+            seed = (self._seed * 1_000_003 + self._instances) % 2**64
+            try:
+                instance.call("prepare-library", self._functions, seed, fuel=self.budgets.load_fuel)
+            except Refused as refused:
+                raise SandboxError(f"the guest cannot be prepared within {self.budgets}: {refused.message}") from None
+            self._instance = instance
+            self._instances += 1
+            self._loaded = {}
+        return self._instance
+
+    def _drop(self) -> None:
+        self._instance = None
+        self._running = None
+
+    def _verdict(self, action: str, refused: Refused) -> Verdict:
+        text = _printable(refused.message)[:500]
+        return Verdict(kind=refused.kind, action=action, message=text, line=refused.line, fuel=self.fuel_used)
+
+
+def _printable(text: str) -> str:
+    """``text`` without control characters and lone surrogates: it goes to terminals, files and prompts."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+
+
+def _encode(value: Any, action: str, limit: int) -> str:
+    """``value`` as JSON.
+
+    :raises Refused: ``view``, where it is longer than ``limit`` or holds a number that is not finite.
+    :raises PluginError: it is not plain: a fault of who made it, not of the coded action.
+    """
+    try:
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except ValueError as error:
+        raise Refused("view", f"what {action!r} should be given is not finite or not a tree: {error}") from None
+    except (TypeError, RecursionError) as error:
+        raise PluginError(
+            f"views and outcomes hold None, bool, int, float, str, list and dict alone: {error}"
+        ) from None
+    if len(text) > limit:
+        raise Refused("view", f"what {action!r} asked for has {len(text)} bytes; at most {limit} are handed over")
+    return text

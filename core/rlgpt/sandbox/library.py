@@ -1,0 +1,74 @@
+"""What a coded action may call and see: data, from which come the guest's functions, the host's checks, the prompt."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from rlgpt.domain import Name, Parameter, Value
+from rlgpt.sandbox.budgets import DEFAULT, Budgets
+from rlgpt.sandbox.guest.modules import PREIMPORTED
+
+OBSERVE = "observe"
+"""The request for the view: no arguments, no primitive step, no primitive of a plugin."""
+
+
+class Signature(Value):
+    """One primitive: what it does (with units), its typed and bounded parameters, the keys of its outcome."""
+
+    name: Name
+    doc: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    outcome: Mapping[str, str] = Field(default_factory=dict, description="key of the outcome -> meaning")
+
+
+class ViewDoc(Value):
+    """One key of the view.
+
+    ``size`` is how many numbers it is for a policy; 0 where it is for code alone (text, lists of varying length).
+    """
+
+    name: str
+    doc: str = ""
+    unit: str = ""
+    source: Literal["observed", "privileged"] = "observed"
+    size: int = Field(default=0, ge=0)
+
+
+class Library(Value):
+    """The primitives and the view of a task."""
+
+    primitives: tuple[Signature, ...]
+    view: tuple[ViewDoc, ...] = ()
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        names = [s.name for s in self.primitives]
+        taken = {OBSERVE, "run", "can_start", *PREIMPORTED} & set(names)
+        if taken or len(set(names)) != len(names):
+            raise ValueError(f"names of primitives must differ, and these are taken: {sorted(taken)}; got {names}")
+        for signature in self.primitives:
+            parameters = [p.name for p in signature.parameters]
+            if len(set(parameters)) != len(parameters):
+                raise ValueError(f"parameters of {signature.name!r} must differ, got {parameters}")
+            for name in (signature.name, *parameters):
+                if keyword.iskeyword(name):
+                    raise ValueError(f"{name!r} (of {signature.name!r}) is a word of Python's: no name of a function")
+        keys = [v.name for v in self.view]
+        if len(set(keys)) != len(keys):
+            raise ValueError(f"keys of the view must differ, got {keys}")
+        return self
+
+    @property
+    def functions(self) -> dict[str, tuple[str, ...]]:
+        """Name of every function that makes a request, ``observe`` first -> names of its arguments, in order."""
+        return {OBSERVE: ()} | {s.name: tuple(p.name for p in s.parameters) for s in self.primitives}
+
+    def stub(self, budgets: Budgets = DEFAULT) -> str:
+        """The library as Python text, for prompts: signatures, units, ranges, outcomes, the view, the rules."""
+        from rlgpt.sandbox.stub import render
+
+        return render(self, budgets)

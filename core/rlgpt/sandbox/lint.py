@@ -1,0 +1,104 @@
+"""Checks of a coded action's source before it runs: feedback for the model that wrote it, no boundary of any kind."""
+
+from __future__ import annotations
+
+import ast
+
+from rlgpt.domain import CodedAction, Verdict
+from rlgpt.sandbox import lint_calls
+from rlgpt.sandbox.budgets import DEFAULT, Budgets
+from rlgpt.sandbox.guest.modules import IMPORTABLE, refusal
+from rlgpt.sandbox.library import Library
+from rlgpt.sandbox.lint_calls import Finding
+
+
+def lint(action: CodedAction, library: Library, budgets: Budgets = DEFAULT) -> list[Verdict]:
+    """What is wrong with ``action`` as far as its text tells; empty where nothing is. Each verdict is of kind ``lint``.
+
+    Nothing of the source runs.
+    """
+    size = len(action.source.encode("utf-8", "replace"))
+    if size > budgets.source_bytes:
+        return [
+            _verdict(action, Finding(None, f"the source has {size} bytes; at most {budgets.source_bytes} are taken"))
+        ]
+    try:
+        tree = ast.parse(action.source, filename=f"{action.name}.py")
+    except SyntaxError as error:
+        return [_verdict(action, Finding(error.lineno, f"SyntaxError: {error.msg}"))]
+    except (ValueError, RecursionError, MemoryError) as error:
+        return [_verdict(action, Finding(None, f"the source cannot be parsed: {type(error).__name__}: {error}"))]
+    try:
+        findings = [*_run(tree, action), *_can_start(tree), *_imports(tree), *lint_calls.check(tree, library)]
+    except RecursionError:
+        findings = [Finding(None, "the source is nested too deep")]
+    return [_verdict(action, f) for f in sorted(findings, key=lambda f: f.line or 0)]
+
+
+def _verdict(action: CodedAction, finding: Finding) -> Verdict:
+    return Verdict(kind="lint", action=action.name, message=finding.message[:500], line=finding.line)
+
+
+def _run(tree: ast.Module, action: CodedAction) -> list[Finding]:
+    run = _top_level(tree, "run")
+    if run is None:
+        return [Finding(None, f"define `def run({_signature(action)}):`, a generator; there is no function `run`")]
+    if isinstance(run, ast.AsyncFunctionDef):
+        return [Finding(run.lineno, "`run` must be a plain generator: `def`, not `async def`")]
+    found = []
+    if not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in lint_calls.own_nodes(run)):
+        found.append(Finding(run.lineno, "`run` is no generator: it must hand over primitives by `yield`"))
+    takes = run.args
+    named = [a.arg for a in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
+    positional = [a.arg for a in (*takes.posonlyargs, *takes.args)]
+    optional = set(positional[len(positional) - len(takes.defaults) :]) | {
+        a.arg for a, default in zip(takes.kwonlyargs, takes.kw_defaults, strict=True) if default is not None
+    }
+    declared = {p.name for p in action.parameters}
+    for name in (p.name for p in action.parameters):
+        if name in {a.arg for a in takes.posonlyargs} or (name not in named and takes.kwarg is None):
+            found.append(Finding(run.lineno, f"parameter {name!r} is declared, but `run` takes none of that name"))
+    for name in named:
+        if name not in declared:
+            what = "is never given: declare it, or make it a constant" if name in optional else "is not declared"
+            found.append(Finding(run.lineno, f"argument {name!r} of `run` {what}; declared: {sorted(declared)}"))
+    return found
+
+
+def _signature(action: CodedAction) -> str:
+    return ", ".join(f"{p.name}={p.default}" for p in action.parameters)
+
+
+def _can_start(tree: ast.Module) -> list[Finding]:
+    function = _top_level(tree, "can_start")
+    if function is None:
+        return []
+    found = []
+    if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in lint_calls.own_nodes(function)):
+        found.append(
+            Finding(function.lineno, "`can_start(view)` is a plain function: it is given the view, no `yield`")
+        )
+    takes = function.args
+    required = len(takes.posonlyargs) + len(takes.args) - len(takes.defaults)
+    if required > 1 or not (takes.posonlyargs or takes.args or takes.vararg):
+        found.append(Finding(function.lineno, "`can_start` takes one argument, the view"))
+    return found
+
+
+def _imports(tree: ast.Module) -> list[Finding]:
+    found = []
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = ["." * node.level + (node.module or "")]
+        found += [Finding(node.lineno, refusal(n)) for n in names if n.partition(".")[0] not in IMPORTABLE]  # type: ignore[attr-defined]
+    return found
+
+
+def _top_level(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    for node in reversed(tree.body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            return node
+    return None

@@ -1,0 +1,117 @@
+"""Checks of the calls in a coded action's source: unknown functions, wrong arguments, requests never yielded."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rlgpt.sandbox.guest.modules import PREIMPORTED
+from rlgpt.sandbox.library import Library
+
+
+class Finding(NamedTuple):
+    """One thing wrong, and the line it is in."""
+
+    line: int | None
+    message: str
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """Every node under ``function`` that is not in a function or class of its own."""
+    waiting = list(ast.iter_child_nodes(function))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def check(tree: ast.Module, library: Library) -> list[Finding]:
+    """What is wrong with calls of names. Names the source itself binds anywhere are its own affair."""
+    functions = library.functions
+    bound = _bound(tree)
+    known = {*functions, *PREIMPORTED, *dir(builtins)}
+    parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
+    found: list[Finding] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id in bound:
+            continue
+        name = node.func.id
+        if name in functions:
+            found += _arguments(node, name, functions[name])
+            if not _reaches_yield(node, parents, tree):
+                found.append(Finding(node.lineno, f"`{name}(...)` does nothing unless yielded: `{_use(name)}`"))
+        elif name not in known:
+            near = difflib.get_close_matches(name, functions, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            found.append(Finding(node.lineno, f"there is no {name!r} to call.{hint} Valid: {', '.join(functions)}"))
+    return found
+
+
+def _use(name: str) -> str:
+    return f"view = yield {name}()" if name == "observe" else f"outcome = yield {name}(...)"
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            names.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.alias):
+            names.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            names.add(node.name)
+    return names
+
+
+def _arguments(call: ast.Call, name: str, parameters: tuple[str, ...]) -> list[Finding]:
+    valid = ", ".join(parameters) or "(none)"
+    found = []
+    if not any(isinstance(a, ast.Starred) for a in call.args) and len(call.args) > len(parameters):
+        text = f"{name} takes at most {len(parameters)} arguments ({valid}), got {len(call.args)}"
+        found.append(Finding(call.lineno, text))
+    for keyword in call.keywords:
+        if keyword.arg is not None and keyword.arg not in parameters:
+            found.append(Finding(call.lineno, f"{name} has no argument {keyword.arg!r}; valid: {valid}"))
+        elif keyword.arg in parameters[: len(call.args)]:
+            found.append(Finding(call.lineno, f"{name} got {keyword.arg!r} twice"))
+    return found
+
+
+def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], tree: ast.Module) -> bool:
+    """Whether the request may get to a ``yield``: False only where it surely does not."""
+    node, parent = call, parents[call]
+    while True:
+        if isinstance(parent, ast.Expr | ast.Subscript | ast.Attribute | ast.Compare | ast.YieldFrom | ast.Assert):
+            return False
+        if isinstance(parent, ast.If | ast.While) and parent.test is node:
+            return False
+        if isinstance(parent, ast.IfExp) and parent.test is node:
+            return False
+        if isinstance(parent, ast.Assign | ast.AnnAssign):
+            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+            if len(targets) == 1 and isinstance(targets[0], ast.Name):
+                return _is_passed_on(targets[0].id, parents, tree)
+            return True
+        if not isinstance(parent, ast.IfExp | ast.List | ast.Tuple | ast.NamedExpr | ast.BoolOp):
+            return True
+        node, parent = parent, parents[parent]
+
+
+def _is_passed_on(name: str, parents: dict[ast.AST, ast.AST], tree: ast.Module) -> bool:
+    """Whether a variable is ever used whole: yielded, returned, put into a list or another call."""
+    reads = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load))
+    return any(
+        not isinstance(parents[n], ast.Subscript | ast.Attribute | ast.Compare | ast.If | ast.While | ast.Expr)
+        for n in reads
+    )

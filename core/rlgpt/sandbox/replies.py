@@ -1,0 +1,103 @@
+"""Reading what the guest says. It is hostile: any string may come."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from rlgpt.domain import VerdictKind
+from rlgpt.sandbox.budgets import Budgets
+from rlgpt.sandbox.checks import Checker, Refused
+from rlgpt.sandbox.turns import Ask, Done
+
+_GUEST_KINDS: dict[str, VerdictKind] = {
+    "error": "error",
+    "type": "type",
+    "load": "load",
+    "memory": "memory",
+    "primitive": "primitive",
+}
+
+
+def parse(reply: str, limit: int) -> list[Any]:
+    """The JSON list that every reply is.
+
+    :param limit: UTF-8 bytes; checked before anything is parsed.
+    :raises Refused: ``reply``, where it is longer, no JSON, nested too deep, holds NaN or an infinity, or is no list.
+    """
+    if len(reply) > limit or len(reply.encode("utf-8", "replace")) > limit:
+        raise Refused("reply", f"one yield may hand over at most {limit} bytes, got {len(reply)} characters")
+    try:
+        value = json.loads(reply, parse_constant=_no_constant, parse_float=_finite)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise Refused("reply", f"what was handed over cannot be read: {type(error).__name__}") from None
+    if not isinstance(value, list) or not value or not isinstance(value[0], str):
+        raise Refused("reply", "what was handed over is no message of the guest")
+    return value
+
+
+def turn(reply: str, checker: Checker, budgets: Budgets) -> Ask | Done:
+    """The checked reply to ``start`` or ``send``.
+
+    :raises Refused: with the kind of the verdict it becomes.
+    """
+    match parse(reply, budgets.reply_bytes):
+        case ["done"]:
+            return Done()
+        case ["ask", bool(many), list(items)] if items and (many or len(items) == 1):
+            if len(items) > budgets.requests:
+                raise Refused("type", f"one yield may hold at most {budgets.requests} requests, got {len(items)}")
+            return Ask.model_construct(requests=tuple(_request(item, checker) for item in items), many=many)
+        case other:
+            raise _refusal(other)
+
+
+def loaded(reply: str, budgets: Budgets) -> bool:
+    """Whether the loaded source defines ``can_start``. :raises Refused: where loading failed."""
+    return _flag("loaded", reply, budgets)
+
+
+def answer(reply: str, budgets: Budgets) -> bool:
+    """What ``can_start`` said. :raises Refused: where it failed."""
+    return _flag("answer", reply, budgets)
+
+
+def _flag(word: str, reply: str, budgets: Budgets) -> bool:
+    match parse(reply, budgets.reply_bytes):
+        case [str(said), bool(flag)] if said == word:
+            return flag
+        case other:
+            raise _refusal(other)
+
+
+def _refusal(message: list[Any]) -> Refused:
+    """The guest's own word on an error, as far as it can be believed."""
+    match message:
+        case ["error", str(kind), str(text), line] if kind in _GUEST_KINDS:
+            return Refused(_GUEST_KINDS[kind], text[:500], _line(line))
+        case _:
+            return Refused("reply", "what was handed over is no message of the guest")
+
+
+def _request(item: Any, checker: Checker) -> Any:
+    match item:
+        case [str(name), dict(args), line]:
+            return checker.request(name, args, _line(line))
+        case _:
+            raise Refused("reply", "what was handed over holds something that is no request")
+
+
+def _line(line: Any) -> int | None:
+    return line if type(line) is int and 0 < line < 1_000_000 else None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("a number too large for a float")
+    return value

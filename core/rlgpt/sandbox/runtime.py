@@ -1,0 +1,138 @@
+"""WebAssembly's engine and the compiled guest: one a process, and one running program in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+import weakref
+from functools import lru_cache
+from typing import NoReturn
+
+from wasmtime import Config, Engine, Store, WasmtimeError
+from wasmtime.component import Component, Func, Linker
+
+from rlgpt.errors import SandboxError
+from rlgpt.sandbox import cache
+from rlgpt.sandbox.budgets import Budgets
+from rlgpt.sandbox.checks import Refused
+
+_SETTINGS = "fuel epochs"
+TICK = 0.25
+"""Seconds between two ticks of the wall clock."""
+
+EXPORTS = ("prepare-library", "load-action", "start-action", "send-reply", "ask-can-start", "cancel-action")
+
+
+class Clock:
+    """Ticks the engine's epoch from a daemon thread, so that a turn can be stopped by the wall clock.
+
+    Threads do not survive a fork: :meth:`ensure` starts one in the child.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = weakref.ref(engine)
+        self._pid = -1
+        self._lock = threading.Lock()
+
+    def ensure(self) -> None:
+        if self._pid == os.getpid():
+            return
+        with self._lock:
+            if self._pid != os.getpid():
+                self._pid = os.getpid()
+                threading.Thread(target=_tick, args=(self._engine,), name="rlgpt-sandbox-clock", daemon=True).start()
+
+
+def _tick(engine: weakref.ref[Engine]) -> None:
+    while (alive := engine()) is not None:
+        alive.increment_epoch()
+        del alive
+        time.sleep(TICK)
+
+
+class Runtime:
+    """The engine, the compiled guest and the clock of one process."""
+
+    def __init__(self) -> None:
+        config = Config()
+        config.consume_fuel = True
+        config.epoch_interruption = True
+        self.engine = Engine(config)
+        self.component: Component = cache.compiled(self.engine, cache.guest_bytes(), _SETTINGS)
+        self.linker = Linker(self.engine)
+        self.clock = Clock(self.engine)
+
+
+@lru_cache(maxsize=1)
+def _runtime(pid: int) -> Runtime:
+    return Runtime()
+
+
+def runtime() -> Runtime:
+    """The process's runtime; a forked child makes its own.
+
+    :raises SandboxError: the guest is missing or does not fit.
+    """
+    try:
+        return _runtime(os.getpid())
+    except WasmtimeError as error:
+        raise SandboxError(f"the sandbox's guest program cannot be loaded: {str(error)[:500]}") from error
+
+
+class Instance:
+    """One running guest: calls into it under budgets of fuel, memory and time."""
+
+    def __init__(self, budgets: Budgets) -> None:
+        self._runtime = runtime()
+        self._ticks = int(budgets.wall_seconds / TICK) + 1
+        self._store = Store(self._runtime.engine)
+        self._store.set_limits(memory_size=budgets.memory_bytes)
+        self._store.set_fuel(budgets.load_fuel)
+        self._store.set_epoch_deadline(self._ticks)
+        self.fuel_used = 0
+        """Fuel of the newest call."""
+        try:
+            instance = self._runtime.linker.instantiate(self._store, self._runtime.component)
+        except WasmtimeError as error:
+            raise SandboxError(f"the guest does not start within {budgets}: {str(error)[:300]}") from error
+        self._functions: dict[str, Func] = {}
+        for name in EXPORTS:
+            function = instance.get_func(self._store, name)
+            if function is None:
+                raise SandboxError(f"the guest has no export {name!r}: run `make guest`")
+            self._functions[name] = function
+
+    def call(self, export: str, *arguments: str | int, fuel: int) -> str:
+        """Call an export with at most ``fuel``.
+
+        :raises Refused: ``fuel``, ``wall``, ``memory`` or ``error``; the instance must not be used any more.
+        """
+        function, store = self._functions[export], self._store
+        self._runtime.clock.ensure()
+        store.set_fuel(fuel)
+        store.set_epoch_deadline(self._ticks)
+        try:
+            reply = function(store, *arguments)
+            function.post_return(store)
+        except (WasmtimeError, UnicodeError) as error:
+            self.fuel_used = fuel - store.get_fuel()
+            _refuse(str(error))
+        self.fuel_used = fuel - store.get_fuel()
+        if not isinstance(reply, str):
+            raise Refused("reply", "what was handed over is no text")
+        return reply
+
+
+def _refuse(error: str) -> NoReturn:
+    """What a trap means for the one who wrote the program."""
+    found = re.search(r"wasm trap: ([^\n]*)", error)
+    trap = found.group(1) if found else error.strip().splitlines()[-1][:200]
+    if "fuel" in trap:
+        raise Refused("fuel", "it ran too long between two yields: give loops a bound, yield inside them")
+    if "interrupt" in trap:
+        raise Refused("wall", "it ran too long by the wall clock between two yields")
+    if "stack" in trap:
+        raise Refused("error", "RecursionError: the stack is exhausted")
+    raise Refused("error", f"the interpreter stopped: {trap}")

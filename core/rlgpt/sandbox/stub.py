@@ -1,0 +1,112 @@
+"""The library as Python text: what a language model reads before it writes a coded action."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Sequence
+
+from rlgpt.domain import Parameter
+from rlgpt.sandbox.budgets import Budgets
+from rlgpt.sandbox.guest import vec
+from rlgpt.sandbox.guest.modules import PREIMPORTED
+from rlgpt.sandbox.library import Library, Signature, ViewDoc
+
+_TYPES = {"float": "float", "int": "int", "bool": "bool", "choice": "str"}
+
+
+def render(library: Library, budgets: Budgets) -> str:
+    """Rules, primitives, ``observe()`` and the vector module, in this order."""
+    parts = [_rules(budgets)]
+    parts += [_function(s) for s in library.primitives]
+    parts += [_observe(library.view), vectors()]
+    return "\n\n\n".join(parts) + "\n"
+
+
+def _rules(budgets: Budgets) -> str:
+    modules = ", ".join(m for m in PREIMPORTED if m != "vec")
+    return f'''\
+"""What a coded action can use.
+
+A coded action is a generator function `run`, and perhaps `can_start`:
+
+    def run(dx=0.1):                    # its declared parameters, all floats
+        view = yield observe()          # look: free of charge
+        outcome = yield primitive(...)  # act: the call makes a request, `yield` carries it out and returns its outcome
+        outcomes = yield [primitive(...), primitive(...)]    # several in order: a list of outcomes
+        if not outcome["..."]:
+            return                      # the call ends
+
+    def can_start(view) -> bool:        # optional; a plain function: whether the action may be chosen now
+        return view["..."] > 0
+
+Rules
+- A primitive does nothing until it is yielded; helper generators are called by `yield from helper()`.
+- Numbers outside their range are clipped, and the outcome says so: outcome["clipped"] lists their names.
+- One call may yield {budgets.yields} times, at most {budgets.requests} requests each.
+- Loops need a bound, and long ones must yield.
+- The source has at most {budgets.source_bytes} bytes. Globals last until the episode ends.
+- There, without import: {modules}, vec.
+  Nothing else can be imported: no numpy, no files, no clock; print() goes nowhere.
+"""'''
+
+
+def _function(signature: Signature) -> str:
+    arguments = ", ".join(f"{p.name}: {_TYPES[p.kind]} = {_number(p.default)}" for p in signature.parameters)
+    lines = textwrap.dedent(signature.doc).strip().splitlines() or ["(undocumented)"]
+    if signature.parameters:
+        lines += ["", *_table([(p.name, _range(p), p.doc) for p in signature.parameters])]
+    if signature.outcome:
+        lines += ["", *_table([(f'outcome["{key}"]', doc) for key, doc in signature.outcome.items()])]
+    return f"def {signature.name}({arguments}) -> dict:\n" + _docstring(lines)
+
+
+def _observe(view: Sequence[ViewDoc]) -> str:
+    lines = ["The world now. Costs no step. (privileged: known in simulation, no sensor of a real robot tells it)"]
+    if view:
+        rows = []
+        for key in view:
+            size = f"{key.size} numbers" if key.size > 1 else "number" if key.size == 1 else "-"
+            source = " (privileged)" if key.source == "privileged" else ""
+            rows.append((f'view["{key.name}"]', size, key.unit or "-", key.doc + source))
+        lines += ["", *_table(rows)]
+    return "def observe() -> dict:\n" + _docstring(lines)
+
+
+def vectors() -> str:
+    """The ``vec`` module: one line for each function."""
+    lines = ["# vec: vectors are lists of floats, quaternions [w, x, y, z], angles radians; results are new lists"]
+    for name, function in vars(vec).items():
+        if inspect.isfunction(function) and function.__module__ == vec.__name__:
+            arguments = ", ".join(inspect.signature(function).parameters)
+            doc = (inspect.getdoc(function) or "").splitlines()[0]
+            lines.append(f"vec.{name}({arguments})".ljust(40) + f"  # {doc}")
+    return "\n".join(lines)
+
+
+def _range(parameter: Parameter) -> str:
+    if parameter.kind == "choice":
+        return "one of " + ", ".join(map(repr, parameter.choices))
+    if parameter.kind == "bool":
+        return "bool"
+    assert parameter.low is not None
+    assert parameter.high is not None
+    unit = f" {parameter.unit}" if parameter.unit else ""
+    return f"[{_number(parameter.low)}, {_number(parameter.high)}]{unit}"
+
+
+def _number(value: float | int | bool | str) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows with aligned columns; columns that would be wide are not padded."""
+    columns = len(rows[0]) - 1
+    widths = [min(28, max(len(row[i]) for row in rows)) for i in range(columns)]
+    return ["  ".join([*(row[i].ljust(widths[i]) for i in range(columns)), row[columns]]).rstrip() for row in rows]
+
+
+def _docstring(lines: Sequence[str]) -> str:
+    text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
+    closing = "" if len(lines) == 1 and not text.endswith('"') else "\n"
+    return textwrap.indent(f'"""{text}{closing}"""', "    ", lambda line: bool(line.strip()))
