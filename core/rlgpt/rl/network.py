@@ -63,13 +63,18 @@ class ActorCritic(nn.Module):
             torch.manual_seed(seed)
             return cls(env.layout, env.observation_names, images, hyperparameters)
 
-    def distribution(self, batch: Batch) -> BranchedDistribution:
-        """The policy at each observation of a batch (entries ``[B, ...]``)."""
+    def logits(self, batch: Batch) -> torch.Tensor:
+        """The policy's flat parameters ``[B, layout.parameters]`` at each observation, before the mask."""
         output = self.output(self.actor(self._vector(batch), batch))
-        parameters = output.new_empty((len(output), self.layout.parameters))
+        parameters: torch.Tensor = output.new_empty((len(output), self.layout.parameters))
         parameters[:, self._outputs] = output
         parameters[:, self._log_stds] = self.log_std
-        return BranchedDistribution(self.layout, parameters, batch["action_mask"], branch_masking=self._branch_masking)
+        return parameters
+
+    def distribution(self, batch: Batch) -> BranchedDistribution:
+        """The policy at each observation of a batch (entries ``[B, ...]``)."""
+        mask = batch["action_mask"]
+        return BranchedDistribution(self.layout, self.logits(batch), mask, branch_masking=self._branch_masking)
 
     def scaled_value(self, batch: Batch) -> torch.Tensor:
         """``[B]``: the value in units of the running returns (see :attr:`returns`)."""

@@ -83,7 +83,7 @@ class PPO(Trainer):
         """The newest policy in ``folder``; see :meth:`Trainer.load`."""
         checkpoint = Checkpoint.load(folder)
         network = _network(spec, checkpoint.state.hyperparameters, 0)
-        _fit(network, checkpoint, folder)
+        fit(network, checkpoint, folder)
         return NetworkPolicy(network)
 
     def untrained(self, spec: EnvSpec, *, seed: int, hyperparameters: Hyperparameters) -> Policy:
@@ -201,7 +201,7 @@ def _open(folder: Path) -> Checkpoint | None:
     return Checkpoint.load(folder)
 
 
-def _fit(network: ActorCritic, checkpoint: Checkpoint, folder: Path) -> None:
+def fit(network: ActorCritic, checkpoint: Checkpoint, folder: Path) -> None:
     own, theirs = _names(network.axis_names()), _names(checkpoint.state.axis_names)
     if own != theirs:
         lacks, has = sorted(own - theirs)[:8], sorted(theirs - own)[:8]
@@ -222,7 +222,7 @@ def _names(axes: Mapping[str, tuple[tuple[str, ...] | None, ...]]) -> set[str]:
 
 
 def _restore(checkpoint: Checkpoint, learner: Learner, generator: torch.Generator, folder: Path) -> None:
-    _fit(learner.network, checkpoint, folder)
+    fit(learner.network, checkpoint, folder)
     try:
         learner.optimizer.load_state_dict(checkpoint.optimizer)
         generator.set_state(checkpoint.generator)
