@@ -329,7 +329,7 @@ class Iteration(Value):
         return self.evaluation.success_rate
 
 
-class TestedOn(Value):
+class Provenance(Value):
     """Where a bundle comes from and what it reached, on seeds it was not selected on."""
 
     task: TaskId
@@ -347,7 +347,7 @@ class Bundle(Value):
     actions: tuple[CodedAction, ...]
     setup: RLSetup | None = None
     plan: ActionPlan | None = None
-    tested_on: TestedOn | None = None
+    tested_on: Provenance | None = None
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

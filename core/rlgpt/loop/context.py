@@ -33,7 +33,7 @@ class LoopContext:
     trainer: Trainer
     hyperparameters: Hyperparameters
     run: Run
-    budgets: Budgets = Budgets()
+    budgets: Budgets = field(default_factory=Budgets)
     observer: Observer = field(default_factory=Observer)
 
     @cached_property

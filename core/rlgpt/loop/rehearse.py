@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlgpt.domain import CodedAction, Decision, Trace, Verdict
+from rlgpt.domain import CodedAction, Decision, Task, Trace, Verdict
 from rlgpt.options import ExtendedEnv, extend
-from rlgpt.plugin.base import EnvironmentPlugin, Task
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.sandbox import Sandbox
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rlgpt.agents.base import Brief, History
 from rlgpt.agents.brief import make_brief
-from rlgpt.agents.deadloop import dead_loop_rate
-from rlgpt.domain import Bundle, Evaluation, Iteration, TestedOn
+from rlgpt.agents.deadloop import of_run
+from rlgpt.domain import Bundle, Evaluation, Iteration, Provenance
 from rlgpt.errors import LLMError
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.outer import best_of, learn, spent
@@ -79,7 +79,7 @@ def brief_of(ctx: LoopContext) -> Brief:
 def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
     spec = ctx.spec(best.setup, best.actions, best.training)
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
-    rate = dead_loop_rate([r for i in history for r in i.rehearsals.values()])
+    rate = of_run(history).rate
     if best.evaluation.mode == "code":
         sampled = (
             evaluate_code(spec, best.actions, seeds=seeds) if best.actions else Evaluation(mode="code", episodes=())
@@ -100,7 +100,7 @@ def _bundle(ctx: LoopContext, best: Iteration, report: Report, history: History)
         actions=best.actions,
         setup=best.setup,
         plan=best.plan,
-        tested_on=TestedOn(
+        tested_on=Provenance(
             task=ctx.task.id,
             versions=ctx.run.record.versions,
             success_rate=report.sampled.success_rate,

@@ -80,7 +80,7 @@ class ExtendedSpace:
         if self.identity:
             branch = int(action) - int(self.base.start) if isinstance(self.base, spaces.Discrete) else 0
             return Choice(branch, base=action)
-        parts = list(action) if isinstance(self.space, spaces.Tuple) else [action]
+        parts = list(action) if isinstance(self.space, (spaces.Tuple, spaces.MultiDiscrete)) else [action]
         branch = 0
         base_parts, vector = [], None
         for head, value in zip(self.layout.heads, parts, strict=True):
@@ -143,8 +143,6 @@ class ExtendedSpace:
             for index, value in zip(self._kept, parts, strict=True):
                 full[index] = value
             return tuple(full)
-        if not isinstance(self.space, spaces.Tuple):  # one MultiDiscrete holds all kept heads
-            parts = list(np.asarray(parts[0]).reshape(-1))
         whole = np.array(self._filler, dtype=self.base.dtype)
         for index, value in zip(self._kept, parts, strict=True):
             whole[index] = np.asarray(value).reshape(-1)[0]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from rlgpt.domain import Evaluation, Steps, TaskId, Value
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Final = 1
 
 Status = Literal["running", "finished", "stopped", "failed"]
 """``stopped``: ended early but cleanly (a budget, the end of a transcript, an interrupt); ``failed``: by an error."""

@@ -1,0 +1,91 @@
+"""Benchmarks that are many independent cells: done side by side, each once, resumed where they stopped.
+
+A cell is a small value that names itself; its result is a JSON file. A benchmark that is started again does only the
+cells that have no result yet. Each cell runs in a process of its own with one thread.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rlgpt.files import write_atomic
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One row of one task with one seed."""
+
+    task: str
+    row: str
+    seed: int
+
+    def path(self, folder: Path) -> Path:
+        return folder / self.task.replace("/", "__") / self.row / f"{self.seed}.json"
+
+
+def commit() -> str:
+    """The commit the working tree stands on, with ``+`` where it has changes."""
+    git = ["git", "-C", str(Path(__file__).parent)]
+    head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    dirty = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=False)
+    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
+
+
+def save(cell: Cell, folder: Path, result: Mapping[str, Any]) -> None:
+    """Write a cell's result, whole, with the cell and the commit beside it."""
+    write_atomic(cell.path(folder), json.dumps({**asdict(cell), "commit": commit(), **result}, indent=1) + "\n")
+
+
+def load(cells: Iterable[Cell], folder: Path) -> list[dict[str, Any]]:
+    """The results that are there."""
+    return [json.loads(c.path(folder).read_text()) for c in cells if c.path(folder).exists()]
+
+
+def run(script: str, waves: Sequence[Sequence[Cell]], folder: Path, *, jobs: int, extra: Sequence[str] = ()) -> bool:
+    """Do every cell that has no result, ``jobs`` at a time; a wave begins when the one before is done.
+
+    Each is ``python SCRIPT --cell TASK ROW SEED *extra``, which is to :func:`save` it. A cell that fails is named,
+    its log is kept beside where its result would be, and the others go on.
+
+    :returns: whether every cell has a result now.
+    """
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    failed: list[Cell] = []
+    started = time.monotonic()
+    for wave in waves:
+        queue = [c for c in wave if not c.path(folder).exists()]
+        running: dict[subprocess.Popen[bytes], Cell] = {}
+        while queue or running:
+            while queue and len(running) < jobs:
+                cell = queue.pop(0)
+                log = cell.path(folder).with_suffix(".log")
+                log.parent.mkdir(parents=True, exist_ok=True)
+                with log.open("wb") as out:
+                    command = [sys.executable, script, "--cell", cell.task, cell.row, str(cell.seed), *extra]
+                    running[subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment)] = cell
+            done = next((p for p in running if p.poll() is not None), None)
+            if done is None:
+                time.sleep(0.2)
+                continue
+            cell = running.pop(done)
+            if cell.path(folder).exists():
+                cell.path(folder).with_suffix(".log").unlink(missing_ok=True)
+            else:
+                failed.append(cell)
+            state = "done" if cell not in failed else f"FAILED, see {cell.path(folder).with_suffix('.log')}"
+            minutes = (time.monotonic() - started) / 60
+            print(f"[{minutes:6.1f} min] {cell.task} {cell.row} seed {cell.seed}: {state}", file=sys.stderr, flush=True)
+    return not failed
+
+
+def emit(name: str, value: float | None, unit: str, **more: Any) -> None:
+    """One line of JSON: what was measured."""
+    print(json.dumps({"name": name, "value": value, "unit": unit, **more}), flush=True)

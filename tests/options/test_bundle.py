@@ -1,0 +1,94 @@
+"""Bundles: what is saved is loaded; a stranger's folder can do no harm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.domain import ActionPlan, Bundle, CodedAction, Parameter, Provenance, RLSetup, SubAction
+from rlgpt.errors import BundleError
+from rlgpt.options import load_bundle, save_bundle
+
+names = st.from_regex(r"[a-z][a-z0-9_]{0,39}", fullmatch=True)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
+actions = st.builds(
+    CodedAction,
+    name=names,
+    doc=texts,
+    source=texts.map(lambda t: t.replace("\r", "")),
+    max_steps=st.integers(1, 100),
+    parameters=st.just((Parameter(name="d", low=0.0, high=1.0, default=0.5, unit="m"),)),
+)
+
+
+@pytest.fixture
+def bundle() -> Bundle:
+    return Bundle(
+        actions=(CodedAction(name="go", doc="go", source="def run():\n    yield go()\n"),),
+        setup=RLSetup(reward_weights={"reach": 1.0}, observation_keys=("observation",), coded_actions=("go",)),
+        plan=ActionPlan(sub_actions=(SubAction(name="go", description="", kind="code", reason=""),)),
+        tested_on=Provenance(task="grid/key", success_rate=0.5, episodes=10),
+    )
+
+
+@given(st.lists(actions, max_size=4, unique_by=lambda a: a.name))
+def test_what_is_saved_is_loaded(tmp_path_factory: pytest.TempPathFactory, drawn: list[CodedAction]) -> None:
+    bundle = Bundle(actions=tuple(drawn))
+    assert load_bundle(save_bundle(bundle, tmp_path_factory.mktemp("bundles") / "b")) == bundle
+
+
+def test_saving_replaces_a_bundle_and_nothing_else(bundle: Bundle, tmp_path: Path) -> None:
+    folder = save_bundle(bundle, tmp_path / "b")
+    save_bundle(bundle.model_copy(update={"actions": ()}), folder)
+    assert load_bundle(folder).actions == ()
+    assert [p.name for p in tmp_path.iterdir()] == ["b"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work")
+    with pytest.raises(BundleError, match="no bundle.json"):
+        save_bundle(bundle, tmp_path / "mine")
+    assert (tmp_path / "mine" / "thesis.tex").exists()
+
+
+def edit(folder: Path, **changes: object) -> None:
+    path = folder / "bundle.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def test_a_hostile_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
+    def fresh(name: str) -> Path:
+        return save_bundle(bundle, tmp_path / name)
+
+    folder = fresh("name")
+    edit(folder, actions=[{"name": "../../etc/passwd", "doc": "", "max_steps": 3}])
+    with pytest.raises(BundleError, match="valid bundle"):
+        load_bundle(folder)
+
+    folder = fresh("link")
+    secret = tmp_path / "secret"
+    secret.write_text("key")
+    (folder / "actions" / "go.py").unlink()
+    (folder / "actions" / "go.py").symlink_to(secret)
+    with pytest.raises(BundleError, match="no regular file"):
+        load_bundle(folder)
+
+    folder = fresh("large")
+    (folder / "actions" / "go.py").write_text("#" * 100_000)
+    with pytest.raises(BundleError, match="100000 bytes"):
+        load_bundle(folder)
+
+    folder = fresh("version")
+    edit(folder, schema_version=7)
+    with pytest.raises(BundleError, match="schema version 7"):
+        load_bundle(folder)
+
+    for number, text in enumerate(("{", "[1]", '{"schema_version": 1, "actions": 3}', "[" * 5000, "\xff")):
+        folder = fresh(f"torn{number}")
+        (folder / "bundle.json").write_bytes(text.encode("latin-1"))
+        with pytest.raises(BundleError):
+            load_bundle(folder)
+
+    with pytest.raises(BundleError, match="no bundle at"):
+        load_bundle(tmp_path / "nowhere")

@@ -1,0 +1,232 @@
+"""extend() on real environments with the real sandbox."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rlgpt import extend
+from rlgpt.domain import Bundle, CodedAction, Parameter, RLSetup
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.options import ExtendedEnv
+from rlgpt.testing.grid import TASKS, GridPlugin
+
+KEY = TASKS["grid/key"]
+
+
+def action(name: str, source: str, **more: Any) -> CodedAction:
+    return CodedAction(name=name, doc="", source=source, **more)
+
+
+TO_KEY = action(
+    "to_key",
+    """
+def run():
+    view = yield observe()
+    rows, columns = (k - a for k, a in zip(view["key"], view["agent"]))
+    if rows:
+        yield go(direction="down" if rows > 0 else "up", cells=abs(rows))
+    if columns:
+        yield go(direction="right" if columns > 0 else "left", cells=abs(columns))
+""",
+)
+USE = action("pick", "def can_start(view):\n    return view['agent'] == view['key']\n\ndef run():\n    yield use()\n")
+WALK = action(
+    "walk",
+    "def run(cells=2.0):\n    yield [go(direction='up', cells=round(cells)), go(direction='left', cells=1)]\n",
+    parameters=(Parameter(name="cells", low=1.0, high=6.0, default=2.0, unit="cells"),),
+)
+LOOP = action("loop", "def run():\n    while True:\n        pass\n    yield use()\n")
+IDLE = action("idle", "def run():\n    yield observe()\n")
+FOREVER = action("forever", "def run():\n    while True:\n        yield go(direction='up', cells=1)\n", max_steps=7)
+
+
+def grid(*actions: CodedAction, **more: Any) -> ExtendedEnv:
+    plugin = GridPlugin()
+    return extend(plugin.make_env(KEY, seed=0), actions, plugin=plugin, task=KEY, **more)
+
+
+def rollout(env: gym.Env, seed: int, actions: list[Any]) -> list[Any]:
+    seen: list[Any] = [env.reset(seed=seed)[0]]
+    for chosen in actions:
+        observation, reward, terminated, truncated, info = env.step(chosen)
+        seen += [observation, reward, terminated, truncated, info.get("success", None)]
+        if terminated or truncated:
+            break
+    return seen
+
+
+@pytest.mark.parametrize("make", [lambda: gym.make("CartPole-v1"), lambda: gym.make("Pendulum-v1")])
+def test_no_actions_is_the_identity(make: Callable[[], gym.Env]) -> None:
+    """Same spaces, same trajectories, bit for bit."""
+    bare, extended = make(), extend(make())
+    assert extended.action_space == bare.action_space
+    assert extended.observation_space == bare.observation_space
+    bare.action_space.seed(3)
+    actions = [bare.action_space.sample() for _ in range(60)]
+    for seed in range(3):
+        for a, b in zip(rollout(bare, seed, actions), rollout(extended, seed, actions), strict=True):
+            assert np.array_equal(np.asarray(a), np.asarray(b))
+
+
+def test_an_option_runs_to_its_end_and_says_so() -> None:
+    env = grid(TO_KEY, USE, trace=True)
+    env.reset(seed=4)
+    view = env.view()
+    far = sum(abs(a - k) for a, k in zip(view["agent"], view["key"], strict=True))
+    _, _, _, _, info = env.step(env.extension.write("to_key"))
+    assert (info["action"], info["ended"], info["duration"], info["primitive_steps"]) == (
+        "to_key",
+        "returned",
+        far,
+        far,
+    )
+    assert env.view()["agent"] == env.view()["key"]
+    assert info["decision"].before == view
+    assert info["decision"].after == env.view()
+    assert [c.name for c in info["decision"].calls] == ["go", "go"]
+    assert list(info["action_mask"]) == [1] * 7
+    _, reward, terminated, _, info = env.step(env.extension.write("pick"))
+    assert terminated
+    assert info["success"]
+    assert info["ended"] == "episode"
+    assert reward == 1.0
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), gamma=st.floats(0.5, 1.0), choices=st.lists(st.integers(0, 6), max_size=12))
+def test_the_reward_of_a_decision_is_its_discounted_sum(seed: int, gamma: float, choices: list[int]) -> None:
+    """Played again primitive step by primitive step, the same rewards sum to the same return."""
+    weights = {"near_key": 2.0, "env_reward": 1.0}
+    steps: list[Any] = []
+    env = grid(TO_KEY, WALK, gamma=gamma, reward_weights=weights)
+    inner = env.env.step
+    env.env.step = lambda a: steps.append(a) or inner(a)  # type: ignore[method-assign, func-returns-value]
+    bare = grid(reward_weights=weights)
+    env.reset(seed=seed)
+    bare.reset(seed=seed)
+    for choice in choices:
+        steps.clear()
+        chosen = (choice, env.extension.defaults())
+        _, reward, terminated, truncated, info = env.step(chosen)
+        rewards = [bare.step(a)[1] for a in steps]
+        assert info["duration"] == len(steps)
+        assert reward == pytest.approx(sum(gamma**i * r for i, r in enumerate(rewards)))
+        assert info["total_reward"] == pytest.approx(sum(rewards))
+        assert sum(info["reward_terms"].values()) == pytest.approx(sum(rewards))
+        if terminated or truncated:
+            break
+
+
+def test_parameters_reach_the_code_in_their_own_units() -> None:
+    env = grid(WALK, trace=True)
+    for cells in (1.0, 4.0):
+        env.reset(seed=1)
+        _, _, _, _, info = env.step((5, np.array([cells], np.float32)))
+        assert info["decision"].parameters == {"cells": cells}
+        assert info["decision"].calls[0].args["cells"] == round(cells)
+
+
+def test_an_action_that_may_not_start_is_masked_and_costs_a_noop() -> None:
+    env = grid(USE)
+    _, info = env.reset(seed=4)
+    assert list(info["action_mask"]) == [1, 1, 1, 1, 1, 0]
+    _, _, _, _, info = env.step(5)
+    assert (info["ended"], info["duration"]) == ("masked", 1)
+
+
+def test_violations_end_the_action_and_are_recorded() -> None:
+    env = grid(LOOP, IDLE, FOREVER)
+    env.reset(seed=0)
+    _, _, _, _, info = env.step(5)
+    assert info["ended"] == "violation"
+    assert [v.kind for v in info["verdicts"]] == ["fuel"]
+    assert info["duration"] == 1
+    _, _, _, _, info = env.step(6)
+    assert (info["ended"], info["duration"]) == ("returned", 1)
+    assert "verdicts" not in info
+    _, _, _, _, info = env.step(7)
+    assert (info["ended"], info["duration"]) == ("limit", 7)
+
+
+def test_quarantine_masks_from_the_next_reset_on() -> None:
+    env = grid(TO_KEY)
+    env.reset(seed=0)
+    env.quarantine(["to_key"])
+    assert env.step(env.extension.write("to_key"))[4]["ended"] == "returned"
+    assert env.reset(seed=0)[1]["action_mask"][-1] == 0
+    assert env.step(5)[4]["ended"] == "masked"
+    with pytest.raises(UnknownNameError):
+        env.quarantine(["nothing"])
+
+
+def test_where_nothing_may_start_there_is_still_a_choice() -> None:
+    env = grid(USE, IDLE, base_actions=(), quarantined=["idle"])
+    _, info = env.reset(seed=4)
+    assert list(info["action_mask"]) == [1, 1]
+    assert env.step(1)[4]["ended"] == "masked"
+
+
+def test_exceptions_of_the_environment_propagate() -> None:
+    env = grid(TO_KEY)
+    env.reset(seed=0)
+
+    def broken(_: Any) -> Any:
+        raise ValueError("the simulator is on fire")
+
+    env.env.step = broken  # type: ignore[method-assign]
+    with pytest.raises(ValueError, match="on fire"):
+        env.step(5)
+
+
+def test_same_seed_same_trajectory() -> None:
+    runs = []
+    for _ in range(2):
+        env = grid(TO_KEY, WALK, USE)
+        env.action_space.seed(0)
+        runs.append(rollout(env, 7, [env.action_space.sample() for _ in range(20)]))
+    for a, b in zip(*runs, strict=True):
+        assert np.array_equal(np.asarray(a), np.asarray(b))
+
+
+@pytest.mark.parametrize("actions", [(), (TO_KEY,), (TO_KEY, WALK, USE)])
+def test_gymnasium_accepts_it(actions: tuple[CodedAction, ...]) -> None:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*(spec|render|unwrapped version|symmetric)")
+        check_env(grid(*actions))
+
+
+def test_any_environment_without_a_plugin() -> None:
+    """CartPole knows nothing of us: its labels, primitives and view come from its spaces."""
+    push = action("push", "def run():\n    for _ in range(3):\n        yield repeat(action='action_1', steps=1)\n")
+    env = extend(gym.make("CartPole-v1"), [push])
+    env.reset(seed=0)
+    _, reward, _, _, info = env.step(2)
+    assert info["duration"] == 3
+    assert reward == pytest.approx(1 + 0.99 + 0.99**2)
+
+
+def test_a_bundle_brings_its_setup() -> None:
+    setup = RLSetup(
+        reward_weights={}, observation_keys=("agent",), coded_actions=("walk",), base_actions=("use",), gamma=0.5
+    )
+    env = grid(gamma=None)
+    plugin = GridPlugin()
+    env = extend(
+        plugin.make_env(KEY, seed=0), Bundle(actions=(TO_KEY, WALK), setup=setup), plugin=plugin, task="grid/key"
+    )
+    assert env.layout.branches == ("use", "walk")
+    assert env.gamma == 0.5
+    with pytest.raises(ConfigError, match="gamma is 2"):
+        extend(gym.make("CartPole-v1"), gamma=2)
+    with pytest.raises(ConfigError, match="2 tasks"):
+        extend(plugin.make_env(KEY, seed=0), plugin=plugin)
+    with pytest.raises(UnknownNameError, match="grid/kee"):
+        extend(plugin.make_env(KEY, seed=0), plugin=plugin, task="grid/kee")

@@ -1,0 +1,85 @@
+"""The flat view: what any trainer can take, meaning the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from rlgpt import extend, flat_view
+from rlgpt.domain import CodedAction, Parameter
+from rlgpt.errors import ConfigError
+from rlgpt.testing.grid import TASKS, GridPlugin
+
+
+def still(name: str, parameter: bool = False) -> CodedAction:
+    declared = (Parameter(name="amount", low=0.0, high=10.0, default=2.5),) if parameter else ()
+    arguments = "amount=2.5" if parameter else ""
+    return CodedAction(name=name, doc="", source=f"def run({arguments}):\n    yield observe()\n", parameters=declared)
+
+
+class Spaces(gym.Env[Any, Any]):
+    """Remembers the last action."""
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(self, space: spaces.Space) -> None:
+        self.action_space = space
+        self.observation_space = spaces.Box(-1, 1, (1,), np.float32)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.last = action
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+
+def test_the_largest_score_chooses_and_numbers_keep_their_bounds() -> None:
+    base = spaces.Box(np.array([-2.0, 0.0], np.float32), np.array([2.0, 5.0], np.float32))
+    env = extend(Spaces(base), [still("x"), still("y", True)], trace=True)
+    flat = flat_view(env)
+    assert flat.action_space.shape == (3 + 2 + 1,)
+    assert np.array_equal(flat.action_space.high, np.array([1, 1, 1, 2, 5, 1], np.float32))
+    flat.reset(seed=0)
+    flat.step(np.array([0.9, 0.1, 0.2, -1.5, 4.0, 0.0], np.float32))
+    assert np.allclose(env.env.last, [-1.5, 4.0])
+    info = flat.step(np.array([0.1, 0.1, 0.2, 0.0, 0.0, 0.5], np.float32))[4]
+    assert info["action"] == "y"
+    assert info["decision"].parameters == {"amount": pytest.approx(7.5)}
+
+
+def test_discrete_spaces_keep_parameters_at_their_defaults() -> None:
+    for base, expected in (
+        (spaces.Discrete(3), spaces.Discrete(5)),
+        (spaces.MultiDiscrete([3, 4]), spaces.MultiDiscrete([3, 3, 4])),
+    ):
+        flat = flat_view(extend(Spaces(base), [still("x"), still("y", True)], trace=True))
+        assert flat.action_space == expected
+        flat.reset(seed=0)
+        chosen = 4 if isinstance(base, spaces.Discrete) else np.array([2, 0, 0])
+        assert flat.step(chosen)[4]["decision"].parameters == {"amount": 2.5}
+
+
+def test_spaces_that_are_flat_already_stay() -> None:
+    env = extend(Spaces(spaces.Discrete(3)), [still("x")])
+    assert flat_view(env) is env
+
+
+def test_a_mixed_tuple_has_no_flat_view() -> None:
+    mixed = spaces.Tuple([spaces.Discrete(2), spaces.Box(-1, 1, (1,), np.float32)])
+    with pytest.raises(ConfigError, match="no flat view"):
+        flat_view(extend(Spaces(mixed), [still("x")]))
+
+
+def test_stable_baselines3_accepts_it() -> None:
+    from stable_baselines3.common.env_checker import check_env
+
+    plugin, task = GridPlugin(), TASKS["grid/key"]
+    check_env(flat_view(extend(plugin.make_env(task, seed=0), [still("x", True)], plugin=plugin, task=task)))
+    pendulum = flat_view(extend(gym.make("Pendulum-v1"), [still("x", True)]))
+    with pytest.warns(UserWarning, match="symmetric"):
+        check_env(pendulum)

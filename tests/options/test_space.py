@@ -1,0 +1,128 @@
+"""The extended spaces of design's table, and the way back from their actions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.domain import CodedAction, Parameter
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.options import ExtendedSpace
+
+
+def coded(name: str, parameters: int = 0) -> CodedAction:
+    declared = tuple(Parameter(name=f"p{i}", low=-2.0, high=4.0, default=1.0) for i in range(parameters))
+    return CodedAction(name=name, doc="", source="def run():\n    yield noop()\n", parameters=declared)
+
+
+BOX = spaces.Box(-1.0, 1.0, (3,), np.float32)
+MULTI = spaces.MultiDiscrete([3, 2, 5])
+TUPLE = spaces.Tuple([spaces.Discrete(3), spaces.Box(-1.0, 1.0, (2,), np.float32)])
+
+
+@pytest.mark.parametrize(
+    ("base", "labels", "parameters", "expected"),
+    [
+        (spaces.Discrete(3), "abc", (0, 0), spaces.Discrete(5)),
+        (
+            spaces.Discrete(3),
+            "abc",
+            (0, 2),
+            spaces.Tuple([spaces.Discrete(5), spaces.Box(-2.0, 4.0, (2,), np.float32)]),
+        ),
+        (BOX, "abc", (0,), spaces.Tuple([spaces.Discrete(2), BOX])),
+        (BOX, "abc", (1,), spaces.Tuple([spaces.Discrete(2), BOX, spaces.Box(-2.0, 4.0, (1,), np.float32)])),
+        (MULTI, "abc", (0,), spaces.Tuple([spaces.Discrete(2), *(spaces.Discrete(n) for n in (3, 2, 5))])),
+        (TUPLE, "ab", (0,), spaces.Tuple([spaces.Discrete(2), *TUPLE.spaces])),
+    ],
+)
+def test_the_table(base: spaces.Space, labels: str, parameters: tuple[int, ...], expected: spaces.Space) -> None:
+    actions = [coded(f"x{i}", n) for i, n in enumerate(parameters)]
+    assert ExtendedSpace(base, actions, tuple(labels), filler=base.sample()).space == expected
+
+
+@pytest.mark.parametrize("base", [spaces.Discrete(4), spaces.Discrete(4, start=-2), BOX, MULTI, TUPLE])
+def test_no_actions_is_the_identity(base: spaces.Space) -> None:
+    labels = tuple("abcd") if isinstance(base, spaces.Discrete) else ("ab" if base is TUPLE else "abc")
+    space = ExtendedSpace(base, (), tuple(labels), filler=base.sample())
+    assert space.space is base
+    action = base.sample()
+    assert space.read(action).base is action
+
+
+@given(st.integers(0, 4), st.lists(st.integers(0, 3), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
+def test_only_the_owner_of_a_number_reads_it(box: int, parameters: list[int], seed: int) -> None:
+    """Changing numbers a branch does not own never changes what it asks for."""
+    base = spaces.Box(-1.0, 1.0, (box + 1,), np.float64)
+    actions = [coded(f"x{i}", n) for i, n in enumerate(parameters)]
+    space = ExtendedSpace(base, actions, tuple(str(i) for i in range(box + 1)), filler=np.zeros(box + 1))
+    space.space.seed(seed)
+    one, other = space.space.sample(), space.space.sample()
+    branch = int(one[0])
+    owned = space.layout.owner[branch]
+    mixed, at = [one[0]], 0
+    for head, a, b in zip(space.layout.heads[1:], one[1:], other[1:], strict=True):
+        mixed.append(np.where(owned[at : at + head.components], a, b))
+        at += head.components
+    first, second = space.read(one), space.read(tuple(mixed))
+    assert first.parameters == second.parameters
+    assert np.array_equal(first.base, second.base) if branch == 0 else second.coded is actions[branch - 1]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.data())
+def test_what_is_written_is_read(parameters: list[int], data: st.DataObject) -> None:
+    actions = [coded(f"x{i}", n) for i, n in enumerate(parameters)]
+    chosen = data.draw(st.sampled_from(actions))
+    values = {p.name: data.draw(st.floats(-2, 4, width=32)) for p in chosen.parameters}
+    for base, labels in ((spaces.Discrete(3), "abc"), (BOX, "abc"), (MULTI, "abc"), (TUPLE, "ab")):
+        space = ExtendedSpace(base, actions, tuple(labels), filler=base.sample())
+        written = space.write(chosen.name, values)
+        assert space.space.contains(written)
+        choice = space.read(written)
+        assert choice.coded is chosen
+        assert choice.parameters == pytest.approx(values)
+
+
+def test_parameters_left_out_are_at_their_defaults() -> None:
+    space = ExtendedSpace(BOX, [coded("x", 2)], tuple("abc"), filler=np.zeros(3))
+    assert space.read(space.write("x", {"p1": 3.0})).parameters == {"p0": 1.0, "p1": 3.0}
+
+
+def test_kept_values_of_a_discrete_keep_their_meaning() -> None:
+    space = ExtendedSpace(spaces.Discrete(4, start=10), [coded("x")], tuple("abcd"), keep=("b", "d"), filler=10)
+    assert space.layout.branches == ("b", "d", "x")
+    assert [space.read(i).base for i in (0, 1)] == [11, 13]
+
+
+def test_heads_that_go_are_filled() -> None:
+    space = ExtendedSpace(MULTI, [coded("x")], tuple("abc"), keep=("b",), filler=[2, 0, 4])
+    assert space.space == spaces.Tuple([spaces.Discrete(2), spaces.Discrete(2)])
+    assert list(space.read((0, 1)).base) == [2, 1, 4]
+    alone = ExtendedSpace(MULTI, (), tuple("abc"), keep=("a", "c"), filler=[2, 1, 4])
+    assert alone.space == spaces.MultiDiscrete([3, 5])
+    assert list(alone.read(np.array([0, 3])).base) == [0, 1, 3]
+    mixed = ExtendedSpace(TUPLE, [coded("x")], tuple("ab"), keep=("b",), filler=(2, np.zeros(2, np.float32)))
+    assert mixed.read((0, np.ones(2, np.float32))).base[0] == 2
+
+
+def test_a_box_goes_whole() -> None:
+    space = ExtendedSpace(BOX, [coded("x"), coded("y", 1)], tuple("abc"), keep=(), filler=np.zeros(3))
+    assert space.layout.branches == ("x", "y")
+    assert space.space == spaces.Tuple([spaces.Discrete(2), spaces.Box(-2.0, 4.0, (1,), np.float32)])
+    assert not space.layout.owner[0].any()
+    assert space.layout.owner[1].all()
+
+
+def test_errors_name_what_was_given_and_what_is_valid() -> None:
+    with pytest.raises(UnknownNameError, match="'q'.*a, b, c"):
+        ExtendedSpace(BOX, [coded("x")], tuple("abc"), keep=("q",), filler=np.zeros(3))
+    with pytest.raises(ConfigError, match="at least two choices"):
+        ExtendedSpace(BOX, [coded("x")], tuple("abc"), keep=(), filler=np.zeros(3))
+    with pytest.raises(ConfigError, match="different names"):
+        ExtendedSpace(spaces.Discrete(2), [coded("x")], ("x", "y"), filler=0)
+    with pytest.raises(ConfigError, match="cannot be extended.*MultiDiscrete"):
+        ExtendedSpace(spaces.Dict({"a": BOX}), [coded("x")], ("a",), filler={})
+    with pytest.raises(UnknownNameError, match="coded action"):
+        ExtendedSpace(BOX, [coded("x")], tuple("abc"), filler=np.zeros(3)).write("y")
