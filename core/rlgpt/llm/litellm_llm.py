@@ -1,0 +1,195 @@
+"""A language model of any provider litellm knows, or behind any OpenAI-compatible address."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rlgpt.domain import Plain
+from rlgpt.errors import ConfigError
+from rlgpt.llm.base import LLM, Message, Reply, Request, Usage
+from rlgpt.llm.estimate import prompt_tokens, text_tokens
+from rlgpt.llm.extract import REPLY_LIMIT
+from rlgpt.llm.faults import Fault, diagnose
+from rlgpt.llm.late import litellm
+from rlgpt.llm.patience import pause, within
+from rlgpt.llm.redact import redact
+
+_OURS = {
+    "model",
+    "messages",
+    "api_base",
+    "base_url",
+    "timeout",
+    "temperature",
+    "max_tokens",
+    "num_retries",
+    "max_retries",
+}
+_NEVER = {"api_key", "stream", "drop_params", "mock_response", "fallbacks"}
+
+
+class LiteLLM(LLM):
+    """Asks one model, again after transport faults, each try within a time limit.
+
+    The key comes from the environment: from ``key_env``, else from the provider's own variable. With an ``api_base`` no
+    key is needed; the provider's variable is sent to it where it is set.
+
+    :param model: ``PROVIDER/MODEL``; ``openai/NAME`` for any OpenAI-compatible ``api_base``.
+    :param temperature: None leaves it to the provider (some models refuse any).
+    :param timeout: seconds a try may take, from sending to the last byte.
+    :param retries: tries after the first.
+    :param price: dollars per million tokens (prompt, completion), where litellm's table does not know the model.
+    :param extra: further arguments of ``litellm.completion`` (``top_p``, ``reasoning_effort``), sent as they are:
+        what a provider does not take is an error, never dropped.
+    :param sleep: waits between tries; ``clock`` tells the time in seconds; ``rng`` draws the jitter.
+    :raises ConfigError: ``extra`` holds what is set otherwise, or a key.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_base: str | None = None,
+        key_env: str | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        timeout: float = 120.0,
+        retries: int = 4,
+        eyes: bool = False,
+        price: tuple[float, float] | None = None,
+        extra: Mapping[str, Plain] | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        rng: random.Random | None = None,
+    ) -> None:
+        self.model, self.api_base, self.key_env, self.eyes = model, api_base, key_env, eyes
+        self.temperature, self.max_tokens, self.timeout, self.retries = temperature, max_tokens, timeout, retries
+        self.price, self.extra = price, dict(extra or {})
+        self._sleep, self._clock, self._rng = sleep, clock, rng or random.Random()
+        if wrong := self.extra.keys() & (_OURS | _NEVER):
+            raise ConfigError(
+                f"llm.extra of {model!r} holds {', '.join(sorted(wrong))}: these are set elsewhere or not at all. "
+                "Settings stand beside it (llm.temperature, ...); keys come from the environment (llm.key_env)."
+            )
+
+    def check(self) -> None:
+        """Whether it could be asked: the provider is known and the key is there. Sends nothing.
+
+        :raises ConfigError: names the environment variable that is missing.
+        """
+        self._key()
+
+    def complete(self, request: Request) -> Reply:
+        """Ask, at most ``1 + retries`` times.
+
+        :raises LLMError: every try failed; says how.
+        :raises ConfigError: the key, model or address is wrong: no further try would help.
+        """
+        arguments = {**self._arguments(request.messages), "api_key": self._key()}
+        began = self._clock()
+        for tries in range(1, self.retries + 2):
+            fault = self._try(arguments)
+            if isinstance(fault, Fault):
+                if not fault.again or tries > self.retries:
+                    break
+                self._sleep(pause(tries, fault.wait, self._rng.random()))
+            else:
+                return self._reply(fault, request, self._clock() - began)
+        assert isinstance(fault, Fault)
+        count = f" (after {tries} tries)" if tries > 1 else ""
+        raise fault.error(redact(f"{self.model}: {fault.what}{count}. {fault.advice}".strip()))
+
+    def _try(self, arguments: Mapping[str, Any]) -> Any | Fault:
+        module = litellm()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # its first call imports more, and pydantic grumbles at its types
+                response = within(self.timeout, lambda: module.completion(**arguments))
+        except Exception as error:  # litellm raises what the provider's library raised, of any class
+            where = self.api_base or "the provider's address"
+            return diagnose(error, timeout=self.timeout, where=where, keys=self._key_names())
+        return response if response.choices else Fault("the answer held no choice")
+
+    def _arguments(self, messages: Sequence[Message]) -> dict[str, Any]:
+        optional = {"api_base": self.api_base, "temperature": self.temperature, "max_tokens": self.max_tokens}
+        return {
+            "model": self.model,
+            "messages": [{"role": m.role, "content": self._content(m)} for m in messages],
+            "timeout": self.timeout,
+            "num_retries": 0,
+            "max_retries": 0,
+            **{k: v for k, v in optional.items() if v is not None},
+            **self.extra,
+        }
+
+    def _content(self, message: Message) -> str | list[dict[str, Any]]:
+        if not message.images:
+            return message.content
+        if not self.eyes:
+            return f"{message.content}\n[{len(message.images)} images are left out: this model takes none]"
+        images = [{"type": "image_url", "image_url": {"url": url}} for url in message.images]
+        return [{"type": "text", "text": message.content}, *images]
+
+    def _reply(self, response: Any, request: Request, seconds: float) -> Reply:
+        choice = response.choices[0]
+        text = str(choice.message.content or "")[: REPLY_LIMIT + 1].encode(errors="replace").decode()
+        told = getattr(response, "usage", None)
+        prompt, completion = (int(getattr(told, f"{kind}_tokens", 0) or 0) for kind in ("prompt", "completion"))
+        estimated = prompt <= 0 or (completion <= 0 and bool(text))
+        if estimated:
+            prompt, completion = prompt_tokens(request.messages), text_tokens(text)
+        dollars = self._dollars(None if estimated else response, prompt, completion)
+        usage = Usage(
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            dollars=dollars,
+            tokens_source="estimated" if estimated else "provider",
+            cost_source="unknown" if dollars is None else "price_table",
+            seconds=seconds,
+        )
+        return Reply(text=text, model=self.model, usage=usage, finish_reason=str(choice.finish_reason or "stop"))
+
+    def _dollars(self, response: Any, prompt: int, completion: int) -> float | None:
+        if self.price is not None:
+            return (prompt * self.price[0] + completion * self.price[1]) / 1e6
+        try:
+            if response is not None:
+                return float(litellm().completion_cost(completion_response=response, model=self.model))
+            return float(sum(litellm().cost_per_token(self.model, prompt_tokens=prompt, completion_tokens=completion)))
+        except Exception:  # litellm's answer for a model that is not in its table, of several classes
+            return None
+
+    def _key(self) -> str | None:
+        """The key to send; None where litellm finds it by itself."""
+        if self.key_env is not None:
+            if not os.environ.get(self.key_env):
+                raise ConfigError(f"{self.model} needs a key: set the environment variable {self.key_env}.")
+            return os.environ[self.key_env]
+        missing = self._missing()
+        if missing and self.api_base is None:
+            raise ConfigError(
+                f"{self.model} needs a key: set the environment variable {' or '.join(missing)} (or name another "
+                "with llm.key_env). Without any key, llm=replay plays a recorded transcript."
+            )
+        return "none" if missing else None
+
+    def _missing(self) -> list[str]:
+        """Names of key variables of which the provider needs one and none is set."""
+        module = litellm()
+        try:
+            module.get_llm_provider(self.model, api_base=self.api_base)
+        except module.exceptions.BadRequestError as error:
+            raise ConfigError(
+                f"unknown model {self.model!r}: write PROVIDER/MODEL, like openai/gpt-4o or ollama/llama3; "
+                "for an OpenAI-compatible server openai/NAME with llm.api_base=URL."
+            ) from error
+        found = module.validate_environment(self.model)
+        return [] if found["keys_in_environment"] else [n for n in found["missing_keys"] if n.endswith("_API_KEY")]
+
+    def _key_names(self) -> str:
+        return self.key_env or f"{litellm().get_llm_provider(self.model)[1].upper()}_API_KEY (or llm.key_env)"

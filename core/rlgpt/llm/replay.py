@@ -1,0 +1,84 @@
+"""A recorded transcript in a model's place: no key, no network, the same words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rlgpt.domain import Plain
+from rlgpt.errors import TranscriptEnded, TranscriptError
+from rlgpt.llm.base import LLM, Reply, Request, RequestKey
+from rlgpt.llm.transcript import Entry, Transcript, describe
+
+
+class Replay(LLM):
+    """Serves the replies of transcripts by :class:`~rlgpt.llm.base.RequestKey`.
+
+    What a run measures may differ from what the recorded one did: the reply is served all the same, with a ``note``
+    that says so. What the prompt was made from may not: then the reply answers another question.
+
+    :param paths: transcripts, each of another task.
+    :raises TranscriptError: one cannot be read, or two are of the same task.
+    """
+
+    def __init__(self, paths: Path | Sequence[Path]) -> None:
+        self.paths: dict[str, Path] = {}
+        self._entries: dict[RequestKey, Entry] = {}
+        for path in [paths] if isinstance(paths, Path) else paths:
+            transcript = Transcript.read(path)
+            task = transcript.header.task
+            if task in self.paths:
+                raise TranscriptError(f"{self.paths[task]} and {path} are both of task {task!r}: choose one.")
+            self.paths[task] = path
+            self._entries |= {e.key: e for e in transcript.entries}
+
+    def complete(self, request: Request) -> Reply:
+        """The recorded reply.
+
+        :raises TranscriptError: the transcript is of another task, or was recorded with another prompt or stub.
+        :raises TranscriptEnded: it holds no reply to this request.
+        """
+        key = request.key
+        path = self.paths.get(key.task)
+        if path is None:
+            held = ", ".join(f"{p} (of {t})" for t, p in self.paths.items()) or "none"
+            raise TranscriptError(
+                f"no transcript of task {key.task!r} is given; given: {held}. Choose one of this task with "
+                "llm.transcript=PATH, or record one with llm=record llm.model=MODEL."
+            )
+        entry = self._entries.get(key)
+        if entry is None:
+            raise TranscriptEnded(
+                f"{path} holds no reply to {describe(key)}: the recorded run ended before, or went another way. "
+                "To go further, record with llm=record llm.model=MODEL, or resume with llm=live."
+            )
+        if entry.fingerprint != request.fingerprint:
+            raise TranscriptError(
+                f"the prompt or the plugin's stub changed since {path} was recorded: {describe(key)} was "
+                f"{entry.fingerprint[:12]} and is now {request.fingerprint[:12]}. Record again with llm=record."
+            )
+        return entry.reply.model_copy(update={"note": drift(entry.measured, request.measured)})
+
+
+def drift(then: Mapping[str, Plain], now: Mapping[str, Plain]) -> str:
+    """Where figures differ: ``written about success 0.35; this run measured 0.80``. Empty where they agree."""
+    names = [n for n in now if n in then and not _same(then[n], now[n])]
+    if not names:
+        return ""
+    old = ", ".join(f"{n} {_figure(then[n])}" for n in names)
+    new = ", ".join(_figure(now[n]) if len(names) == 1 else f"{n} {_figure(now[n])}" for n in names)
+    return f"written about {old}; this run measured {new}"
+
+
+def _same(a: Plain, b: Plain) -> bool:
+    if isinstance(a, float | int) and isinstance(b, float | int):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+    return a == b
+
+
+def _figure(value: Plain) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}" if abs(value) < 1000 else f"{value:.0f}"
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,236 @@
+"""A real litellm against a provider that fails: what is survived, what is said where it is not."""
+
+from __future__ import annotations
+
+import random
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rlgpt.domain import Review
+from rlgpt.errors import ConfigError, LLMError
+from rlgpt.llm.base import Message, Request
+from rlgpt.llm.litellm_llm import LiteLLM
+from rlgpt.llm.patience import pause, within
+from rlgpt.llm.record import Recorder
+from rlgpt.llm.roles import ByRole, WithFallbacks
+from rlgpt.llm.structured import ask
+
+from .server import FAULTS, GOOD, Provider, error, say
+
+KEY = "sk-verysecret0123456789"
+
+
+class Naps(list[float]):
+    """A sleep that only takes note."""
+
+    def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+def model(provider: Provider | str, **settings: Any) -> LiteLLM:
+    base = provider if isinstance(provider, str) else provider.url
+    defaults: dict[str, Any] = {"timeout": 5.0, "retries": 2, "sleep": Naps(), "rng": random.Random(0)}
+    return LiteLLM(settings.pop("model", "openai/m"), api_base=base, **{**defaults, **settings})
+
+
+def closed_port() -> str:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{s.getsockname()[1]}/v1"
+
+
+def test_a_plain_exchange(provider: Provider, request_: Request) -> None:
+    reply = model(provider, temperature=0.2, max_tokens=99, extra={"top_p": 0.5}).complete(request_)
+    assert reply.text == GOOD
+    assert reply.model == "openai/m"
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (70, 30)
+    assert (reply.usage.tokens_source, reply.usage.dollars, reply.usage.cost_source) == ("provider", None, "unknown")
+    (sent,) = provider.requests
+    assert (sent["model"], sent["temperature"], sent["max_tokens"], sent["top_p"]) == ("m", 0.2, 99, 0.5)
+    assert [m["content"] for m in sent["messages"]] == ["You judge.", "judge"]
+
+
+def test_nothing_is_sent_that_was_not_set(provider: Provider, request_: Request) -> None:
+    model(provider).complete(request_)
+    assert provider.requests[0].keys() == {"model", "messages"}
+
+
+@pytest.mark.parametrize("fault", sorted(FAULTS))
+def test_every_fault_is_survived(provider: Provider, request_: Request, fault: str) -> None:
+    provider.script = [FAULTS[fault]]
+    llm = model(provider, timeout=0.4 if fault in ("timeout", "trickle") else 5.0)
+    answer = ask(llm, request_, Review)
+    assert answer.parsed == Review(works=True)
+    direct = fault in ("prose", "no_usage")
+    assert len(provider.requests) == (1 if direct else 2)
+
+
+TRANSPORT = (
+    "429",
+    "429_date",
+    "500",
+    "503_html",
+    "cut_body",
+    "cut_connection",
+    "html",
+    "no_choices",
+    "json_null",
+    "json_list",
+)
+
+
+@pytest.mark.parametrize("fault", TRANSPORT)
+def test_a_lasting_fault_ends_in_a_readable_error(provider: Provider, request_: Request, fault: str) -> None:
+    naps = Naps()
+    provider.script = [FAULTS[fault]] * 3
+    with pytest.raises(LLMError, match=r"openai/m: .*after 3 tries") as caught:
+        model(provider, sleep=naps).complete(request_)
+    assert len(provider.requests) == 3
+    assert len(naps) == 2
+    assert len(str(caught.value)) < 700
+
+
+def test_timeouts_and_refused_connections_are_named(provider: Provider, request_: Request) -> None:
+    provider.script = [FAULTS["timeout"], FAULTS["trickle"]]
+    with pytest.raises(LLMError, match=r"no answer within 0.3 s \(after 2 tries\). Raise llm.timeout"):
+        model(provider, timeout=0.3, retries=1).complete(request_)
+    url = closed_port()
+    with pytest.raises(LLMError, match=f"connection refused: nothing listens at {url}"):
+        model(url, retries=1).complete(request_)
+
+
+def test_a_provider_is_left_alone_as_long_as_it_asks(provider: Provider, request_: Request) -> None:
+    naps = Naps()
+    provider.script = [FAULTS["429"], FAULTS["429_date"], FAULTS["500"]]
+    model(provider, sleep=naps, retries=3).complete(request_)
+    assert naps[0] == 7
+    assert 1 <= naps[1] < 2
+    assert 2 <= naps[2] < 4
+
+
+def test_pauses_grow_and_are_bounded() -> None:
+    assert [pause(n, None, 1.0) for n in (1, 2, 3, 4)] == [1, 2, 4, 8]
+    assert pause(1, None, 0.0) == 0.5
+    assert pause(40, None, 1.0) == 60
+    assert pause(1, 3600, 0.0) == 60
+    assert pause(4, 1, 1.0) == 8
+
+
+def test_within_hands_results_and_errors_on() -> None:
+    assert within(5, lambda: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        within(5, lambda: 1 / 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "said"),
+    [
+        (error(401, f"Incorrect API key provided: {KEY}"), ConfigError, "the key was refused.*OPENAI_API_KEY"),
+        (error(403, "not for you"), ConfigError, "may not use this model"),
+        (error(404, "no such model"), ConfigError, "no such model or address"),
+        (error(400, "temperature must be 1"), LLMError, "temperature must be 1.*Check llm.model, llm.temperature"),
+        (error(429, "You exceeded", "insufficient_quota"), LLMError, "no credit left"),
+    ],
+)
+def test_what_no_further_try_would_mend_is_not_tried_again(
+    provider: Provider, request_: Request, answer: Any, kind: type, said: str
+) -> None:
+    provider.script = [answer]
+    with pytest.raises(kind, match=f"(?s){said}") as caught:
+        model(provider).complete(request_)
+    assert len(provider.requests) == 1
+    assert KEY not in str(caught.value)
+
+
+def test_a_missing_key_is_named_before_anything_is_sent(request_: Request, warm: None) -> None:
+    for name, variable in (("gpt-4o", "OPENAI_API_KEY"), ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY")):
+        with pytest.raises(ConfigError, match=f"{name} needs a key: set the environment variable {variable}") as caught:
+            LiteLLM(name).check()
+        assert caught.value.exit_status == 2
+    with pytest.raises(ConfigError, match="set the environment variable MY_KEY"):
+        LiteLLM("openai/m", key_env="MY_KEY").complete(request_)
+    with pytest.raises(ConfigError, match="unknown model 'nonsense': write PROVIDER/MODEL"):
+        LiteLLM("nonsense").check()
+
+
+def test_keys_come_from_the_environment(provider: Provider, request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    model(provider).complete(request_)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model(provider).complete(request_)
+    monkeypatch.setenv("MY_KEY", "another")
+    model(provider, key_env="MY_KEY").complete(request_)
+    assert provider.keys == ["Bearer none", f"Bearer {KEY}", "Bearer another"]
+
+
+@pytest.mark.parametrize("wrong", ["api_key", "timeout", "stream", "drop_params"])
+def test_extra_holds_no_key_and_nothing_of_ours(wrong: str) -> None:
+    with pytest.raises(ConfigError, match=wrong):
+        LiteLLM("openai/m", extra={wrong: "x"})
+
+
+def test_keys_stay_out_of_records_and_errors(
+    provider: Provider, request_: Request, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OTHER_API_KEY", "plainlookingkey")
+    provider.script = [say(f"{KEY} and plainlookingkey {GOOD}"), *[error(500, f"boom plainlookingkey {KEY}")] * 3]
+    recorder = Recorder(model(provider), tmp_path / "llm.jsonl", transcript=tmp_path / "t.jsonl")
+    leaky = request_.model_copy(update={"messages": (Message(role="user", content=f"my key is {KEY}"),)})
+    assert ask(recorder, leaky, Review).parsed.works
+    with pytest.raises(LLMError) as caught:
+        recorder.complete(request_)
+    texts = [str(caught.value), *(p.read_text() for p in (tmp_path / "llm.jsonl", tmp_path / "t.jsonl"))]
+    assert all("[redacted]" in t for t in texts)
+    assert not any(KEY in t or "plainlookingkey" in t for t in texts)
+
+
+def test_tokens_are_estimated_where_none_are_told(provider: Provider, request_: Request) -> None:
+    provider.script = [FAULTS["no_usage"]]
+    usage = model(provider, price=(1.0, 10.0)).complete(request_).usage
+    assert usage.tokens_source == "estimated"
+    assert usage.prompt_tokens == (4 + 3) + (4 + 2)
+    assert usage.completion_tokens == 4
+    assert usage.dollars == pytest.approx((13 * 1 + 4 * 10) / 1e6)
+
+
+def test_the_price_table_knows_the_common_models(provider: Provider, request_: Request) -> None:
+    usage = model(provider, model="openai/gpt-4o").complete(request_).usage
+    assert usage.cost_source == "price_table"
+    assert usage.dollars == pytest.approx(70 * 2.5e-6 + 30 * 10e-6)
+    provider.script = [FAULTS["no_usage"]]
+    assert model(provider, model="openai/gpt-4o").complete(request_).usage.dollars == pytest.approx(13 * 2.5e-6 + 4e-5)
+
+
+def test_images_go_to_models_with_eyes_only(provider: Provider, request_: Request) -> None:
+    frame = "data:image/png;base64,iVBORw0KGgo="
+    request = request_.model_copy(update={"messages": (Message(role="user", content="look", images=(frame,)),)})
+    assert model(provider, eyes=True).complete(request).text == GOOD
+    model(provider).complete(request)
+    seen, blind = (r["messages"][0]["content"] for r in provider.requests)
+    assert seen == [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": frame}}]
+    assert blind == "look\n[1 images are left out: this model takes none]"
+
+
+def test_fallbacks_are_asked_in_order(provider: Provider, request_: Request) -> None:
+    down = model(closed_port(), retries=0)
+    assert WithFallbacks(down, model(provider, model="openai/second")).complete(request_).model == "openai/second"
+    with pytest.raises(LLMError, match=r"openai/m: connection refused.* Then openai/z: connection refused"):
+        WithFallbacks(down, model(closed_port(), model="openai/z", retries=0)).complete(request_)
+    with pytest.raises(ConfigError, match="openai/m needs a key"):
+        WithFallbacks(LiteLLM("openai/m")).complete(request_)
+
+
+def test_each_role_has_its_model(provider: Provider, request_: Request) -> None:
+    llm = ByRole(model(provider), {"critic": model(provider, model="openai/wise", eyes=True)})
+    assert llm.eyes
+    critic = request_.model_copy(update={"key": request_.key.model_copy(update={"role": "critic"})})
+    assert [llm.complete(r).model for r in (request_, critic)] == ["openai/m", "openai/wise"]
+
+
+def test_importing_the_room_imports_no_litellm() -> None:
+    code = "import rlgpt.llm.build, rlgpt.llm.structured, sys; sys.exit(bool({'litellm', 'torch'} & {*sys.modules}))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
