@@ -35,9 +35,9 @@ class KitchenModel:
         """Joint displacement (rad) that an action of 1 commands."""
         self.reach: Array = np.minimum(self.command, self.model.actuator_forcerange[:JOINTS, 1] / self.stiffness)
         """Largest commanded displacement (rad) that still adds torque."""
-        fingers = {self.model.body(f"panda0_{side}finger").id for side in ("left", "right")}
+        hand = {self.model.body(f"panda0_{part}").id for part in ("leftfinger", "rightfinger", "link7")}
         self._owner = np.array([self._element_of(b) for b in self.model.geom_bodyid])
-        self._is_finger = np.isin(self.model.geom_bodyid, list(fingers))
+        self._is_hand = np.isin(self.model.geom_bodyid, list(hand))
 
     def _element_of(self, body: int) -> int:
         """Index of the element a body belongs to, or -1."""
@@ -76,11 +76,11 @@ class KitchenModel:
         return np.array(self.data.xanchor[joint]), np.array(self.data.xaxis[joint])
 
     def touched(self) -> frozenset[str]:
-        """Names of the elements that a finger touches."""
+        """Names of the elements that the hand touches."""
         pairs = self.data.contact.geom[: self.data.ncon]
         names = set()
-        for finger, other in ((pairs[:, 0], pairs[:, 1]), (pairs[:, 1], pairs[:, 0])):
-            for owner in self._owner[other[self._is_finger[finger]]]:
+        for hand, other in ((pairs[:, 0], pairs[:, 1]), (pairs[:, 1], pairs[:, 0])):
+            for owner in self._owner[other[self._is_hand[hand]]]:
                 if owner >= 0:
                     names.add(self.elements[owner].name)
         return frozenset(names)

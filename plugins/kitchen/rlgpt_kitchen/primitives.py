@@ -10,11 +10,12 @@ from rlgpt.domain import Parameter, Plain
 from rlgpt.plugin.base import Context, Primitive
 
 from rlgpt_kitchen.ik import Array, angles_of, rotation_of
-from rlgpt_kitchen.servo import SPEED, along, grip_of, held_rotation, opening, pose_of, servo, wait
+from rlgpt_kitchen.servo import SPEED, along, held_rotation, opening, pose_of, servo, wait
 
 Run = Generator[Any, None, Mapping[str, Plain]]
 
 FAST, SLOW = SPEED, 0.005
+TURN_STEPS = 45
 
 
 def _metres(name: str, low: float, high: float, default: float, doc: str) -> Parameter:
@@ -65,13 +66,13 @@ def move_by(ctx: Context, *, dx: float, dy: float, dz: float, speed: float, keep
 
 def point(ctx: Context, *, roll: float, pitch: float, yaw: float) -> Run:
     ctx.memory["rotation"] = rotation_of(np.array([roll, pitch, yaw]))
-    return (yield from servo(ctx, pose_of(ctx).position, ctx.memory["rotation"], tolerance=0.03, steps=30))
+    return (yield from servo(ctx, pose_of(ctx).position, ctx.memory["rotation"], tolerance=0.03, steps=TURN_STEPS))
 
 
 def rotate(ctx: Context, *, roll: float, pitch: float, yaw: float) -> Run:
     now = angles_of(held_rotation(ctx))
     ctx.memory["rotation"] = rotation_of(now + np.array([roll, pitch, yaw]))
-    return (yield from servo(ctx, pose_of(ctx).position, ctx.memory["rotation"], tolerance=0.03, steps=30))
+    return (yield from servo(ctx, pose_of(ctx).position, ctx.memory["rotation"], tolerance=0.03, steps=TURN_STEPS))
 
 
 def _fingers(ctx: Context, command: float, steps: int) -> Run:
@@ -187,9 +188,11 @@ PRIMITIVES = (
         point,
         _ANGLES,
         _OUTCOME,
-        30,
+        TURN_STEPS,
     ),
-    Primitive("rotate", "Turn the hand on the spot by angles, from those it keeps.", rotate, _TURNS, _OUTCOME, 30),
+    Primitive(
+        "rotate", "Turn the hand on the spot by angles, from those it keeps.", rotate, _TURNS, _OUTCOME, TURN_STEPS
+    ),
     Primitive(
         "grasp",
         "Close the fingers and keep them closed until release.",
@@ -237,5 +240,3 @@ PRIMITIVES = (
         80,
     ),
 )
-
-__all__ = ["PRIMITIVES", "grip_of"]

@@ -17,9 +17,10 @@ SEQUENCE_HORIZON = 560
 NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.01, "object_noise_ratio": 0.0005}
 """The environment's own defaults."""
 
-STRONG_NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.3, "object_noise_ratio": 0.1}
-"""Noise of the ``_noisy`` variants: up to 0.03 rad on every observed joint of the arm, from which the environment
-computes its motor commands, too; up to 1 cm on the observed kettle and 0.01 rad on the observed doors."""
+STRONG_NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.5, "object_noise_ratio": 0.3}
+"""Noise of the ``_noisy`` variants: up to 0.05 rad on every observed joint of the arm, from which the environment
+computes its motor commands, too; up to 0.03 m on the observed kettle and 0.03 rad on the observed doors. Fixed scripts
+of primitives that solve the clean tasks 10 times of 10 then fail in a third to a half of the episodes."""
 
 SEQUENCES: Mapping[str, tuple[str, ...]] = {
     "sequence_a": ("microwave", "kettle", "light_switch", "slide_cabinet"),

@@ -34,7 +34,7 @@ def _element_keys(e: Element) -> list[ViewKey]:
         ViewKey(f"{n}_near", "tanh of 5 times the distance from hand to handle in m: 0 is at it", "", size=1),
         ViewKey(f"{n}_progress", "0 at the start, 1 where it counts as completed", "", size=1),
         ViewKey(f"{n}_done", "1 once completed, else 0", "", size=1),
-        ViewKey(f"{n}_touched", "1 while a finger touches it, else 0", "", "privileged", size=1),
+        ViewKey(f"{n}_touched", "1 while the hand or a finger touches it, else 0", "", "privileged", size=1),
     ]
     if e.name == "kettle":
         keys += [
@@ -112,7 +112,7 @@ def summarize(view: Mapping[str, Plain]) -> str:
         if f"{name}_handle" not in view:
             continue
         state = "completed" if view[f"{name}_done"] else f"progress {view[f'{name}_progress']}"
-        touch = ", touched by a finger" if view[f"{name}_touched"] else ""
+        touch = ", touched by the hand" if view[f"{name}_touched"] else ""
         lines.append(
             f"{name}: {state}{touch}; handle at {view[f'{name}_handle']} m, {view[f'{name}_offset']} m from the hand"
         )
