@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rlgpt.domain import (
     ActionPlan,
@@ -87,7 +87,16 @@ class FastAgent(ABC):
         """A first version (no ``attempts`` yet), or a repair of the last attempt."""
 
     @abstractmethod
-    def setup(self, brief: Brief, plan: ActionPlan, *, actions: Sequence[CodedAction], history: History) -> RLSetup: ...
+    def setup(
+        self,
+        brief: Brief,
+        plan: ActionPlan,
+        *,
+        actions: Sequence[CodedAction],
+        history: History,
+        rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
+    ) -> RLSetup:
+        """How to learn with ``actions``; ``rehearsals`` tell how each fared in this iteration."""
 
 
 class Critic(ABC):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
 
 KNOWLEDGE_LIMIT = 6_000
 START_LIMIT = 5_000
-
-_PAYS = {
-    "potential": "potential: each step pays by how much it grew (and takes back by how much it fell)",
-    "step": "step: paid anew at every step",
-    "event": "event: paid once an episode, when it first rises above zero",
-}
 
 
 def make_brief(
@@ -123,4 +118,5 @@ def _space(space: gymnasium.Space[Any]) -> str:
 
 
 def _term(term: RewardTerm) -> str:
-    return f"{term.doc} ({_PAYS[term.kind]}; {number(term.low)} to {number(term.high)})"
+    known = math.isfinite(term.low) and math.isfinite(term.high)
+    return f"{term.doc} ({term.kind}, {f'{number(term.low)} to {number(term.high)}' if known else 'unbounded'})"

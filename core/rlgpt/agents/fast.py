@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rlgpt.agents import history as told
 from rlgpt.agents.asking import Asker
@@ -71,7 +71,15 @@ class LLMFast(FastAgent):
             measured=repair_measured(attempts) if attempts else {**told.measured(history), **self._mode.measured()},
         )
 
-    def setup(self, brief: Brief, plan: ActionPlan, *, actions: Sequence[CodedAction], history: History) -> RLSetup:
+    def setup(
+        self,
+        brief: Brief,
+        plan: ActionPlan,
+        *,
+        actions: Sequence[CodedAction],
+        history: History,
+        rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
+    ) -> RLSetup:
         """:raises rlgpt.errors.LLMError: no valid setup after every retry."""
         iteration = len(history)
         return self._learning(
@@ -81,7 +89,7 @@ class LLMFast(FastAgent):
             {
                 "mode": self._mode.text(iteration),
                 "plan": told.render_plan(plan),
-                "actions": render_written(actions),
+                "actions": render_written(actions, rehearsals),
                 "history": told.for_setup(history),
             },
             SetupReply,
@@ -91,11 +99,16 @@ class LLMFast(FastAgent):
         )
 
 
-def render_written(actions: Iterable[CodedAction], limit: int = 10_000) -> str:
-    """Coded actions with their sources, together at most about ``limit`` characters."""
+def render_written(
+    actions: Iterable[CodedAction],
+    rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
+    limit: int = 10_000,
+) -> str:
+    """Coded actions, how they fared, and their sources, together at most about ``limit`` characters."""
     listed = list(actions)
     room = limit // max(1, len(listed))
-    return "\n\n".join(f"`{a.name}`\n{code_block(a, room)}" for a in listed) or "(none yet)"
+    fared = {name: f": {told.render_rehearsed(tried)}" for name, tried in (rehearsals or {}).items()}
+    return "\n\n".join(f"`{a.name}`{fared.get(a.name, '')}\n{code_block(a, room)}" for a in listed) or "(none)"
 
 
 def repair_slots(attempts: Sequence[Rehearsal]) -> dict[str, str]:

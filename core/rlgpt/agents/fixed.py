@@ -62,7 +62,15 @@ class FixedActions(FastAgent):
             raise UnknownNameError("fixed action", sub_action.name, self._actions)
         return self._actions[sub_action.name]
 
-    def setup(self, brief: Brief, plan: ActionPlan, *, actions: Sequence[CodedAction], history: History) -> RLSetup:
+    def setup(
+        self,
+        brief: Brief,
+        plan: ActionPlan,
+        *,
+        actions: Sequence[CodedAction],
+        history: History,
+        rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
+    ) -> RLSetup:
         return brief.default_setup.model_copy(
             update={"coded_actions": tuple(a.name for a in actions), "reason": "the plugin's defaults"}
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from rlgpt.agents.base import History
 from rlgpt.agents.text import code_block, number, shorten
@@ -77,7 +77,7 @@ def for_action(history: History, name: str, limit: int = LIMIT) -> str:
         last = written[-1]
         action = next(a for a in last.actions if a.name == name)
         lines.append(
-            f"Iteration {last.index} had a `{name}`: {_rehearsed(last.rehearsals.get(name, ()))}; "
+            f"Iteration {last.index} had a `{name}`: {render_rehearsed(last.rehearsals.get(name, ()))}; "
             f"it was {_share(last.evaluation, name)}. Keep what worked of it. It was:\n{code_block(action)}"
         )
         lines += [f"error in training or evaluation: {v}" for v in _told_verdicts(_all_verdicts(last), name)]
@@ -177,13 +177,14 @@ def _sub_actions(it: Iteration) -> str:
     for s in it.plan.sub_actions:
         line = f"- `{s.name}` ({s.kind}): {shorten(s.description, 400)}"
         if s.kind == "code":
-            line += f"\n  {_rehearsed(it.rehearsals.get(s.name, ()))}; {_share(it.evaluation, s.name)}."
+            line += f"\n  {render_rehearsed(it.rehearsals.get(s.name, ()))}; {_share(it.evaluation, s.name)}."
             line += "\n" + code_block(source[s.name], room) if s.name in source else "\n  It was left out."
         blocks.append(line)
     return f"thoughts: {shorten(it.plan.thoughts, 800)}\n" + "\n".join(blocks)
 
 
-def _rehearsed(rehearsals: tuple[Rehearsal, ...]) -> str:
+def render_rehearsed(rehearsals: Sequence[Rehearsal]) -> str:
+    """How many attempts there were, and how the last one went."""
     if not rehearsals:
         return "not rehearsed"
     last = rehearsals[-1]

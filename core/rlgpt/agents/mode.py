@@ -21,15 +21,16 @@ class Mode(Value):
     iterations: int | None = None
 
     def text(self, iteration: int) -> str:
-        turn = f"This is iteration {iteration}" + (f" of 0 to {self.iterations - 1}. " if self.iterations else ". ")
+        turn = f"This is iteration {iteration}" + (f" (of 0 to {self.iterations - 1}). " if self.iterations else ". ")
         if not self.learns:
             return (
                 f"# How this run uses the plan\n{turn}There is no reinforcement learning in this run: the plan's coded "
-                "actions are run once each, in the plan's order, with default parameter values, and that is all. A "
-                "sub-action of kind `rl` is skipped. So plan everything as code, in the order that leads to success."
+                "actions are run in the plan's order, with default parameter values, and from the first again after "
+                "the last, until the episode ends. That is all; a sub-action of kind `rl` is skipped. So everything "
+                "must be code, in the order that leads to success."
             )
         steps = f" for {self.training_steps} primitive steps" if self.training_steps else ""
-        return f"# How this run uses the plan\n{turn}A policy is trained{steps} in this iteration, then evaluated."
+        return f"# How this run uses the plan\n{turn}A policy is trained{steps} in this iteration, and evaluated."
 
     def measured(self) -> dict[str, Plain]:
         return {} if self.learns else {"mode": "code only"}

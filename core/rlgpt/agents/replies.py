@@ -64,7 +64,7 @@ class ParameterReply(Value):
 class SignatureReply(Value):
     """All of a coded action but its name and its source."""
 
-    doc: str = Field(min_length=1, max_length=1500, description="for whoever chooses the action")
+    doc: str = Field(min_length=1, max_length=1500, description="for people and the other agents")
     parameters: tuple[ParameterReply, ...] = Field(
         default=(), max_length=8, description="numbers the policy sets; the arguments of run, in the same order"
     )
@@ -76,10 +76,13 @@ class SignatureReply(Value):
         return CodedAction(name=name, doc=self.doc, source=source, parameters=parameters, max_steps=self.max_steps)
 
 
-class ActionReply(SignatureReply):
+class Thinking(Value):
+    thoughts: Thoughts
+
+
+class ActionReply(SignatureReply, Thinking):
     """The fast agent's, for one coded action."""
 
-    thoughts: Thoughts
     source: str
 
     def value(self, name: str) -> CodedAction:
@@ -135,8 +138,12 @@ class CritiqueReply(Value):
         return Critique(summary=self.summary, for_slow=slow, for_fast=fast)
 
 
-class NamedSignatureReply(SignatureReply):
+class Named(Value):
     name: Name = Field(description="of a sub-action of kind code")
+
+
+class NamedSignatureReply(SignatureReply, Named):
+    """A signature among several."""
 
 
 class SoloReply(Value):

@@ -86,7 +86,15 @@ class LLMSolo(SlowAgent, FastAgent):
             measured=repair_measured(attempts) if attempts else self._measured(history),
         )
 
-    def setup(self, brief: Brief, plan: ActionPlan, *, actions: Sequence[CodedAction], history: History) -> RLSetup:
+    def setup(
+        self,
+        brief: Brief,
+        plan: ActionPlan,
+        *,
+        actions: Sequence[CodedAction],
+        history: History,
+        rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
+    ) -> RLSetup:
         """The setup of the iteration's reply, without the actions that were left out since.
 
         :raises rlgpt.errors.LLMError: no valid setup after every retry.
@@ -102,7 +110,7 @@ class LLMSolo(SlowAgent, FastAgent):
             brief,
             RequestKey(task=brief.task.id, iteration=len(history), role="solo", sub_action="setup"),
             ("system", "user", "learn"),
-            {**self._slots(history), "plan": told.render_plan(plan), "actions": render_written(actions)},
+            {**self._slots(history), "plan": told.render_plan(plan), "actions": render_written(actions, rehearsals)},
             SetupReply,
             value=SetupReply.value,
             faults=lambda setup: setup_faults(setup, brief, actions),

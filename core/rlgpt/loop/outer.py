@@ -63,10 +63,15 @@ def _goes_on(ctx: LoopContext, history: History) -> bool:
     if not history:
         return True
     return (
-        len(history) < ctx.settings.iterations
+        len(history) < _turns(ctx)
         and best_of(history).success_rate < ctx.settings.target_success
         and spent(history).total < ctx.settings.budget
     )
+
+
+def _turns(ctx: LoopContext) -> int:
+    """Turns of the outer loop at most: one where nobody would revise anything."""
+    return ctx.settings.iterations if ctx.agents.revise else 1
 
 
 def _iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
@@ -76,7 +81,9 @@ def _iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
     actions, rehearsals = write_actions(ctx, brief, plan, history)
     ctx.observer.stage("setup", iteration=len(history))
     setup = ctx.run.once(
-        f"{here}/setup", RLSetup, lambda: ctx.agents.fast.setup(brief, plan, actions=actions, history=history)
+        f"{here}/setup",
+        RLSetup,
+        lambda: ctx.agents.fast.setup(brief, plan, actions=actions, history=history, rehearsals=rehearsals),
     )
     code = _try_code(ctx, here, setup, actions, len(history))
     solved = code is not None and code.success_rate >= ctx.settings.target_success
@@ -117,7 +124,7 @@ def _try_code(
     ctx: LoopContext, here: str, setup: RLSetup, actions: tuple[CodedAction, ...], index: int
 ) -> Evaluation | None:
     episodes = ctx.settings.code_episodes or (ctx.settings.selection_episodes if ctx.agents.evaluate == "code" else 0)
-    if not actions or not episodes:
+    if not actions or not episodes or not ctx.agents.rehearse:
         return None
     ctx.observer.stage("code", iteration=index)
     evaluation = ctx.run.once(
@@ -153,7 +160,7 @@ def _train(
 
 def _share(ctx: LoopContext, before: Steps, index: int) -> int:
     """This iteration's part of what is left, after putting by what selection can cost at most."""
-    turns = ctx.settings.iterations - index
+    turns = _turns(ctx) - index
     reserve = turns * ctx.settings.selection_episodes * ctx.task.horizon
     return max(1, (ctx.settings.budget - before.total - reserve) // turns)
 
@@ -190,7 +197,7 @@ def _select(
 
 def _criticise(ctx: LoopContext, here: str, brief: Brief, outcome: Outcome, history: History) -> Critique | None:
     """The last iteration's critique would advise nobody, so it is not asked for."""
-    if len(history) + 1 >= ctx.settings.iterations or outcome.evaluation.success_rate >= ctx.settings.target_success:
+    if len(history) + 1 >= _turns(ctx) or outcome.evaluation.success_rate >= ctx.settings.target_success:
         return None
     ctx.observer.stage("critique", iteration=len(history))
     return ctx.run.once(f"{here}/critique", Critique, lambda: ctx.agents.critic.critique(brief, outcome, history))
