@@ -235,7 +235,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any]):
         return answer
 
     def _report(self, info: dict[str, Any]) -> dict[str, Any]:
-        info["action_mask"] = self._mask
+        info["action_mask"] = self._mask.copy()
         if self._verdicts:
             info["verdicts"] = tuple(self._verdicts)
         return info

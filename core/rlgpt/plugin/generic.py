@@ -172,7 +172,7 @@ class GenericPlugin(EnvironmentPlugin):
         """Every key a policy can use; the environment's own reward, or all terms where a plugin does not offer it."""
         keys = tuple(k.name for k in self._owner.view_keys(task) if k.size)
         terms = [t.name for t in self._owner.reward_terms(task)]
-        weights = {t: 1.0 for t in (["env_reward"] if "env_reward" in terms else terms)}
+        weights = dict.fromkeys(["env_reward"] if "env_reward" in terms else terms, 1.0)
         return RLSetup(reward_weights=weights, observation_keys=keys)
 
     def knowledge(self, task: Task) -> str:

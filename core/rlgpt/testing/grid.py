@@ -23,6 +23,7 @@ from rlgpt.plugin.base import (
     RewardTerm,
     ViewKey,
 )
+from rlgpt.plugin.hookspecs import hookimpl
 
 SIZE = 7
 MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
@@ -223,3 +224,9 @@ class GridPlugin(EnvironmentPlugin):
 def grid_plugin(task: Task) -> GridPlugin:
     """A picklable factory for :class:`rlgpt.rl.base.EnvSpec`."""
     return GridPlugin()
+
+
+@hookimpl
+def rlgpt_plugins() -> list[EnvironmentPlugin]:
+    """For tests that go through the manager."""
+    return [GridPlugin()]

@@ -26,6 +26,7 @@ import numpy as np
 
 from rlgpt.domain import CodedAction, Parameter, Plain, RLSetup, Task
 from rlgpt.plugin.base import Context, EnvironmentPlugin, Labels, LowLevel, Primitive, ViewKey
+from rlgpt.plugin.hookspecs import hookimpl
 
 CELLS = 10
 NEAR, FAR = 0.6, 1.0
@@ -139,3 +140,9 @@ class ForkPlugin(EnvironmentPlugin):
 def fork_plugin(task: Task) -> ForkPlugin:
     """A picklable factory for :class:`rlgpt.rl.base.EnvSpec`."""
     return ForkPlugin()
+
+
+@hookimpl
+def rlgpt_plugins() -> list[EnvironmentPlugin]:
+    """For tests that go through the manager."""
+    return [ForkPlugin()]

@@ -1,0 +1,109 @@
+"""Laws of the environment itself."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from rlgpt.domain import Task
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.testing.contract.laws import Laws, same
+from rlgpt.testing.stage import Stage
+
+
+class EnvironmentLaws(Laws):
+    """Valid, judged, truncated, deterministic."""
+
+    def test_it_passes_check_env(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        env = plugin.make_env(task, seed=0)
+        check(env)
+        env.close()
+
+    def test_success_is_a_bool_at_every_step(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        def visit(stage: Stage) -> None:
+            success = stage.context.info.get("success", None if stage.context.step else False)
+            assert type(success) is bool, (
+                f"{task.id}: info['success'] is {success!r} at step {stage.context.step}; it must be True or False "
+                "at every step. Put bool(...) into the info of step()."
+            )
+
+        self.rollout(plugin, task, visit)
+
+    def test_no_episode_starts_solved(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        with Stage(plugin, task) as stage:
+            for seed in self.seeds:
+                stage.reset(seed)
+                success = stage.context.info.get("success", False)
+                assert not success, f"{task.id}: seed {seed} starts with success. Let reset() draw another start."
+
+    def test_episodes_are_truncated_at_the_horizon(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        if task.horizon > self.horizon_limit:
+            pytest.skip(f"horizon {task.horizon} is longer than horizon_limit = {self.horizon_limit}")
+        with Stage(plugin, task) as stage:
+            for seed in self.seeds:
+                stage.reset(seed)
+                if _play(stage, task):
+                    return
+        pytest.skip("random play never lasts until the horizon")
+
+    def test_the_seed_decides(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        with Stage(plugin, task, seed=7) as a, Stage(plugin, task, seed=7) as b:
+            for seed in self.seeds:
+                start = a.reset(seed)
+                assert same(start, b.reset(seed)), f"{task.id}: reset(seed={seed}) gives two starts. {_SEEDED}"
+                actions = a.random(self.steps)
+                b_results = [b.step(action) for action in actions]
+                a.reset(seed)
+                for t, (action, other) in enumerate(zip(actions, b_results, strict=True)):
+                    found = a.step(action)
+                    assert same(found[:4], other[:4]), (
+                        f"{task.id}: step {t + 1} from seed {seed} differs between two environments (or after a reset) "
+                        f"under the same actions. {_SEEDED}"
+                    )
+
+    def test_frames_are_images(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        env = plugin.make_env(task, seed=0)
+        modes = env.metadata.get("render_modes", [])
+        env.close()
+        if not self.renders or "rgb_array" not in modes:
+            pytest.skip("no frames here")
+        env = plugin.make_env(task, seed=0, render_mode="rgb_array")
+        env.reset(seed=0)
+        frame: Any = env.render()
+        env.close()
+        found = f"{getattr(frame, 'dtype', type(frame).__name__)} {getattr(frame, 'shape', '')}"
+        valid = isinstance(frame, np.ndarray) and frame.dtype == np.uint8 and frame.ndim == 3 and frame.shape[2] == 3
+        assert valid, f"{task.id}: render() gives {found}; it must be uint8 of shape (height, width, 3)."
+
+
+_SEEDED = "Draw all that is random from self.np_random, and forget the last episode in reset()."
+
+
+def check(env: gymnasium.Env[Any, Any]) -> None:
+    """gymnasium's checker: its errors are faults, its advice is not; render modes are another law's."""
+    from gymnasium.utils.env_checker import check_env
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_env(env, skip_render_check=True)
+
+
+def _play(stage: Stage, task: Task) -> bool:
+    """Play at random; True where the episode lasted until the horizon."""
+    for t in range(1, task.horizon + 1):
+        _, _, terminated, truncated, _ = stage.step(stage.env.action_space.sample())
+        assert t == task.horizon or not truncated, (
+            f"{task.id}: truncated at step {t}, its horizon is {task.horizon}. Truncate at task.horizon "
+            "(gymnasium.wrappers.TimeLimit(env, task.horizon))."
+        )
+        if terminated:
+            return False
+    assert truncated, (
+        f"{task.id}: step {task.horizon} is its horizon and was not truncated. Truncate at task.horizon "
+        "(gymnasium.wrappers.TimeLimit(env, task.horizon))."
+    )
+    return True

@@ -1,0 +1,103 @@
+"""Laws of primitives: they act through actions alone, end, say what they did, and solve nothing by themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rlgpt.domain import Plain, Task
+from rlgpt.plugin.base import EnvironmentPlugin, Primitive
+from rlgpt.plugin.library import library
+from rlgpt.sandbox.budgets import DEFAULT
+from rlgpt.testing.contract.laws import Laws, plain, same
+from rlgpt.testing.stage import Call, Stage, arguments
+
+SHARE = 0.1
+"""Above this share of episodes a single call counts as a solution."""
+
+EPISODES = 20
+
+
+class PrimitiveLaws(Laws):
+    """Primitives are general, bounded skills."""
+
+    def test_primitives_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        library(plugin, task)
+        for p in plugin.primitives(task):
+            where = f"{task.id}: primitive {p.name!r}"
+            lines = len(p.doc.strip().splitlines())
+            assert 1 <= lines <= 5, f"{where} has a doc of {lines} lines; valid: 1 to 5. Say what it does, with units."
+            assert p.max_steps >= 1, f"{where} has max_steps {p.max_steps}; it must be 1 or more."
+            for key, meaning in p.outcome.items():
+                assert meaning.strip(), f"{where}: outcome {key!r} has no meaning. Say what it is, with its unit."
+
+    def test_they_ask_for_valid_actions_and_end(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        for stage, p, args, call in self._calls(plugin, task):
+            where = f"{task.id}: {p.name}({_text(args)})"
+            assert not call.overran, f"{where} does not end within max_steps = {p.max_steps}. Return earlier."
+            for action in call.actions:
+                assert action in stage.env.action_space, (
+                    f"{where} yields {action!r}, which is not in {stage.env.action_space}. Clip it, and use the "
+                    "space's dtype."
+                )
+
+    def test_outcomes_are_as_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        for _, p, args, call in self._calls(plugin, task):
+            if call.outcome is None:
+                continue
+            where = f"{task.id}: {p.name}({_text(args)})"
+            found = dict(call.outcome)
+            assert set(found) == set(p.outcome), (
+                f"{where} returns {sorted(found)}, documented are {sorted(p.outcome)}. Make them the same."
+            )
+            assert not plain(found), f"{where} returns {found!r}: {plain(found)}. Use float(), int(), bool(), list()."
+            size = len(repr(found))
+            assert size <= DEFAULT.reply_bytes, f"{where} returns {size} bytes; at most {DEFAULT.reply_bytes}."
+
+    def test_they_act_through_actions_alone(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        with Stage(plugin, task) as replay:
+            for stage, p, args, call in self._calls(plugin, task):
+                replay.reset(0)
+                replay.random(stage.context.step - len(call.actions))
+                for action in call.actions:
+                    replay.step(action)
+                assert same(stage.context.observation, replay.context.observation), (
+                    f"{task.id}: {p.name}({_text(args)}) leads elsewhere than the actions it yields. A primitive reads "
+                    "ctx.model and never writes to it; what it draws comes from ctx.rng."
+                )
+
+    def test_no_single_call_is_a_solution(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        with Stage(plugin, task) as stage:
+            for p in plugin.primitives(task):
+                for args in arguments(p.parameters, self.argument_sets):
+                    if not _wins(stage, p, args, self.screening):
+                        continue
+                    wins = _wins(stage, p, args, EPISODES)
+                    assert wins <= math.floor(SHARE * EPISODES), (
+                        f"{task.id}: {p.name}({_text(args)}) alone succeeds in {wins} of {EPISODES} episodes; at most "
+                        f"{SHARE:.0%} may. A primitive is a general skill; split it into parts that code can combine."
+                    )
+
+    def _calls(
+        self, plugin: EnvironmentPlugin, task: Task
+    ) -> Iterator[tuple[Stage, Primitive, dict[str, Plain], Call]]:
+        """Each primitive with each setting of its arguments, at the start and some random steps into an episode."""
+        with Stage(plugin, task) as stage:
+            for p in plugin.primitives(task):
+                for i, args in enumerate(arguments(p.parameters, self.argument_sets)):
+                    stage.reset(0)
+                    stage.random(5 * (i % 3))
+                    if not stage.over:
+                        yield stage, p, args, stage.call(p, args)
+
+
+def _wins(stage: Stage, primitive: Primitive, args: dict[str, Plain], episodes: int) -> int:
+    wins = 0
+    for seed in range(episodes):
+        stage.reset(seed)
+        wins += stage.call(primitive, args).success
+    return wins
+
+
+def _text(args: dict[str, Plain]) -> str:
+    return ", ".join(f"{k}={v!r}" for k, v in args.items())

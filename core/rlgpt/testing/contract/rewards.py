@@ -1,0 +1,57 @@
+"""Laws of reward terms and of reset options."""
+
+from __future__ import annotations
+
+import math
+
+from rlgpt.domain import Task
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.testing.contract.laws import Laws, same
+from rlgpt.testing.stage import Stage
+
+
+class RewardLaws(Laws):
+    """Terms are bounded as they say; reset options work."""
+
+    def test_reward_terms_say_what_they_are(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        terms = plugin.reward_terms(task)
+        names = [t.name for t in terms]
+        assert terms, f"{task.id}: reward_terms() is empty. Without one nothing can be learnt."
+        assert len(set(names)) == len(names), f"{task.id}: reward_terms() has a name twice: {sorted(names)}."
+        for term in terms:
+            where = f"{task.id}: reward term {term.name!r}"
+            assert term.doc.strip(), f"{where} has no doc. Say what it rewards."
+            assert term.low < term.high, f"{where}: low {term.low} is not below high {term.high}."
+            bounded = math.isfinite(term.low) and math.isfinite(term.high)
+            assert bounded or term.name == "env_reward", f"{where} has no bounds. Give low and high."
+
+    def test_reward_terms_keep_their_bounds(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        terms = plugin.reward_terms(task)
+
+        def visit(stage: Stage) -> None:
+            for term in terms:
+                value = term.value(stage.context)
+                assert math.isfinite(value), (
+                    f"{task.id}: reward term {term.name!r} is {value} at step {stage.context.step}."
+                )
+                assert term.low <= value <= term.high, (
+                    f"{task.id}: reward term {term.name!r} is {value} at step {stage.context.step}, outside "
+                    f"[{term.low}, {term.high}]. Bound it (a tolerance function), or mend low and high."
+                )
+
+        self.rollout(plugin, task, visit)
+
+    def test_reset_options_start_elsewhere(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        with Stage(plugin, task) as stage:
+            for option in plugin.reset_options(task):
+                where = f"{task.id}: reset option {option.name!r}"
+                assert option.doc.strip(), f"{where} has no doc. Say where it starts."
+                starts = []
+                for seed in self.seeds:
+                    usual = stage.reset(seed)
+                    other = stage.reset(seed, option.options)
+                    assert other in stage.env.observation_space, f"{where} starts outside the observation space."
+                    starts.append(same(usual, other))
+                assert not all(starts), (
+                    f"{where} starts where reset() does. Read options={dict(option.options)!r} there."
+                )

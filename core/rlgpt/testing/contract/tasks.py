@@ -1,0 +1,72 @@
+"""Laws of what a plugin says without an environment: tasks, knowledge, defaults; and of what it may cost to ask."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from importlib import import_module
+
+from rlgpt.domain import Task
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.manager import PluginManager
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.testing.contract.laws import Laws
+
+HEAVY = (
+    *("cv2", "gymnasium_robotics", "hydra", "jax", "litellm", "matplotlib", "mujoco", "pygame", "sample_factory"),
+    *("tensorflow", "torch", "wasmtime"),
+)
+
+
+class TaskLaws(Laws):
+    """Tasks are valid, the module is light."""
+
+    def test_the_manager_takes_it(self) -> None:
+        manager = PluginManager([], disabled="")
+        manager.register(import_module(self.module), self.module)
+        assert manager.tasks(), f"{self.module} offers no task. rlgpt_plugins() must return plugins with tasks."
+
+    def test_importing_and_listing_tasks_is_light(self) -> None:
+        code = (
+            f"import sys, {self.module} as m\n"
+            "for p in m.rlgpt_plugins():\n    p.tasks()\n"
+            f"print(*[h for h in {HEAVY!r} if h in sys.modules])"
+        )
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False)
+        assert ran.returncode == 0, f"importing {self.module} in a fresh interpreter fails:\n{ran.stderr[-2000:]}"
+        heavy = ran.stdout.split()
+        assert not heavy, f"importing {self.module} and tasks() load {heavy}. Import these where make_env needs them."
+
+    def test_tasks_are_keyed_by_ids_that_start_with_the_name(self, plugin: EnvironmentPlugin) -> None:
+        assert plugin.tasks(), f"{plugin.name}.tasks() is empty. A plugin offers at least one task."
+        for key, task in plugin.tasks().items():
+            assert key == task.id, f"tasks() holds {task.id!r} under {key!r}. Use the task's id as its key."
+            assert task.plugin == plugin.name, f"{task.id!r} does not start with '{plugin.name}/'. Rename the task."
+
+    def test_tasks_are_said_in_words(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        assert task.goal.strip(), f"{task.id}: say the goal in one sentence."
+        assert task.success.strip(), f"{task.id}: say in words what counts as success."
+
+    def test_knowledge_is_bounded(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        length = len(plugin.knowledge(task))
+        assert length <= 6000, f"{task.id}: knowledge() has {length} characters; at most 6,000 go into a prompt."
+
+    def test_trainer_defaults_are_hyperparameters(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        Hyperparameters(**plugin.trainer_defaults(task))
+
+    def test_transcripts_are_files(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        for path in plugin.transcripts(task):
+            assert path.suffix == ".jsonl", f"{path}: a transcript's name ends in .jsonl."
+            assert path.is_file(), f"{path} is missing. Ship transcripts as package data."
+
+    def test_limits_and_doctor(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        assert plugin.limits(task).max_envs >= 1, f"{task.id}: limits().max_envs must be 1 or more."
+        for check in plugin.doctor():
+            assert check.ok or check.advice, f"doctor(): {check.name!r} is not ok and gives no advice. Say what to do."
+
+    def test_what_workers_need_can_be_pickled(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        spec = EnvSpec(task, plugin.default_setup(task), factory=plugin.name)
+        assert pickle.loads(pickle.dumps(spec)) == spec

@@ -1,0 +1,119 @@
+"""Laws of what agents see: views, words, labels, the default set-up."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import gymnasium
+
+from rlgpt.domain import Task
+from rlgpt.plugin.actions import default_labels
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.sandbox.budgets import DEFAULT
+from rlgpt.testing.contract.laws import Laws, plain, same
+from rlgpt.testing.stage import Stage
+
+
+class ViewLaws(Laws):
+    """Views are plain, documented and without effect."""
+
+    def test_view_keys_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        keys = plugin.view_keys(task)
+        names = [k.name for k in keys]
+        assert len(set(names)) == len(names), f"{task.id}: view_keys() has a name twice: {sorted(names)}."
+        for key in keys:
+            assert key.doc.strip(), f"{task.id}: view key {key.name!r} has no doc. Say what it means."
+
+    def test_the_view_is_what_its_keys_say(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        keys = {k.name: k for k in plugin.view_keys(task)}
+
+        def visit(stage: Stage) -> None:
+            view = plugin.view(stage.context)
+            assert set(view) == set(keys), (
+                f"{task.id}: view() and view_keys() differ in {sorted(set(view) ^ set(keys))}. Document every key, and "
+                "give every documented key at every step."
+            )
+            for name, value in view.items():
+                fault = plain(value)
+                assert not fault, f"{task.id}: view key {name!r} is {value!r}: {fault}. Use float(), int(), list()."
+                size = keys[name].size
+                assert not size or size == _count(value), (
+                    f"{task.id}: view key {name!r} says size {size} and holds {_count(value)} numbers: {value!r}. "
+                    "Mend ViewKey.size (0: for code alone)."
+                )
+
+        self.rollout(plugin, task, visit)
+
+    def test_the_view_fits_the_sandbox(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        def visit(stage: Stage) -> None:
+            size = len(json.dumps(plugin.view(stage.context)).encode())
+            assert size <= DEFAULT.view_bytes, (
+                f"{task.id}: the view has {size} bytes at step {stage.context.step}; at most {DEFAULT.view_bytes} go "
+                "into the sandbox. Leave out or round what code does not need."
+            )
+
+        self.rollout(plugin, task, visit)
+
+    def test_looking_changes_nothing(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        with Stage(plugin, task) as looked, Stage(plugin, task) as left:
+            for seed in self.seeds:
+                looked.reset(seed)
+                left.reset(seed)
+                for action in left.random(self.steps // 2):
+                    first = plugin.view(looked.context)
+                    assert same(first, plugin.view(looked.context)), f"{task.id}: two views of one moment differ."
+                    for term in plugin.reward_terms(task):
+                        term.value(looked.context)
+                    looked.step(action)
+                assert same(looked.context.observation, left.context.observation), (
+                    f"{task.id}: asking view() or a reward term changes the episode. They must only read."
+                )
+
+    def test_summaries_are_short_words(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        def visit(stage: Stage) -> None:
+            words = plugin.summarize(plugin.view(stage.context))
+            assert isinstance(words, str), f"{task.id}: summarize() gives {type(words).__name__}; it must give text."
+            assert 0 < len(words) <= 1500, f"{task.id}: summarize() gives {len(words)} characters; valid: 1 to 1,500."
+
+        self.rollout(plugin, task, visit)
+
+    def test_labels_name_every_part_of_the_action(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        env = plugin.make_env(task, seed=0)
+        expected, labels = len(default_labels(env.action_space)), plugin.labels(task).actions
+        env.close()
+        assert len(labels) == expected, (
+            f"{task.id}: {len(labels)} labels for an action of {expected} parts. Give one for each value of a "
+            "Discrete, each number of a Box, each head of a MultiDiscrete or Tuple."
+        )
+        assert len(set(labels)) == len(labels), f"{task.id}: labels must differ, got {sorted(labels)}."
+
+    def test_the_default_setup_names_what_there_is(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        setup = plugin.default_setup(task)
+        env = plugin.make_env(task, seed=0)
+        observable = {k.name for k in plugin.view_keys(task) if k.size} | _boxes(env)
+        env.close()
+        _known("observation key", setup.observation_keys, observable, task)
+        _known("reward term", setup.reward_weights, {t.name for t in plugin.reward_terms(task)}, task)
+        _known("base action", setup.base_actions or (), set(plugin.labels(task).actions), task)
+        options = {o.name for o in plugin.reset_options(task)}
+        _known("reset option", [setup.reset_option] if setup.reset_option else [], options, task)
+        assert setup.observation_keys, f"{task.id}: default_setup() shows the policy nothing. Name observation keys."
+        assert any(setup.reward_weights.values()), f"{task.id}: default_setup() pays nothing. Weigh a reward term."
+        assert not setup.coded_actions, f"{task.id}: default_setup() names coded actions; there are none yet."
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, list):
+        return sum(map(_count, value))
+    return 1 if isinstance(value, bool | int | float) else -(10**6)
+
+
+def _boxes(env: gymnasium.Env[Any, Any]) -> set[str]:
+    space = env.observation_space
+    return set(space.spaces) if isinstance(space, gymnasium.spaces.Dict) else set()
+
+
+def _known(kind: str, used: Any, valid: set[str], task: Task) -> None:
+    unknown = sorted(set(used) - valid)
+    assert not unknown, f"{task.id}: default_setup() names {kind} {unknown}; valid: {sorted(valid)}."

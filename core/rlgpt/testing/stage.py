@@ -1,0 +1,121 @@
+"""Plays an environment and a plugin's primitives as the host does, without a sandbox: for tests of plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rlgpt.domain import Parameter, Plain, Task
+from rlgpt.plugin.base import Context, EnvironmentPlugin, Primitive
+
+
+@dataclass
+class Call:
+    """What one call of a primitive did.
+
+    :ivar outcome: what it returned; None where the episode ended first, or it wanted more than its ``max_steps``.
+    :ivar actions: the low-level actions it asked for, in order.
+    :ivar overran: it wanted more than its ``max_steps``.
+    :ivar success: ``info["success"]`` was True at one of its steps.
+    """
+
+    outcome: Mapping[str, Plain] | None = None
+    actions: list[Any] = field(default_factory=list)
+    overran: bool = False
+    success: bool = False
+
+
+class Stage:
+    """One environment of a task with the plugin's context on it."""
+
+    def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:
+        self.plugin, self.task = plugin, task
+        self.env = plugin.make_env(task, seed=seed)
+        self.context = Context(task, None, {}, 0, np.random.default_rng(seed), plugin.model(self.env))
+        self.over = False
+        self.reset(seed)
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        self.env.close()
+
+    def reset(self, seed: int, options: Mapping[str, Any] | None = None) -> Any:
+        """Begin an episode; the first observation."""
+        observation, info = self.env.reset(seed=seed, options=dict(options) if options is not None else None)
+        ctx = self.context
+        ctx.observation, ctx.info, ctx.step = observation, {**info, "env_reward": 0.0}, 0
+        ctx.rng = np.random.default_rng(seed)
+        ctx.memory.clear()
+        self.env.action_space.seed(seed)
+        self.over = False
+        return observation
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """One primitive step."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        ctx = self.context
+        ctx.observation, ctx.info, ctx.step = observation, {**info, "env_reward": float(reward)}, ctx.step + 1
+        self.over = terminated or truncated
+        return observation, float(reward), terminated, truncated, info
+
+    def random(self, steps: int) -> list[Any]:
+        """Random steps, at most until the episode ends; the actions."""
+        actions: list[Any] = []
+        while len(actions) < steps and not self.over:
+            actions.append(self.env.action_space.sample())
+            self.step(actions[-1])
+        return actions
+
+    def call(self, primitive: Primitive, args: Mapping[str, Plain]) -> Call:
+        """Run a primitive until it returns, the episode ends, or it wants more steps than it may take."""
+        call = Call()
+        run = primitive.run(self.context, **args)
+        try:
+            while not self.over:
+                action = next(run)
+                if len(call.actions) == primitive.max_steps:
+                    call.overran = True
+                    break
+                call.actions.append(action)
+                info = self.step(action)[4]
+                call.success |= bool(info.get("success"))
+        except StopIteration as end:
+            call.outcome = end.value if end.value is not None else {}
+        finally:
+            run.close()
+        return call
+
+
+def arguments(parameters: Sequence[Parameter], count: int, seed: int = 0) -> list[dict[str, Plain]]:
+    """``count`` different settings of the parameters: defaults, both ends, then random ones (fewer if there are fewer).
+
+    Choices take turns, so that each is there when ``count`` allows it.
+    """
+    rng = np.random.default_rng(seed)
+    found: list[dict[str, Plain]] = []
+    for turn in range(4 * count):
+        args = {p.name: _value(p, turn, rng) for p in parameters}
+        if args not in found:
+            found.append(args)
+        if len(found) == count:
+            break
+    return found
+
+
+def _value(p: Parameter, turn: int, rng: np.random.Generator) -> Plain:
+    if turn == 0:
+        return p.default
+    if p.kind == "bool":
+        return bool(rng.integers(2))
+    if p.kind == "choice":
+        return p.choices[(turn + p.choices.index(str(p.default))) % len(p.choices)]
+    assert p.low is not None
+    assert p.high is not None
+    if p.kind == "int":
+        return int({1: p.low, 2: p.high}.get(turn, rng.integers(int(p.low), int(p.high) + 1)))
+    return float({1: p.low, 2: p.high}.get(turn, rng.uniform(p.low, p.high)))
