@@ -1,0 +1,72 @@
+"""The grid, with every primitive step written to a file, and coded actions for it. Importable by spawned processes."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+
+from rlgpt.domain import CodedAction, Task
+from rlgpt.rl.base import EnvSpec
+from rlgpt.testing.grid import TASKS, GridPlugin
+
+TASK = TASKS["grid/key"]
+
+
+class Counting(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Appends one byte to ``path`` for every step: a count that shares no code with what it checks."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], path: str) -> None:
+        super().__init__(env)
+        self.path = path
+
+    def step(self, action: Any) -> Any:
+        with open(self.path, "ab", buffering=0) as file:
+            file.write(b".")
+        return super().step(action)
+
+
+class CountingGrid(GridPlugin):
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
+        return Counting(super().make_env(task, seed=seed, render_mode=render_mode), self.path)
+
+
+def counting_grid(path: str, task: Task) -> CountingGrid:
+    return CountingGrid(path)
+
+
+def action(name: str, source: str, **more: Any) -> CodedAction:
+    return CodedAction(name=name, doc=f"{name}.", source=source, **more)
+
+
+TO_ROW = action(
+    "to_row",
+    """
+def run():
+    view = yield observe()
+    down = view["key"][0] - view["agent"][0]
+    if down:
+        yield go(direction="down" if down > 0 else "up", cells=abs(down))
+""",
+)
+WANDER = action(
+    "wander", 'def run():\n    yield go(direction="up", cells=3)\n    yield go(direction="down", cells=3)\n'
+)
+BROKEN = action("broken", "def run():\n    yield use()\n    raise ValueError('no')\n")
+
+
+def grid_spec(counter: Path, *actions: CodedAction, task: Task = TASK, **setup: Any) -> EnvSpec:
+    """The grid with ``actions``; its primitive steps are counted in ``counter``."""
+    default = GridPlugin().default_setup(task)
+    chosen = default.model_copy(update={"coded_actions": tuple(a.name for a in actions), **setup})
+    return EnvSpec(task, chosen, actions, factory=functools.partial(counting_grid, str(counter)))
+
+
+def counted(counter: Path) -> int:
+    """Primitive steps so far, over all processes."""
+    return counter.stat().st_size if counter.exists() else 0

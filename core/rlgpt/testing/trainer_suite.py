@@ -1,0 +1,237 @@
+"""What every trainer must keep. Subclass it, say how the trainer is made, and the tests come along."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlgpt.domain import CurvePoint, TrainingRecord
+from rlgpt.errors import TrainerError
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Trainer
+from rlgpt.rl.evaluate import evaluate
+from rlgpt.testing import smdp
+from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, counted, grid_spec
+
+SETTINGS = Hyperparameters()
+
+
+def _die_at(make: type[Trainer], spec: EnvSpec, folder: Path, budget: int, points: int) -> None:
+    """Train in this process and have it killed, not ended, at the given point of the curve."""
+    seen: list[CurvePoint] = []
+
+    def progress(point: CurvePoint) -> None:
+        seen.append(point)
+        if len(seen) == points:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    make().train(spec, budget=budget, seed=1, folder=folder, hyperparameters=SETTINGS, progress=progress)
+
+
+class TrainerSuite:
+    """:cvar make: makes the trainer without arguments. :cvar fork_budget: primitive steps that settle the fork."""
+
+    make: type[Trainer]
+    budget = 7000
+    fork_budget = 2500
+
+    def checkpoints(self, folder: Path) -> list[Path]:
+        """The files of ``folder`` that a resume would read weights from."""
+        raise NotImplementedError
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def trained(cls, tmp_path_factory: pytest.TempPathFactory) -> tuple[EnvSpec, Path, TrainingRecord, Path]:
+        """The grid with one useful coded action: spec, folder, record, counter."""
+        folder, counter = tmp_path_factory.mktemp("trained"), tmp_path_factory.mktemp("count") / "steps"
+        spec = grid_spec(counter, TO_ROW)
+        record = cls.make().train(spec, budget=cls.budget, seed=0, folder=folder, hyperparameters=SETTINGS)
+        return spec, folder, record, counter
+
+    def test_learns_the_grid(self, trained: tuple[EnvSpec, Path, TrainingRecord, Path]) -> None:
+        spec, folder, record, _ = trained
+        policy = self.make().load(folder, spec)
+        before = self.make().untrained(spec, seed=0, hyperparameters=SETTINGS)
+        seeds = range(1000, 1040)
+        learnt = evaluate(policy, spec, seeds=seeds, greedy=False)
+        assert learnt.success_rate >= 0.8
+        assert learnt.success_rate >= evaluate(before, spec, seeds=seeds, greedy=False).success_rate + 0.3
+        assert evaluate(policy, spec, seeds=seeds, greedy=False) == learnt
+        assert record.curve[-1].success > record.curve[0].success
+
+    def test_the_record_tells_what_happened(self, trained: tuple[EnvSpec, Path, TrainingRecord, Path]) -> None:
+        _, _, record, _ = trained
+        assert record.trainer == self.make().name
+        assert record.seconds > 0
+        assert record.decisions < record.primitive_steps
+        steps = [p.primitive_steps for p in record.curve]
+        assert steps == sorted(set(steps))
+        for point in record.curve:
+            assert point.episodes > 0
+            assert sum(point.usage.values()) == pytest.approx(1)
+            assert set(point.reward_terms) == {"env_reward", "near_key"}
+            assert sum(point.reward_terms.values()) == pytest.approx(point.total_reward, abs=1e-4)
+
+    def test_the_budget_is_in_primitive_steps_and_all_are_counted(
+        self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path
+    ) -> None:
+        _, _, record, _ = trained
+        longest = SETTINGS.envs * SETTINGS.rollout * 6
+        assert self.budget <= record.primitive_steps <= self.budget + longest
+        spec = grid_spec(tmp_path / "count", WANDER, base_actions=("use",))
+        record = self.make().train(spec, budget=500, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
+        assert record.primitive_steps == counted(tmp_path / "count")
+        assert 500 <= record.primitive_steps <= 500 + longest
+
+    def test_a_finished_training_takes_no_further_step(
+        self, trained: tuple[EnvSpec, Path, TrainingRecord, Path]
+    ) -> None:
+        spec, folder, record, counter = trained
+        before = counted(counter)
+        again = self.make().train(spec, budget=self.budget, seed=0, folder=folder, hyperparameters=SETTINGS)
+        assert counted(counter) == before
+        assert (again.primitive_steps, again.decisions, again.curve) == (
+            record.primitive_steps,
+            record.decisions,
+            record.curve,
+        )
+
+    def test_a_killed_training_resumes_and_all_its_steps_count(self, tmp_path: Path) -> None:
+        counter, folder = tmp_path / "count", tmp_path / "train"
+        spec = grid_spec(counter, TO_ROW)
+        process = multiprocessing.get_context("spawn").Process(target=_die_at, args=(self.make, spec, folder, 3000, 2))
+        process.start()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        spent = counted(counter)
+        assert 0 < spent < 3000
+        points: list[CurvePoint] = []
+        record = self.make().train(
+            spec, budget=3000, seed=1, folder=folder, hyperparameters=SETTINGS, progress=points.append
+        )
+        assert record.primitive_steps == counted(counter) >= 3000
+        assert points[0].primitive_steps > spent
+        assert record.curve[-len(points) :] == tuple(points)
+        steps = [p.primitive_steps for p in record.curve]
+        assert steps == sorted(set(steps))
+
+    def test_progress_may_ask_for_a_stop(self, tmp_path: Path) -> None:
+        spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
+
+        def train(stop: bool) -> TrainingRecord:
+            return self.make().train(
+                spec, budget=3000, seed=0, folder=folder, hyperparameters=SETTINGS, progress=lambda point: stop
+            )
+
+        first = train(True)
+        assert first.primitive_steps < 3000
+        second = train(False)
+        assert second.primitive_steps == counted(tmp_path / "count") >= 3000
+        assert second.curve[: len(first.curve)] == first.curve
+
+    def test_a_corrupt_checkpoint_is_an_error_and_nothing_begins_anew(
+        self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path
+    ) -> None:
+        spec, folder, _, counter = trained
+        before = counted(counter)
+        for path in self.checkpoints(folder):
+            whole = path.read_bytes()
+            try:
+                path.write_bytes(whole[: len(whole) // 2])
+                with pytest.raises(TrainerError, match="read"):
+                    self.make().train(spec, budget=self.budget * 2, seed=0, folder=folder, hyperparameters=SETTINGS)
+                with pytest.raises(TrainerError, match="read"):
+                    self.make().load(folder, spec)
+            finally:
+                path.write_bytes(whole)
+        assert counted(counter) == before
+
+    def test_a_lost_checkpoint_is_an_error(self, tmp_path: Path) -> None:
+        spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
+        self.make().train(spec, budget=200, seed=0, folder=folder, hyperparameters=SETTINGS)
+        for path in self.checkpoints(folder):
+            path.unlink()
+        with pytest.raises(TrainerError):
+            self.make().train(spec, budget=400, seed=0, folder=folder, hyperparameters=SETTINGS)
+
+    def test_loading_runs_no_code(self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path) -> None:
+        spec, folder, _, _ = trained
+        marker = tmp_path / "ran"
+
+        class Bomb:
+            def __reduce__(self) -> tuple[object, tuple[str]]:
+                return os.mkdir, (str(marker),)
+
+        for path in self.checkpoints(folder):
+            whole = path.read_bytes()
+            try:
+                path.write_bytes(pickle.dumps({"model": Bomb(), "weights": Bomb()}))
+                with pytest.raises(TrainerError):
+                    self.make().load(folder, spec)
+            finally:
+                path.write_bytes(whole)
+        assert not marker.exists()
+
+    def test_a_policy_does_not_load_for_other_actions(
+        self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path
+    ) -> None:
+        _, folder, _, _ = trained
+        with pytest.raises(TrainerError, match="wander"):
+            self.make().load(folder, grid_spec(tmp_path / "count", TO_ROW, WANDER))
+        with pytest.raises(TrainerError, match="no trained policy"):
+            self.make().load(tmp_path, grid_spec(tmp_path / "count", TO_ROW))
+
+    def test_a_warm_start_keeps_what_was_learnt_though_actions_grew(
+        self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path
+    ) -> None:
+        _, folder, _, _ = trained
+        grown = grid_spec(tmp_path / "count", WANDER, TO_ROW)
+        warm = tmp_path / "warm"
+        gentle = SETTINGS.model_copy(update={"learning_rate": 1e-9})
+        record = self.make().train(grown, budget=50, seed=5, folder=warm, hyperparameters=gentle, warm_start=folder)
+        assert record.primitive_steps < self.budget / 2
+        policy = self.make().load(warm, grown)
+        found = evaluate(policy, grown, seeds=range(1000, 1030), greedy=False)
+        fresh = self.make().untrained(grown, seed=5, hyperparameters=SETTINGS)
+        assert found.success_rate >= 0.6
+        assert found.success_rate > evaluate(fresh, grown, seeds=range(1000, 1030), greedy=False).success_rate
+        assert found.usage["to_row"] > 0.05
+
+    def test_what_violates_three_times_is_quarantined(self, tmp_path: Path) -> None:
+        spec = grid_spec(tmp_path / "count", BROKEN, WANDER)
+        record = self.make().train(spec, budget=2500, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
+        assert record.quarantined == ("broken",)
+        assert 3 <= len(record.verdicts) <= 50
+        assert {(v.action, v.kind) for v in record.verdicts} == {("broken", "error")}
+        assert record.curve[0].usage["broken"] > 0.05
+        assert record.curve[-1].usage.get("broken", 0.0) == 0.0
+        assert record.curve[-1].usage["wander"] > 0.0
+
+    def test_an_untrained_policy_is_that_of_its_seed(self, tmp_path: Path) -> None:
+        spec = grid_spec(tmp_path / "count", TO_ROW)
+        observation, _ = spec.build(seed=0).reset()
+
+        def play(seed: int) -> list[int]:
+            policy = self.make().untrained(spec, seed=seed, hyperparameters=SETTINGS)
+            rng = np.random.default_rng(0)
+            return [int(policy.act(observation, greedy=False, rng=rng)) for _ in range(300)]
+
+        first = play(3)
+        assert first == play(3)
+        shares = np.bincount(first, minlength=6) / len(first)
+        assert shares.min() > 0.08
+
+    @pytest.mark.parametrize("semi_markov", [True, False])
+    def test_options_are_discounted_by_their_length(self, semi_markov: bool, tmp_path: Path) -> None:
+        spec = EnvSpec(smdp.TASK, smdp.SETUP, (smdp.WALK,), factory=smdp.fork_plugin)
+        settings = SETTINGS.model_copy(update={"semi_markov": semi_markov})
+        record = self.make().train(spec, budget=self.fork_budget, seed=0, folder=tmp_path, hyperparameters=settings)
+        if semi_markov:
+            assert record.curve[-1].success > 0.9
+        else:
+            assert record.curve[-1].success < 0.1
