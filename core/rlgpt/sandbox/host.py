@@ -143,7 +143,8 @@ class Guest:
         self._yields += 1
         if self._yields > self.budgets.yields:
             self.cancel()
-            return self._verdict(action, Refused("yields", f"one call may yield {self.budgets.yields} times"))
+            line = turn.requests[0].line
+            return self._verdict(action, Refused("yields", f"one call may yield {self.budgets.yields} times", line))
         self._waits_for = len(turn.requests)
         return turn
 
@@ -182,6 +183,8 @@ class Guest:
                 return self._verdict(action, Refused("load", text))
             state = self._call(action, "load-action", action, coded.source, read=replies.loaded)
             if isinstance(state, Verdict):
+                if state.kind == "error":
+                    state = state.model_copy(update={"kind": "load"})
                 self._broken[action] = state
                 return state
             self._loaded[action] = state
@@ -212,6 +215,9 @@ class Guest:
         return Verdict(kind=refused.kind, action=action, message=text, line=refused.line, fuel=self.fuel_used)
 
 
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
+
 def _printable(text: str) -> str:
     """``text`` without control characters and lone surrogates: it goes to terminals, files and prompts."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
@@ -224,7 +230,7 @@ def _encode(value: Any, action: str, limit: int) -> str:
     :raises PluginError: it is not plain: a fault of who made it, not of the coded action.
     """
     try:
-        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+        text = _ENCODER.encode(value)
     except ValueError as error:
         raise Refused("view", f"what {action!r} should be given is not finite or not a tree: {error}") from None
     except (TypeError, RecursionError) as error:

@@ -29,7 +29,7 @@ def parse(reply: str, limit: int) -> list[Any]:
     if len(reply) > limit or len(reply.encode("utf-8", "replace")) > limit:
         raise Refused("reply", f"one yield may hand over at most {limit} bytes, got {len(reply)} characters")
     try:
-        value = json.loads(reply, parse_constant=_no_constant, parse_float=_finite)
+        value = _DECODER.decode(reply)
     except (ValueError, RecursionError, MemoryError) as error:
         raise Refused("reply", f"what was handed over cannot be read: {type(error).__name__}") from None
     if not isinstance(value, list) or not value or not isinstance(value[0], str):
@@ -101,3 +101,6 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError("a number too large for a float")
     return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)

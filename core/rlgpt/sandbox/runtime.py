@@ -18,7 +18,10 @@ from rlgpt.sandbox import cache
 from rlgpt.sandbox.budgets import Budgets
 from rlgpt.sandbox.checks import Refused
 
-_SETTINGS = "fuel epochs"
+_STACK = 2 * 2**20
+"""Bytes of stack: four times the runtime's default, so that Python's own limits on nesting come first more often."""
+
+_SETTINGS = f"fuel, epochs, stack {_STACK}"
 TICK = 0.25
 """Seconds between two ticks of the wall clock."""
 
@@ -59,6 +62,7 @@ class Runtime:
         config = Config()
         config.consume_fuel = True
         config.epoch_interruption = True
+        config.max_wasm_stack = _STACK
         self.engine = Engine(config)
         self.component: Component = cache.compiled(self.engine, cache.guest_bytes(), _SETTINGS)
         self.linker = Linker(self.engine)

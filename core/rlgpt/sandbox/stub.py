@@ -42,7 +42,7 @@ A coded action is a generator function `run`, and perhaps `can_start`:
 
 Rules
 - A primitive does nothing until it is yielded; helper generators are called by `yield from helper()`.
-- Numbers outside their range are clipped, and the outcome says so: outcome["clipped"] lists their names.
+- Numbers outside their range are clipped; then, and only then, outcome["clipped"] lists the names of the arguments.
 - One call may yield {budgets.yields} times, at most {budgets.requests} requests each.
 - Loops need a bound, and long ones must yield.
 - The source has at most {budgets.source_bytes} bytes. Globals last until the episode ends.
@@ -92,11 +92,14 @@ def _range(parameter: Parameter) -> str:
     assert parameter.low is not None
     assert parameter.high is not None
     unit = f" {parameter.unit}" if parameter.unit else ""
-    return f"[{_number(parameter.low)}, {_number(parameter.high)}]{unit}"
+    return f"[{parameter.low:.6g}, {parameter.high:.6g}]{unit}"
 
 
 def _number(value: float | int | bool | str) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+    if not isinstance(value, float):
+        return repr(value)
+    text = f"{value:.6g}"
+    return text if set(text) & set(".en") else f"{text}.0"
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -146,6 +146,12 @@ _BUILTINS = {
 }
 
 
+def _audit(event: str, _: object) -> None:
+    """Opening a file would trap (the interpreter itself tries, to quote the line of a syntax error): make it fail."""
+    if event == "open":
+        raise RuntimeError("there is no file system")
+
+
 class State:
     """What an instance holds: the library's functions, the loaded actions, the generator that waits."""
 
@@ -165,8 +171,11 @@ class State:
 STATE = State()
 
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
+
 def _reply(*parts: Any) -> str:
-    return json.dumps(parts, separators=(",", ":"))
+    return _ENCODER.encode(parts)
 
 
 def _line(error: BaseException, action: str) -> int | None:
@@ -191,10 +200,22 @@ def _error(error: BaseException, action: str, kind: str = "error") -> str:
         return _reply(
             "error", "primitive", f"there is no {error.name!r} to call; valid: {valid}"[:500], _line(error, action)
         )
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    if isinstance(error, KeyError):
-        text = f"no key {text}"
-    return _reply("error", kind, f"{type(error).__name__}: {text}"[:500], _line(error, action))
+    return _reply("error", kind, _text(error), _line(error, action))
+
+
+def _text(error: BaseException) -> str:
+    """The error in words; the program may have made its ``__str__`` fail too."""
+    try:
+        if isinstance(error, RequestError):
+            return str(error)[:500]
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        if isinstance(error, KeyError):
+            text = f"no key {text}"
+        elif isinstance(error, MemoryError):
+            text = "the memory is used up"
+        return f"{type(error).__name__}: {text}"[:500]
+    except BaseException as second:
+        return f"{type(error).__name__}, whose text cannot be made: {type(second).__name__}"
 
 
 def _ask(value: Any) -> str:
@@ -226,7 +247,7 @@ def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], step: C
     except BaseException as error:
         line = generator.gi_frame.f_lineno if generator.gi_frame else None
         STATE.running = None
-        return _reply("error", "type", f"{type(error).__name__}: {error}"[:500], line)
+        return _reply("error", "type", _text(error), line)
 
 
 class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
@@ -234,15 +255,22 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         # An import that is not in the snapshot must fail, not trap on the missing file system.
         sys.path.clear()
         sys.meta_path[:] = [f for f in sys.meta_path if "PathFinder" not in repr(f)]
+        sys.addaudithook(_audit)
         random.seed(seed)
         STATE.functions = {name: _primitive(name, tuple(names)) for name, names in json.loads(library).items()}
         return _reply("ready")
 
     def load_action(self, action: str, source: str) -> str:
         try:
+            code = compile(source, f"{action}.py", "exec", dont_inherit=True)
+        except MemoryError:
+            return _reply("error", "load", "the source is nested too deep", None)
+        except BaseException as error:
+            return _error(error, action, "load")
+        try:
             STATE.sources[action] = source
             namespace = STATE.namespace(action)
-            exec(compile(source, f"{action}.py", "exec", dont_inherit=True), namespace)
+            exec(code, namespace)
             if not callable(namespace.get("run")):
                 return _reply("error", "load", "the source defines no function `run`", None)
             STATE.actions[action] = namespace
