@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlgpt.errors import ConfigError, UnknownNameError
@@ -17,17 +17,25 @@ if TYPE_CHECKING:
 CONFIG = "config"
 
 
-def check(overrides: Sequence[str], loader: ConfigLoader, manager: PluginManager, *, multirun: bool) -> list[str]:
+def check(
+    overrides: Sequence[str],
+    loader: ConfigLoader,
+    manager: PluginManager,
+    *,
+    multirun: bool,
+    base: Mapping[str, Any] | None = None,
+) -> list[str]:
     """The overrides, checked; globs over tasks stand expanded.
 
     :param manager: knows the valid values of ``task``.
     :param multirun: whether a key may be given several values.
+    :param base: the configuration that is changed; default: that of ``conf/``.
     :raises UnknownNameError: a key, the value of a group, or a task that does not exist.
     :raises ConfigError: not of the form ``KEY=VALUE``; or several values without ``-m``.
     """
     parsed = [parse(text) for text in overrides]
     _groups(parsed, loader)
-    _keys(parsed, loader)
+    _keys(parsed, loader, base)
     checked = [_task(o, manager) if o.key_or_group == "task" and not o.is_delete() else _text(o) for o in parsed]
     if not multirun:
         for text in checked:
@@ -98,7 +106,7 @@ def _groups(parsed: Sequence[Override], loader: ConfigLoader) -> None:
                 raise UnknownNameError(group, value, valid, f"Write {group}=NAME.")
 
 
-def _keys(parsed: Sequence[Override], loader: ConfigLoader) -> None:
+def _keys(parsed: Sequence[Override], loader: ConfigLoader, base: Mapping[str, Any] | None) -> None:
     from hydra.core.object_type import ObjectType
 
     def of_group(override: Override) -> bool:
@@ -107,6 +115,11 @@ def _keys(parsed: Sequence[Override], loader: ConfigLoader) -> None:
     groups = [o for o in parsed if of_group(o) and not o.is_hydra_override() and not o.is_delete()]
     chosen = [f"{o.get_key_element()}={name}" for o in groups for name in list(_values(o))[:1]]
     config = compose(loader, chosen)
+    if base is not None:
+        from omegaconf import OmegaConf
+
+        taken = {o.key_or_group for o in groups}
+        config = OmegaConf.create({**base, **{key: config[key] for key in taken}})
     for override in parsed:
         if of_group(override) or override.is_hydra_override() or override.is_add():
             continue

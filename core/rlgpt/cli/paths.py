@@ -19,7 +19,7 @@ def conf_dir(package: Path = PACKAGE) -> Path:
 
 
 def overrides_file(package: Path = PACKAGE) -> Path:
-    """The overrides under which Sample Factory can be installed beside current versions (for ``uv pip --overrides``)."""
+    """For ``uv pip install --overrides``: what lets Sample Factory be installed beside current versions."""
     return _shared("overrides.txt", package)
 
 
@@ -29,6 +29,6 @@ def _shared(name: str, package: Path) -> Path:
         if place.is_file():
             return place
     raise ConfigError(
-        f"{name} is neither in the wheel ({places[0]}) nor in a checkout ({places[1]}): the installation is incomplete. "
-        "Install rlgpt again."
+        f"{name} is neither in the wheel ({places[0]}) nor in a checkout ({places[1]}): "
+        "the installation is incomplete. Install rlgpt again."
     )

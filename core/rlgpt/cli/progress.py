@@ -6,20 +6,13 @@ import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Protocol, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from rlgpt.domain import CurvePoint
 from rlgpt.loop.observer import Observer
 
-
-class Spending(Protocol):
-    """What language models have cost the run so far. ``dollars`` is None where a price is unknown."""
-
-    @property
-    def tokens(self) -> int: ...
-
-    @property
-    def dollars(self) -> float | None: ...
+if TYPE_CHECKING:
+    from rlgpt.llm.budget import Spending
 
 
 class Watcher(Observer):
@@ -57,12 +50,6 @@ class Meter:
         return (steps - self._start[1]) / seconds if seconds > 0 else None
 
 
-def cost(spending: Spending) -> str:
-    """``12,345 tokens, $0.0123``; the dollars are left out where nobody knows them."""
-    dollars = "cost unknown" if spending.dollars is None else f"${spending.dollars:.4f}"
-    return f"{spending.tokens:,} tokens, {dollars}"
-
-
 def headline(name: str, facts: dict[str, Any]) -> str:
     """``rehearse: iteration 0, action open_door, attempt 1``."""
     told = [f"{key.replace('_', ' ')} {_figure(value)}" for key, value in facts.items() if value is not None]
@@ -95,7 +82,7 @@ class PlainWatcher(Watcher):
             self._write(f"  {point.primitive_steps:,} of {budget:,} steps{_rate(rate)}, success {point.success:.2f}")
 
     def spent(self, spending: Spending) -> None:
-        bill = cost(spending)
+        bill = str(spending)
         if bill != self._bill:
             self._bill = bill
             self._write(f"  {bill}")
@@ -153,7 +140,7 @@ class RichWatcher(Watcher):
         self._bar.update(self._task, total=budget, completed=point.primitive_steps, figures=self._line())
 
     def spent(self, spending: Spending) -> None:
-        self._figures["cost"] = cost(spending)
+        self._figures["cost"] = str(spending)
         self._bar.update(self._task, figures=self._line())
 
     def message(self, text: str) -> None:

@@ -1,0 +1,61 @@
+"""``rlgpt evaluate``: a run's best iteration on fresh seeds."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from rlgpt.domain import Evaluation
+from rlgpt.errors import ConfigError, RunError
+from rlgpt.files import write_atomic
+from rlgpt.plugin import PluginManager
+from rlgpt.runs import Run
+
+FRESH = 700_000
+"""Offset of the seeds among those of a run: away from those for training, selection and its report."""
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Print success, reward and steps in each mode; keep the evaluations in the run's folder."""
+    from rlgpt.cli.compose import context
+    from rlgpt.cli.film import film
+    from rlgpt.cli.progress import watcher
+    from rlgpt.loop import LoopContext
+    from rlgpt.loop.outer import best_of
+    from rlgpt.rl.evaluate import evaluate, evaluate_code
+
+    if arguments.episodes < 1:
+        raise ConfigError(f"--episodes {arguments.episodes}: at least 1 is needed.")
+    run = Run.open(Path(arguments.run))
+    history = run.iterations()
+    if not history:
+        raise RunError(f"{run.folder} has no finished iteration yet: rlgpt resume {run.folder} goes on with it.")
+    first = run.record.seed * 1_000_000 + FRESH if arguments.seed is None else arguments.seed
+    seeds = tuple(range(first, first + arguments.episodes))
+
+    def judged(made: LoopContext) -> Iterator[Evaluation]:
+        best = best_of(history)
+        spec = made.spec(best.setup, best.actions, best.training)
+        if best.evaluation.mode == "code":
+            yield evaluate_code(spec, best.actions, seeds=seeds)
+            return
+        policy = made.policy(spec, best.index, trained=best.training is not None)
+        for greedy in (False, True):
+            yield evaluate(policy, spec, seeds=seeds, greedy=greedy)
+
+    with watcher() as watching:
+        made = context(run.record.config, run, watching, PluginManager())
+        print(f"{run.record.task}, iteration {best_of(history).index}, seeds {seeds[0]} to {seeds[-1]}")
+        for evaluation in judged(made):
+            print(_line(evaluation), flush=True)
+            name = f"{evaluation.mode}-{seeds[0]}-{len(seeds)}.json"
+            write_atomic(run.folder / "evaluations" / name, evaluation.model_dump_json(indent=1))
+        if arguments.video:
+            print(film(made, run.folder / "videos" / f"seed-{first}.mp4", seed=first))
+    return 0
+
+
+def _line(e: Evaluation) -> str:
+    each = "-" if e.steps_per_success is None else f"{e.steps_per_success:,.0f}"
+    return f"{e.mode:<8} success {e.success_rate:.2f}  mean reward {e.mean_reward:.3f}  steps per success {each}"

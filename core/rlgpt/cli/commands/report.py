@@ -1,0 +1,17 @@
+"""``rlgpt report``: the page of one run, or one that compares several."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Write the page and print its table."""
+    from rlgpt.report.write import table, write_page
+
+    folders = [Path(run) for run in arguments.runs]
+    out = Path(arguments.out) if arguments.out else folders[0] / "report.html"
+    print(table(write_page(folders, out)))
+    print(f"report {out}")
+    return 0

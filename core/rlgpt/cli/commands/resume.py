@@ -1,0 +1,58 @@
+"""``rlgpt resume``: finished stages are read, what was paid for is not asked again."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rlgpt.cli import overrides as checks
+from rlgpt.cli.hydra_app import opened
+from rlgpt.errors import ConfigError, RunError
+from rlgpt.plugin import PluginManager
+from rlgpt.runs import Run
+
+KEPT = ("task", "seed", "folder")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Go on with a run, perhaps with settings changed."""
+    folder = Path(arguments.run)
+    config = Run.open(folder).record.config
+    if not config:
+        raise RunError(f"{folder} has no configuration in run.json: it was not started by rlgpt train.")
+    changed = change(config, arguments.overrides) if arguments.overrides else dict(config)
+    from rlgpt.cli.start import go_on
+
+    return go_on(folder, {**changed, "folder": str(folder.resolve())})
+
+
+def change(config: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """A run's configuration with overrides: groups are taken whole from ``conf/``, keys set one by one.
+
+    :raises ConfigError: a key that a run keeps for its whole life, or a value that cannot be used.
+    """
+    from hydra.core.object_type import ObjectType
+    from omegaconf import OmegaConf
+
+    parsed = [checks.parse(text) for text in overrides]
+    for override in parsed:
+        if override.key_or_group in KEPT:
+            raise ConfigError(
+                f"{override.key_or_group} stays what it is for a run's whole life: start a new run instead."
+            )
+    with opened() as app:
+        loader = app.config_loader
+        groups = [o for o in parsed if loader.get_group_options(o.key_or_group, ObjectType.CONFIG)]
+        given = checks.check(overrides, loader, PluginManager(), multirun=False, base=config)
+        base = OmegaConf.create(dict(config))
+        chosen = checks.compose(loader, [t for t, o in zip(given, parsed, strict=True) if o in groups])
+        for override in groups:
+            base[override.key_or_group] = chosen[override.key_or_group]
+        for override in parsed:
+            if override not in groups:
+                OmegaConf.update(base, override.key_or_group, override.value(), force_add=True)
+    plain = OmegaConf.to_container(base, resolve=True)
+    assert isinstance(plain, dict)
+    return {str(key): value for key, value in plain.items()}

@@ -1,0 +1,165 @@
+"""From a configuration to the objects of a run. Everything that can be wrong is found before a folder is made."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from rlgpt.agents.build import WITHOUT_LLM, build_agents
+from rlgpt.cli.paths import overrides_file
+from rlgpt.cli.progress import Watcher
+from rlgpt.cli.watched import Watched
+from rlgpt.domain import Task
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.llm.base import LLM
+from rlgpt.llm.build import build_llm
+from rlgpt.llm.redact import redact
+from rlgpt.llm.settings import LLMSettings
+from rlgpt.loop import LoopContext, LoopSettings
+from rlgpt.plugin import EnvironmentPlugin, PluginManager
+from rlgpt.rl.base import Hyperparameters, Trainer
+from rlgpt.runs import Run
+from rlgpt.sandbox import Budgets
+
+M = TypeVar("M", bound=BaseModel)
+
+GROUPS = ("llm", "agents", "trainer", "sandbox")
+
+
+def context(config: Mapping[str, Any], run: Run, watcher: Watcher, manager: PluginManager) -> LoopContext:
+    """The objects of a run.
+
+    :param config: plain values, by the keys of ``conf/config.yaml``.
+    :raises RlgptError: a name or value that cannot be used; no key for the language model; no transcript to replay.
+    """
+    plugin, task = manager.task(task_of(config, manager))
+    settings = validated(LoopSettings, {k: v for k, v in config.items() if k in LoopSettings.model_fields})
+    budgets = validated(Budgets, config.get("sandbox") or {}, "sandbox")
+    trainer = _trainer(config["trainer"])
+    kind = config["agents"]["kind"]
+    llm = None if kind in WITHOUT_LLM else _llm(config, run.folder, watcher, plugin, task, manager)
+    agents = build_agents(
+        kind,
+        llm,
+        plugin,
+        task,
+        budgets=budgets,
+        training_steps=settings.budget // settings.iterations,
+        iterations=settings.iterations,
+    )
+    hyperparameters = hyperparameters_of(config, plugin, task)
+    return LoopContext(
+        settings=settings,
+        task=task,
+        plugin=plugin,
+        factory=plugin.name,
+        agents=agents,
+        trainer=trainer,
+        hyperparameters=hyperparameters,
+        run=run,
+        budgets=budgets,
+        observer=watcher,
+    )
+
+
+def task_of(config: Mapping[str, Any], manager: PluginManager) -> str:
+    """The task's id.
+
+    :raises ConfigError: none is given.
+    """
+    task = config.get("task")
+    if not task:
+        raise ConfigError(f"no task is given: write task=PLUGIN/TASK. Valid: {', '.join(manager.tasks()) or '(none)'}.")
+    return str(task)
+
+
+def hyperparameters_of(config: Mapping[str, Any], plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
+    """What the configuration says, else what the plugin advises for the task, else the defaults."""
+    said = {k: v for k, v in (config.get("hyperparameters") or {}).items() if v is not None}
+    most = plugin.limits(task).max_envs
+    if said.get("envs", 0) > most:
+        raise ConfigError(f"hyperparameters.envs={said['envs']}: {task.id} bears {most} environments at most.")
+    chosen = validated(Hyperparameters, {**plugin.trainer_defaults(task), **said}, "hyperparameters")
+    return chosen.model_copy(update={"envs": min(chosen.envs, most)})
+
+
+def validated(model: type[M], values: Mapping[str, Any], where: str = "") -> M:
+    """The values as ``model``.
+
+    :raises ConfigError: they are not; names the key and what is wrong with it.
+    """
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in ([where] if where else []) + list(first["loc"]))
+        if first["type"] == "extra_forbidden":
+            raise UnknownNameError("key", key, [f"{where}.{f}" if where else f for f in model.model_fields]) from error
+        raise ConfigError(f"{key}={first['input']!r} cannot be used: {first['msg']}.") from error
+
+
+def without_keys(config: Mapping[str, Any]) -> None:
+    """The configuration goes into the run's record, so no secret may stand in it.
+
+    :raises ConfigError: a value looks like a key.
+    """
+    for name, value in _leaves(config):
+        if isinstance(value, str) and redact(value) != value:
+            raise ConfigError(
+                f"{name} holds what looks like a key. Put it into an environment variable: llm.key_env=NAME."
+            )
+
+
+def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    pairs = node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list | tuple) else None
+    if pairs is None:
+        yield prefix, node
+        return
+    for key, value in pairs:
+        yield from _leaves(value, f"{prefix}.{key}" if prefix else str(key))
+
+
+def _llm(
+    config: Mapping[str, Any],
+    folder: Path,
+    watcher: Watcher,
+    plugin: EnvironmentPlugin,
+    task: Task,
+    manager: PluginManager,
+) -> LLM:
+    transcripts = tuple(plugin.transcripts(task))
+    recorded = () if transcripts else [t.id for t in manager.tasks().values() if manager.task(t.id)[0].transcripts(t)]
+    settings = validated(LLMSettings, config["llm"], "llm")
+    llm = build_llm(
+        settings, folder=folder, transcripts=transcripts, seed=config["seed"], task=task.id, recorded=recorded
+    )
+    return Watched(llm, watcher)
+
+
+def _trainer(config: Mapping[str, Any]) -> Trainer:
+    """The trainer that ``_target_`` names, made with the other keys.
+
+    Only a class of trainers is ever called: a run's record is foreign data, and must not name anything else.
+    """
+    target = str(config.get("_target_", ""))
+    module, _, name = target.rpartition(".")
+    if module.startswith("rlgpt.rl.sample_factory") and find_spec("sample_factory") is None:
+        raise ConfigError(
+            "trainer=sample_factory needs an extra that is not installed. Use trainer=ppo, or install it: "
+            f"pip install uv && uv pip install --overrides {overrides_file()} 'rlgpt[sample-factory]'."
+        )
+    try:
+        kind = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(f"trainer._target_={target!r} cannot be imported: {error}.") from error
+    if not (isinstance(kind, type) and issubclass(kind, Trainer)):
+        raise ConfigError(f"trainer._target_={target!r} is no Trainer: name a subclass of rlgpt.rl.base.Trainer.")
+    try:
+        return kind(**{key: value for key, value in config.items() if key != "_target_"})
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"trainer={target}: {' '.join(str(error).split())}") from error

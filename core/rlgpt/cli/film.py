@@ -1,0 +1,34 @@
+"""A video of a run's best iteration: one fresh episode, the active action written on each frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rlgpt.loop import LoopContext
+from rlgpt.loop.outer import best_of
+from rlgpt.report.video import Film
+
+FPS = 20
+
+
+def film(made: LoopContext, path: Path, *, seed: int | None = None) -> str:
+    """Write the video; where no frame can be rendered here, there is none and the answer says why.
+
+    :param seed: of the episode; default: the first of the reported ones.
+    :returns: one line for the user.
+    """
+    from rlgpt.rl.evaluate import evaluate, evaluate_code
+
+    best = best_of(made.run.iterations())
+    spec = made.spec(best.setup, best.actions, best.training)
+    seeds = (made.seeds.report(1)[0] if seed is None else seed,)
+    try:
+        with Film(path, fps=FPS) as shots:
+            if best.evaluation.mode == "code":
+                played = evaluate_code(spec, best.actions, seeds=seeds, on_frame=shots.add)
+            else:
+                policy = made.policy(spec, best.index, trained=best.training is not None)
+                played = evaluate(policy, spec, seeds=seeds, greedy=False, on_frame=shots.add)
+    except Exception as error:  # rendering is a driver's affair and no reason to lose a run: tell why, and go on
+        return f"no video: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return f"video {path} (seed {seeds[0]}, {'success' if played.episodes[0].success else 'no success'})"

@@ -1,0 +1,141 @@
+"""Success against primitive steps: one line for each method, with the interval over its runs."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt.domain import Iteration
+from rlgpt.report.stats import band
+
+Curve = Sequence[tuple[int, float]]
+"""Points (primitive steps since the run began, success) of one run, steps ascending."""
+
+COLOURS = ("#2f6fde", "#e0752d", "#2a9d6f", "#b4509e", "#8a7a2b", "#4aa3b8", "#c0403f")
+_INK = "#010203"
+"""Drawn where the page's own text colour belongs; replaced by ``currentColor`` in SVG."""
+
+
+def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, float]]:
+    """A run's learning curve over all its primitive steps: training points, then each iteration's selection.
+
+    Training points are means over the newest ``smooth`` episodes at least. Steps of rehearsals and of earlier
+    iterations come first, so that a method that spends them starts further right.
+    """
+    points: list[tuple[int, float]] = []
+    before = 0
+    for iteration in iterations:
+        steps = iteration.steps
+        start = before + steps.rehearsal + steps.code
+        if iteration.training is not None:
+            seen: list[tuple[int, float]] = []
+            for p in iteration.training.curve:
+                if p.episodes:
+                    seen.append((p.episodes, p.success))
+                    points.append((start + p.primitive_steps, _newest(seen, smooth)))
+        before += steps.total
+        points.append((before, iteration.success_rate))
+    return points
+
+
+def _newest(seen: Sequence[tuple[int, float]], episodes: int) -> float:
+    count, wins = 0, 0.0
+    for n, success in reversed(seen):
+        count += n
+        wins += n * success
+        if count >= episodes:
+            break
+    return wins / count
+
+
+def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """All runs of a method on one axis of steps; a run keeps its last value where it ended early.
+
+    :returns: steps ``[points]`` and success ``[runs, points]``. The axis begins where the last run has its first
+        point, and ends with the longest run.
+    """
+    runs = [r for r in runs if r]
+    if not runs:
+        return np.zeros(0), np.zeros((0, 0))
+    first = max(r[0][0] for r in runs)
+    last = max(r[-1][0] for r in runs)
+    grid = np.linspace(first, last, points) if last > first else np.array([float(first)])
+    return grid, np.array([np.interp(grid, [s for s, _ in r], [y for _, y in r]) for r in runs])
+
+
+def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None) -> Any:
+    """A matplotlib figure of all methods; a method with a single point (code alone) is a mark at its cost.
+
+    :param methods: method -> the curve of each of its runs.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.4, 3.9), layout="constrained")
+    axes = figure.subplots()
+    for colour, (name, runs) in zip(_cycle(), methods.items(), strict=False):
+        steps, success = on_grid(runs)
+        if not len(steps):
+            continue
+        middle, low, high = band(success)
+        if len(steps) == 1:
+            error = [[max(0.0, middle[0] - low[0])], [max(0.0, high[0] - middle[0])]]
+            axes.errorbar(steps, middle, yerr=error, fmt="D", color=colour, ms=7, capsize=4, label=name, zorder=3)
+        else:
+            axes.plot(steps, middle, color=colour, lw=2.2, label=name, zorder=3)
+            axes.fill_between(steps, low, high, color=colour, alpha=0.18, lw=0)
+            axes.plot(steps[-1:], middle[-1:], "o", color=colour, ms=5, zorder=4)
+    _dress(axes, budget)
+    return figure
+
+
+def svg(figure: Any) -> str:
+    """The figure as an ``<svg>`` element that takes its text colour from the page around it. Same figure, same text."""
+    import matplotlib
+
+    out = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "rlgpt"}):
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = out.getvalue()
+    text = text[text.index("<svg") :].replace(_INK, "currentColor")
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    return re.sub(
+        r'<svg ([^>]*?)width="[^"]*"', r'<svg \1role="img"', re.sub(r'(<svg [^>]*?)height="[^"]*" ', r"\1", text)
+    )
+
+
+def png(figure: Any, dpi: int = 160) -> bytes:
+    """The figure as PNG on white."""
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=dpi, facecolor="white", metadata={"Software": None})
+    return out.getvalue()
+
+
+def _cycle() -> Iterator[str]:
+    while True:
+        yield from COLOURS
+
+
+def _dress(axes: Any, budget: int | None) -> None:
+    from matplotlib.ticker import FuncFormatter, PercentFormatter
+
+    axes.set_ylim(-0.03, 1.05)
+    axes.set_xlim(left=0)
+    if budget:
+        axes.set_xlim(right=budget * 1.02)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1000:g}k" if x else "0"))
+    axes.set_xlabel("primitive steps since the run began", color=_INK)
+    axes.set_ylabel("success", color=_INK)
+    axes.tick_params(colors=_INK, length=0)
+    axes.grid(axis="y", color=_INK, alpha=0.14, lw=0.8)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(_INK)
+    axes.spines["bottom"].set_alpha(0.4)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=_INK)

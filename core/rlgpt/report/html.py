@@ -1,0 +1,75 @@
+"""One self-contained page: no script, no link to anywhere, and all that a language model wrote escaped."""
+
+from __future__ import annotations
+
+import base64
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from rlgpt.domain import Iteration, Steps
+from rlgpt.report import text
+from rlgpt.report.values import Page
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = Path(__file__).parent / "page"
+
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
+)
+"""Content Security Policy of the page: even a mistake in escaping could run no script and reach no server."""
+
+
+def render(page: Page) -> str:
+    """The page as HTML."""
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(page=page, policy=POLICY, style=Markup((TEMPLATES / "style.css").read_text()))
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        visible=text.visible,
+        highlight=text.highlight,
+        count=lambda n: f"{round(n):,}",
+        percent=lambda x: f"{100 * x:.0f} %",
+        dollars=_dollars,
+        data_url=lambda mp4: f"data:video/mp4;base64,{base64.b64encode(mp4).decode()}",
+        trusted=Markup,
+        figure=lambda x: f"{x:g}" if isinstance(x, int | float) else str(x),
+    )
+    environment.globals.update(diff=text.diff, shares=shares, total=total)
+    return environment
+
+
+def shares(iteration: Iteration) -> list[tuple[str, int, float]]:
+    """What an iteration's primitive steps were spent on: purpose, steps, share in percent."""
+    steps = iteration.steps.model_dump()
+    whole = max(1, iteration.steps.total)
+    return [(name, n, 100 * n / whole) for name, n in steps.items() if n]
+
+
+def total(iterations: tuple[Iteration, ...]) -> int:
+    return sum((i.steps for i in iterations), Steps()).total
+
+
+def _dollars(amount: Any) -> str:
+    if amount is None:
+        return "unknown"
+    return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"

@@ -1,0 +1,129 @@
+"""Aggregates of few runs, with intervals: the interquartile mean and the stratified bootstrap.
+
+Definitions are those of Agarwal et al. 2021, *Deep Reinforcement Learning at the Edge of the Statistical Precipice*
+(arXiv 2108.13264, section 4) and of their library rliable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rlgpt.domain import Value
+
+Scores = NDArray[np.float64]
+Statistic = Callable[[Scores], Scores]
+
+REPETITIONS = 5_000
+
+
+class Interval(Value):
+    """A statistic and where it lies with confidence ``level``."""
+
+    point: float
+    low: float
+    high: float
+    level: float = 0.95
+
+    def __str__(self) -> str:
+        return f"{self.point:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+def iqm(scores: Scores) -> Scores:
+    """The interquartile mean over the last axis: the mean without the lowest and the highest quarter.
+
+    As in rliable (``scipy.stats.trim_mean`` with 0.25), ``floor(n / 4)`` values go at each end, so that fewer than
+    four values give their plain mean.
+
+    :param scores: ``[..., n]``.
+    :returns: ``[...]``.
+    """
+    n = scores.shape[-1]
+    cut = n // 4
+    inner = np.sort(scores, axis=-1)[..., cut : n - cut]
+    return np.asarray(inner.mean(axis=-1), dtype=np.float64)
+
+
+def interval(
+    scores: ArrayLike,
+    *,
+    statistic: Statistic = iqm,
+    repetitions: int = REPETITIONS,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """A statistic over runs and tasks, with its stratified percentile-bootstrap interval.
+
+    Runs are drawn with replacement within each task (the strata), all scores together go into ``statistic``.
+
+    :param scores: ``[runs]`` or ``[runs, tasks]``, finite.
+    :param statistic: maps ``[..., n]`` to ``[...]``.
+    :raises ValueError: no scores, or some that are not finite.
+    """
+    matrix = _matrix(scores)
+    draws = statistic(_resample(matrix, repetitions, np.random.default_rng(seed)))
+    low, high = _percentiles(draws, level)
+    return Interval(point=float(statistic(matrix.ravel())), low=low, high=high, level=level)
+
+
+def difference(
+    ours: ArrayLike,
+    theirs: ArrayLike,
+    *,
+    statistic: Statistic = iqm,
+    repetitions: int = REPETITIONS,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """The interval of ``statistic(ours) - statistic(theirs)``, each resampled on its own.
+
+    :param ours: ``[runs]`` or ``[runs, tasks]``.
+    :param theirs: ``[runs]`` or ``[runs, tasks]``; its number of runs may differ.
+    """
+    rng = np.random.default_rng(seed)
+    a, b = _matrix(ours), _matrix(theirs)
+    draws = statistic(_resample(a, repetitions, rng)) - statistic(_resample(b, repetitions, rng))
+    low, high = _percentiles(draws, level)
+    return Interval(point=float(statistic(a.ravel()) - statistic(b.ravel())), low=low, high=high, level=level)
+
+
+def band(
+    scores: ArrayLike, *, repetitions: int = 1_000, level: float = 0.95, seed: int = 0
+) -> tuple[Scores, Scores, Scores]:
+    """IQM, lower and upper bound at each point of a curve; whole runs are drawn, so that neighbours stay together.
+
+    :param scores: ``[runs, points]``.
+    :returns: three arrays ``[points]``.
+    """
+    matrix = _matrix(scores)
+    runs = matrix.shape[0]
+    drawn = np.random.default_rng(seed).integers(runs, size=(repetitions, runs))
+    draws = iqm(np.moveaxis(matrix[drawn], 1, -1))
+    tail = 100 * (1 - level) / 2
+    low, high = np.percentile(draws, [tail, 100 - tail], axis=0)
+    return iqm(matrix.T), low, high
+
+
+def _matrix(scores: ArrayLike) -> Scores:
+    matrix = np.asarray(scores, dtype=np.float64)
+    if matrix.ndim == 1:
+        matrix = matrix[:, None]
+    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
+        raise ValueError(f"scores must be finite, of shape [runs] or [runs, tasks], got shape {np.shape(scores)}")
+    return matrix
+
+
+def _resample(matrix: Scores, repetitions: int, rng: np.random.Generator) -> Scores:
+    """``[repetitions, runs * tasks]``: for each repetition and task, as many runs as there are, with replacement."""
+    runs, tasks = matrix.shape
+    drawn = rng.integers(runs, size=(repetitions, runs, tasks))
+    draws: Scores = matrix[drawn, np.arange(tasks)].reshape(repetitions, runs * tasks)
+    return draws
+
+
+def _percentiles(draws: Scores, level: float) -> tuple[float, float]:
+    tail = 100 * (1 - level) / 2
+    low, high = np.percentile(draws, [tail, 100 - tail])
+    return float(low), float(high)

@@ -1,0 +1,110 @@
+"""A run as reports see it: two iterations, a repair, verdicts, a critic."""
+
+from __future__ import annotations
+
+from rlgpt.domain import (
+    ActionPlan,
+    CodedAction,
+    Critique,
+    CurvePoint,
+    Episode,
+    Evaluation,
+    Finding,
+    Iteration,
+    Rehearsal,
+    Review,
+    RLSetup,
+    Steps,
+    SubAction,
+    Trace,
+    TrainingRecord,
+    Verdict,
+)
+from rlgpt.report.values import Story
+
+FIRST = '''def run(reach=0.1):
+    """Go to the handle."""
+    view = yield observe()
+    x, y, z = view["handle"]
+    yield move_to(x=x, y=y, z=z)
+    outcome = yield grasp()
+    if not outcome["holding"]:
+        return
+'''
+SECOND = FIRST.replace("    yield move_to(x=x, y=y, z=z)\n", "    yield move_to(x=x - reach, y=y, z=z)  # stand off first\n")
+
+
+def evaluation(wins: int, episodes: int, mode: str = "sampled", **more: object) -> Evaluation:
+    played = tuple(
+        Episode(seed=i, success=i < wins, total_reward=float(i < wins), primitive_steps=80, decisions=9)
+        for i in range(episodes)
+    )
+    return Evaluation.model_validate({"mode": mode, "episodes": played, **more})
+
+
+def action(source: str = FIRST, doc: str = "Moves the hand to the handle and closes the fingers.") -> CodedAction:
+    return CodedAction(name="grasp_handle", doc=doc, source=source)
+
+
+def iteration(index: int = 0, *, text: str = "", curve: tuple[tuple[int, float], ...] = ()) -> Iteration:
+    """One iteration; ``text`` goes wherever a language model's words go."""
+    trace = Trace(seed=0, success=False, total_reward=0.0, primitive_steps=41, decisions=())
+    verdict = Verdict(kind="error", action="grasp_handle", message=text or "KeyError: 'handel'", line=4)
+    review = Review(works=True, findings=(Finding(problem=text or "The hand stops 3 cm short.", suggestion=text),))
+    points = tuple(CurvePoint(primitive_steps=s, episodes=5, success=y, total_reward=y, decisions=s // 9) for s, y in curve)
+    training = TrainingRecord(trainer="ppo", primitive_steps=9000, decisions=1000, seconds=31.0, curve=points)
+    return Iteration(
+        index=index,
+        plan=ActionPlan(
+            thoughts=text or "Reaching is geometry: code does it. Pulling the door needs feel: learn it.",
+            sub_actions=(
+                SubAction(name="grasp_handle", description=text or "take hold of the handle", kind="code", reason=text or "A fixed pose."),
+                SubAction(name="pull", description=text or "pull the door open", kind="rl", reason=text or "Contact varies."),
+            ),
+        ),
+        rehearsals={
+            "grasp_handle": (
+                Rehearsal(attempt=0, action=action(text or FIRST, text or "Takes the handle."), trace=trace, verdict=verdict),
+                Rehearsal(attempt=1, action=action(f"{text}\n{SECOND}" if text else SECOND), trace=trace, review=review),
+            )
+        },
+        actions=(action(SECOND),),
+        setup=RLSetup(
+            reward_weights={text or "door_angle": 1.0},
+            observation_keys=("hand", text or "handle"),
+            base_actions=(text,) if text else None,
+            coded_actions=("grasp_handle",),
+            reason=text or "The angle of the door tells progress at every step.",
+        ),
+        code_evaluation=evaluation(1, 5, "code"),
+        training=training,
+        evaluation=evaluation(
+            8 if index else 5, 10, usage={"base": 0.62, "grasp_handle": 0.38}, verdicts=(verdict,)
+        ),
+        critique=Critique(
+            summary=text or "The handle is reached each time, the pull loses it in half of the episodes.",
+            for_slow=(Finding(action="pull", problem=text or "Loses the handle.", suggestion=text or "Code a slower pull."),),
+            for_fast=(Finding(problem=text or "Approach from the side.", suggestion=text or "Stand off by 10 cm."),),
+        ),
+        steps=Steps(rehearsal=820, code=400, training=9000, selection=800),
+    )
+
+
+def story(*iterations: Iteration, text: str = "") -> Story:
+    return Story(
+        title=text or "A run of RL-GPT",
+        task="grid/door",
+        goal=text or "Open the door.",
+        seed=0,
+        status="stopped",
+        reason=text or "the transcript holds no further reply",
+        model=text or "some-model",
+        iterations=iterations,
+        best=1,
+        outcome=evaluation(17, 20),
+        greedy=evaluation(18, 20, "greedy"),
+        dead_loop_rate=0.25,
+        tokens=18_734,
+        dollars=0.0412,
+        versions={"rlgpt": "0.1.0", "torch": "2.13.0"},
+    )
