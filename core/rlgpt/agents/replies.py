@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from rlgpt.domain import (
     ActionPlan,
@@ -49,6 +49,12 @@ class PlanReply(Value):
 
 
 class ParameterReply(Value):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"name": "dx", "low": -0.2, "high": 0.2, "default": 0.05, "unit": "m", "doc": "along x"}]
+        }
+    )
+
     name: Name
     low: Finite
     high: Finite

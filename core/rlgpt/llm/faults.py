@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -11,6 +12,10 @@ from rlgpt.errors import ConfigError, LLMError, RlgptError
 from rlgpt.llm.redact import redact
 
 _CONFIG = {401: "the key was refused", 403: "the key may not use this model", 404: "there is no such model or address"}
+_NOISE = re.compile(
+    r"^(litellm\.\w+: )?(\w+: )?(\w+Exception - )?|, Received response - .*|This looks like a bug in LiteLLM.*"
+)
+"""What litellm puts around a provider's words."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> 
     :param keys: the environment variable the key comes from, for people.
     """
     status = getattr(error, "status_code", None)
-    text = " ".join(redact(str(error)).split())[:300]
+    text = _NOISE.sub("", " ".join(redact(str(error)).split()))[:300]
     causes = list(_causes(error))
     if any(isinstance(c, TimeoutError) or type(c).__name__ in ("Timeout", "APITimeoutError") for c in causes):
         return Fault(f"no answer within {timeout:g} s", "Raise llm.timeout, or choose a faster model.")
@@ -64,7 +69,7 @@ def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> 
         advice = "Check llm.model, llm.temperature, llm.max_tokens and llm.extra."
         return Fault(f"the provider refused the request (HTTP {status}): {text}", advice, again=False)
     root = redact(f"; {type(causes[-1]).__name__}: {causes[-1]}"[:200]) if "Connection error" in text else ""
-    return Fault(f"the provider failed: {type(error).__name__}: {text}{root}", "Resume the run when it is well again.")
+    return Fault(f"the provider failed ({type(error).__name__}: {text}{root})", "Resume the run when it is well again.")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -110,7 +110,8 @@ def _fields(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> lis
             parts.append(" ".join(str(child["description"]).split()))
         inner = _inner(child, defs)
         nested = inner is not None and depth < 4
-        lines.append(f"{'  ' * depth}- {name}: {'; '.join(parts)}{'; each:' if nested else ''}")
+        more = "" if not nested else "; with:" if "properties" in child else "; each:"
+        lines.append(f"{'  ' * depth}- {name}: {'; '.join(parts)}{more}")
         if nested and inner is not None:
             lines += _fields(inner, defs, depth + 1)
     return lines

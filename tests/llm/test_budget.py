@@ -1,0 +1,100 @@
+"""Budgets hold, over resumes too, and say how to go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.errors import BudgetExceeded
+from rlgpt.llm.base import Message, Reply, Request, RequestKey, Usage
+from rlgpt.llm.budget import Budget, Budgeted, Spending
+from rlgpt.llm.estimate import prompt_tokens
+from rlgpt.llm.exchange import read_exchanges
+from rlgpt.llm.record import Recorder
+from rlgpt.testing.llm import FakeLLM
+
+
+def request(n: int = 0, text: str = "hello") -> Request:
+    key = RequestKey(task="a/b", role="slow", attempt=n)
+    return Request(key=key, messages=(Message(role="user", content=text),), fingerprint="")
+
+
+def priced(prompt: int = 100, completion: int = 20, dollars: float | None = 0.001) -> FakeLLM:
+    usage = Usage(prompt_tokens=prompt, completion_tokens=completion, dollars=dollars)
+    return FakeLLM(lambda _: Reply(text="x", model="m", usage=usage))
+
+
+@pytest.mark.parametrize(
+    ("budget", "calls", "said"),
+    [
+        (Budget(calls=3), 3, r"budget of 3 in calls is spent: .*3 calls, 360 tokens.*larger llm.budget.calls"),
+        (Budget(tokens=300), 3, r"budget of 300 in tokens .*360 tokens"),
+        (Budget(dollars=0.0035), 4, r"budget of \$0.0035 in dollars .*\$0.0040"),
+        (Budget(calls=0), 0, "budget of 0 in calls"),
+        (Budget(tokens=100, calls=9), 1, "in tokens"),
+    ],
+)
+def test_a_budget_ends_the_run(budget: Budget, calls: int, said: str) -> None:
+    llm = Budgeted(inner := priced(), budget)
+    for n in range(calls):
+        llm.complete(request(n))
+    with pytest.raises(BudgetExceeded, match=said) as caught:
+        llm.complete(request(calls))
+    assert len(inner.requests) == calls
+    assert caught.value.exit_status == 3
+
+
+def test_without_limits_nothing_is_refused() -> None:
+    llm = Budgeted(priced(dollars=None), Budget())
+    for n in range(20):
+        llm.complete(request(n))
+    assert llm.spending.calls == 20
+
+
+def test_a_prompt_that_would_pass_the_limit_is_not_sent() -> None:
+    llm = Budgeted(inner := priced(), Budget(tokens=500))
+    with pytest.raises(BudgetExceeded, match="the next prompt takes about 1,004 tokens"):
+        llm.complete(request(text="four" * 1000))
+    assert inner.requests == []
+
+
+def test_dollars_cannot_be_held_where_the_price_is_unknown() -> None:
+    llm = Budgeted(inner := priced(dollars=None), Budget(dollars=5))
+    llm.complete(request(0))
+    with pytest.raises(BudgetExceeded, match=r"nobody knows what 1 of the run's calls cost .*llm.price"):
+        llm.complete(request(1))
+    assert len(inner.requests) == 1
+
+
+def test_a_resumed_run_goes_on_counting_and_can_be_given_more(tmp_path: Path) -> None:
+    path = tmp_path / "llm.jsonl"
+
+    def run(calls: int) -> tuple[int, bool]:
+        """How many requests reached the model, and whether the budget ended it."""
+        spent = Spending.of(read_exchanges(path))
+        llm = Recorder(Budgeted(inner := priced(), Budget(calls=calls), spent), path)
+        try:
+            for n in range(5):
+                llm.complete(request(n))
+        except BudgetExceeded:
+            return len(inner.requests), True
+        return len(inner.requests), False
+
+    assert [run(2), run(2), run(4), run(9)] == [(2, True), (0, True), (2, True), (1, False)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=20), st.integers(0, 3000))
+def test_tokens_overshoot_by_one_reply_at_most(sizes: list[tuple[int, int]], limit: int) -> None:
+    usages = iter([Usage(prompt_tokens=p, completion_tokens=c) for p, c in sizes])
+    llm = Budgeted(FakeLLM(lambda _: Reply(text="", model="m", usage=next(usages))), Budget(tokens=limit))
+    answered = [0]
+    for n in range(len(sizes)):
+        try:
+            llm.complete(request(n))
+        except BudgetExceeded:
+            assert llm.spending.tokens + prompt_tokens(request().messages) > limit  # noqa: PT017
+            break
+        answered.append(llm.spending.tokens)
+    assert all(total <= limit for total in answered[:-1])
