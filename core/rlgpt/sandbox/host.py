@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -196,7 +197,8 @@ class Guest:
             from rlgpt.sandbox.runtime import Instance
 
             instance = Instance(self.budgets)
-            seed = (self._seed * 1_000_003 + self._instances) % 2**64
+            mixed = hashlib.sha256(f"{self._seed}/{self._instances}".encode()).digest()
+            seed = int.from_bytes(mixed[:8], "big")
             try:
                 instance.call("prepare-library", self._functions, seed, fuel=self.budgets.load_fuel)
             except Refused as refused:

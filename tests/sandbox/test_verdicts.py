@@ -1,0 +1,157 @@
+"""Programs that misbehave, each with the verdict that stops it; the host goes on after every one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from rlgpt.domain import Verdict, VerdictKind
+from rlgpt.sandbox import Ask, Budgets, Guest, Turn
+
+
+class Case(NamedTuple):
+    name: str
+    body: str
+    kind: VerdictKind
+    says: str = ""
+    line: int | None = None
+
+
+def _reach(patch: str) -> str:
+    """A program that replaces the guest's own functions: what an escape inside the guest can do at most."""
+    return f"    g = __builtins__['__import__'].__globals__\n    {patch}\n    yield grasp()"
+
+
+OS = "g['sys'].modules['os']"
+DEEP = "    x = []\n    for _ in range(10 ** 5): x = [x]\n"
+CASES = [
+    # time
+    Case("endless loop", "    while True: pass\n    yield", "fuel", "ran too long"),
+    Case("endless generator expression", "    sum(i for i in range(10 ** 12))\n    yield", "fuel"),
+    Case("loop in C: a power", "    10 ** 10 ** 8\n    yield", "fuel"),
+    Case("loop in C: a regular expression", "    import re\n    re.match('(a+)+$', 'a' * 40 + 'b')\n    yield", "fuel"),
+    Case("endless text of an error", "    class E(Exception):\n        def __str__(self):\n"
+         "            while True: pass\n    raise E\n    yield", "fuel"),
+    Case("endless clean-up", "    try:\n        yield grasp()\n        yield 5\n    finally:\n"
+         "        while True: pass", "fuel"),
+    Case("yields for ever", "    while True:\n        yield observe()", "yields", "50 times", 3),
+    Case("will not be closed", "    while True:\n        try:\n            yield grasp()\n"
+         "        except BaseException: pass", "yields"),
+    # memory
+    Case("a huge list", "    x = [0] * 10 ** 9\n    yield", "memory", "memory is used up", 2),
+    Case("a growing list", "    x = []\n    while True: x.append('a' * 10 ** 6)\n    yield", "memory"),
+    # errors
+    Case("an exception", "    yield grasp()\n    raise ValueError('no')", "error", "ValueError: no", 3),
+    Case("an undefined variable", "    x = y + 1\n    yield", "error", "'y' is not defined", 2),
+    Case("recursion", "    def f(): return f()\n    f()\n    yield", "error", "RecursionError"),
+    Case("recursion in C", DEEP + "    repr(x)\n    yield", "error", "RecursionError"),
+    Case("recursion in JSON", DEEP + "    json.dumps(x)\n    yield", "error", "RecursionError"),
+    Case("leaving", "    raise SystemExit(0)\n    yield", "error", "SystemExit", 2),
+    Case("an interrupt", "    raise KeyboardInterrupt\n    yield", "error", "KeyboardInterrupt", 2),
+    Case("a broken text of an error", "    class E(Exception):\n        def __str__(self): raise OSError\n"
+         "    raise E\n    yield", "error", "text cannot be made", 4),
+    Case("escapes for terminals", "    raise ValueError('\\x1b[31m \\ud800')\n    yield", "error", "ValueError: ?[31m ?"),
+    Case("an import in run", "    import numpy as np\n    yield", "error", "vec.norm", 2),
+    Case("a file", "    open('/etc/passwd')\n    yield", "error", "no open() here", 2),
+    # types
+    Case("no request", "    yield 5", "type", "got int 5", 2),
+    Case("nothing", "    yield", "type", "got NoneType", 2),
+    Case("an empty list", "    yield []", "type", "at least one", 2),
+    Case("too many at once", "    yield [grasp()] * 17", "type", "at most 16"),
+    Case("a str for a number", "    yield move_to(x='1')", "type", "'x' of move_to must be a number", 2),
+    Case("a bool for a number", "    yield move_to(x=True)", "type", "must be a number, got True", 2),
+    Case("a list for a number", "    yield move_to(x=[1.0])", "type", "got list", 2),
+    Case("a fraction for an int", "    yield move_to(tries=1.5)", "type", "a whole number", 2),
+    Case("no choice", "    yield move_to(speed='warp')", "type", "one of 'slow', 'fast'", 2),
+    Case("a number for a bool", "    yield move_to(hold=1)", "type", "True or False", 2),
+    Case("NaN", "    yield move_to(x=float('nan'))", "type", "must be finite", 2),
+    Case("infinity", "    yield move_to(x=1e999)", "type", "must be finite", 2),
+    Case("an unknown argument", "    yield move_to(z=1)", "type", "valid: x, y, speed, tries, hold", 2),
+    Case("too many arguments", "    yield grasp(1)", "type", "at most 0", 2),
+    Case("an argument twice", "    yield move_to(1, x=1)", "type", "'x' twice", 2),
+    Case("an outcome without yield", "    o = move_to()\n    o['reached']\n    yield", "type", "outcome = yield", 3),
+    Case("yield from a primitive", "    yield from grasp()", "type", "outcome = yield", 2),
+    Case("no generator", "    return 3", "type", "must be a generator", 1),
+    # primitives
+    Case("an unknown primitive", "    yield fly(x=1)", "primitive", "valid: observe, move_to, grasp", 2),
+    # what the guest's own code is replaced by
+    Case("a reply too long", _reach("g['_reply'] = lambda *_: '[' * 100_000"), "reply", "at most 4096 bytes"),
+    Case("a reply nested deep", _reach("g['_reply'] = lambda *_: '[' * 4000"), "reply", "RecursionError"),
+    Case("a reply of 30 MB", _reach("g['_reply'] = lambda *_: 'x' * 10_000_000"), "reply", "at most 4096 bytes"),
+    Case("a reply with NaN", _reach("g['_reply'] = lambda *_: '[\"ask\",false,[[\"move_to\",{\"x\":NaN},1]]]'"), "reply"),
+    Case("a reply with 1e999", _reach("g['_reply'] = lambda *_: '[\"ask\",false,[[\"move_to\",{\"x\":1e999},1]]]'"), "reply"),
+    Case("a forged primitive", _reach("g['_reply'] = lambda *_: '[\"ask\",false,[[\"fly\",{},1]]]'"), "primitive", "'fly'"),
+    Case("a forged argument", _reach("g['_reply'] = lambda *_: '[\"ask\",false,[[\"grasp\",{\"x\":1},1]]]'"), "type"),
+    Case("a forged kind", _reach("g['_reply'] = lambda *_: '[\"error\",\"quarantined\",\"\",1]'"), "reply"),
+    Case("a reply that is no text", _reach("g['_reply'] = lambda *_: 3"), "error", "the interpreter stopped"),
+    Case("files by way of os", _reach(OS + ".listdir('/')"), "error"),
+    Case("entropy by way of os", _reach(OS + ".urandom(8)"), "error"),
+    Case("leaving by way of os", _reach(OS + "._exit(3)"), "error"),
+    Case("processes by way of os", _reach(OS + ".system('id')"), "error", "AttributeError"),
+    Case("environment by way of os", _reach(f"raise ValueError(str(dict({OS}.environ)))"), "error", "ValueError: {}"),
+]  # fmt: skip
+
+
+def _stopped(turns: list[Turn]) -> Verdict:
+    last = turns[-1]
+    assert isinstance(last, Verdict), last
+    return last
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_a_program_that_misbehaves_is_stopped(case: Case, play: Callable[..., list[Turn]]) -> None:
+    verdict = _stopped(play(f"def run():\n{case.body}"))
+    assert verdict.kind == case.kind, verdict
+    assert case.says in verdict.message
+    if case.line is not None:
+        assert verdict.line == case.line
+    assert 0 < verdict.fuel <= Budgets().turn_fuel
+
+
+LOADS = [
+    ("a syntax error", "def run(:", "SyntaxError", 1),
+    ("an indentation error", "def run():\nyield", "IndentationError", 2),
+    ("an error at the top level", "\nx = 1 / 0", "ZeroDivisionError", 2),
+    ("an import", "import numpy", "use lists of floats with `vec`", 1),
+    ("no run", "x = 1", "no function `run`", None),
+    ("a null byte", "x = '\0'", "null bytes", None),
+    ("deep nesting", "x = " + "(" * 9000, "", None),
+    ("deep signs", "x = " + "-" * 9000 + "1", "nested too deep", None),
+    ("deep attributes", "x = a" + ".b" * 8000, "", None),
+    ("too long", "#" * 16_385, "at most 16384", None),
+]
+
+
+@pytest.mark.parametrize(("source", "says", "line"), [c[1:] for c in LOADS], ids=[c[0] for c in LOADS])
+def test_a_source_that_cannot_be_loaded(
+    source: str, says: str, line: int | None, open_guest: Callable[..., Guest]
+) -> None:
+    guest = open_guest(source, "def run():\n    yield grasp()")
+    verdict = guest.start("a", {})
+    assert isinstance(verdict, Verdict)
+    assert (verdict.kind, verdict.line) == ("load", line)
+    assert says in verdict.message
+    assert guest.start("a", {}) == verdict
+    assert guest.can_start("a", {}) == verdict if "can_start" in source else guest.has_can_start("a") is False
+    assert isinstance(guest.start("b", {}), Ask)
+
+
+def test_loading_has_a_budget_of_its_own(open_guest: Callable[..., Guest]) -> None:
+    guest = open_guest("while True: pass", budgets=Budgets(load_fuel=50_000_000))
+    verdict = guest.start("a", {})
+    assert isinstance(verdict, Verdict)
+    assert (verdict.kind, verdict.fuel) == ("fuel", 50_000_000)
+
+
+def test_the_wall_clock_is_the_backstop(play: Callable[..., list[Turn]]) -> None:
+    budgets = Budgets(turn_fuel=10**15, wall_seconds=0.01)
+    verdict = _stopped(play("def run():\n    while True: pass\n    yield", budgets=budgets))
+    assert verdict.kind == "wall"
+
+
+def test_a_run_that_takes_other_parameters(play: Callable[..., list[Turn]]) -> None:
+    verdict = _stopped(play("def run(x):\n    yield grasp()"))
+    assert verdict.kind == "type"
+    assert "missing 1 required positional argument: 'x'" in verdict.message
