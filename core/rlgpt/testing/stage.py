@@ -16,14 +16,16 @@ from rlgpt.plugin.base import Context, EnvironmentPlugin, Primitive
 class Call:
     """What one call of a primitive did.
 
-    :ivar outcome: what it returned; None where the episode ended first, or it wanted more than its ``max_steps``.
+    :ivar outcome: what it returned; None where it was ended before.
     :ivar actions: the low-level actions it asked for, in order.
+    :ivar invalid: actions it asked for that are not of the action space (none or one: the call ends there).
     :ivar overran: it wanted more than its ``max_steps``.
     :ivar success: ``info["success"]`` was True at one of its steps.
     """
 
     outcome: Mapping[str, Plain] | None = None
     actions: list[Any] = field(default_factory=list)
+    invalid: list[Any] = field(default_factory=list)
     overran: bool = False
     success: bool = False
 
@@ -72,7 +74,7 @@ class Stage:
         return actions
 
     def call(self, primitive: Primitive, args: Mapping[str, Plain]) -> Call:
-        """Run a primitive until it returns, the episode ends, or it wants more steps than it may take."""
+        """Run a primitive until it returns, the episode ends, or it asks for too much or for what is not an action."""
         call = Call()
         run = primitive.run(self.context, **args)
         try:
@@ -80,6 +82,9 @@ class Stage:
                 action = next(run)
                 if len(call.actions) == primitive.max_steps:
                     call.overran = True
+                    break
+                if action not in self.env.action_space:
+                    call.invalid.append(action)
                     break
                 call.actions.append(action)
                 info = self.step(action)[4]

@@ -44,11 +44,12 @@ class EnvironmentLaws(Laws):
         if task.horizon > self.horizon_limit:
             pytest.skip(f"horizon {task.horizon} is longer than horizon_limit = {self.horizon_limit}")
         with Stage(plugin, task) as stage:
-            for seed in self.seeds:
-                stage.reset(seed)
-                if _play(stage, task):
-                    return
-        pytest.skip("random play never lasts until the horizon")
+            for idle in (False, True):
+                for seed in self.seeds:
+                    stage.reset(seed)
+                    if _play(stage, task, idle=idle):
+                        return
+        pytest.skip("neither random play nor idling lasts until the horizon")
 
     def test_the_seed_decides(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task, seed=7) as a, Stage(plugin, task, seed=7) as b:
@@ -92,10 +93,12 @@ def check(env: gymnasium.Env[Any, Any]) -> None:
         check_env(env, skip_render_check=True)
 
 
-def _play(stage: Stage, task: Task) -> bool:
-    """Play at random; True where the episode lasted until the horizon."""
+def _play(stage: Stage, task: Task, *, idle: bool) -> bool:
+    """Play at random, or do nothing; True where the episode lasted until the horizon."""
+    space = stage.env.action_space
     for t in range(1, task.horizon + 1):
-        _, _, terminated, truncated, _ = stage.step(stage.env.action_space.sample())
+        action = stage.plugin.noop(space, stage.context) if idle else space.sample()
+        _, _, terminated, truncated, _ = stage.step(action)
         assert t == task.horizon or not truncated, (
             f"{task.id}: truncated at step {t}, its horizon is {task.horizon}. Truncate at task.horizon "
             "(gymnasium.wrappers.TimeLimit(env, task.horizon))."

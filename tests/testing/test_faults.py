@@ -1,0 +1,293 @@
+"""Planted faults: broken variants of the grid plugin, each of which the contract must catch, by the law it breaks."""
+
+import inspect
+import re
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rlgpt.domain import Parameter
+from rlgpt.plugin.base import Labels, Primitive, ResetOption, RewardTerm, ViewKey
+from rlgpt.testing import PluginContract
+from rlgpt.testing.grid import DIRECTIONS, USE, GridEnv, GridPlugin
+
+LAWS = {name: law for name, law in inspect.getmembers(PluginContract) if name.startswith("test_")}
+OF_THE_MODULE = {"test_the_manager_takes_it", "test_importing_and_listing_tasks_is_light"}
+
+
+def broken_laws(plugin, laws=None) -> dict[str, str]:
+    """Law -> what it says, for every law of the contract that the plugin's first task breaks."""
+    contract, found = PluginContract(), {}
+    for name in laws or LAWS.keys() - OF_THE_MODULE:
+        values = {"plugin": plugin, "task": next(iter(plugin.tasks().values()))}
+        wanted = inspect.signature(LAWS[name]).parameters.keys() & values
+        try:
+            LAWS[name](contract, **{k: values[k] for k in wanted})
+        except pytest.skip.Exception:
+            continue
+        except Exception as fault:
+            found[name] = f"{type(fault).__name__}: {fault}"
+    return found
+
+
+class WithEnv(GridPlugin):
+    """A plugin whose environment is a broken one."""
+
+    env: type[GridEnv]
+
+    def make_env(self, task, *, seed, render_mode=None):
+        return self.env(task.id.split("/")[1], task.horizon, render_mode)
+
+
+def with_env(env_class) -> GridPlugin:
+    return type("Broken", (WithEnv,), {"env": env_class})()
+
+
+def with_hook(name: str, value) -> GridPlugin:
+    """The grid plugin with one hook that answers otherwise: ``value(what it says, task or context)``."""
+
+    def hook(self, *args):
+        return value(getattr(GridPlugin, name)(self, *args), *args)
+
+    return type("Broken", (GridPlugin,), {name: hook})()
+
+
+def with_primitive(name, run, parameters=(), outcome=None, max_steps=40) -> GridPlugin:
+    extra = Primitive(name, "Do it.", run, parameters, outcome or {}, max_steps)
+    return with_hook("primitives", lambda usual, task: (*usual, extra))
+
+
+class SuccessAtTheEnd(GridEnv):
+    def step(self, action):
+        *rest, terminated, truncated, info = super().step(action)
+        return *rest, terminated, truncated, info if terminated else {}
+
+
+class SuccessOfNumpy(GridEnv):
+    def step(self, action):
+        *rest, info = super().step(action)
+        return *rest, {"success": np.bool_(info["success"])}
+
+
+class NeverTruncated(GridEnv):
+    def step(self, action):
+        observation, reward, terminated, _, info = super().step(action)
+        return observation, reward, terminated, False, info
+
+
+class TruncatedEarly(GridEnv):
+    def __init__(self, goal, horizon, render_mode=None):
+        super().__init__(goal, horizon - 1, render_mode)
+
+
+class Unseeded(GridEnv):
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.agent = tuple(int(i) for i in np.random.default_rng().integers(7, size=2))
+        return self._observation(), {"success": False}
+
+
+class Remembers(GridEnv):
+    """What an episode did leaks into the next."""
+
+    def reset(self, *, seed=None, options=None):
+        was = self.agent
+        super().reset(seed=seed, options=options)
+        self.agent = was
+        return self._observation(), {"success": False}
+
+
+class OutOfSpace(GridEnv):
+    def _observation(self):
+        return super()._observation() + np.float32(1)
+
+
+class StartsSolved(GridEnv):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)[0], {"success": True}
+
+
+class FloatFrames(GridEnv):
+    def render(self):
+        return super().render() / 255
+
+
+def fetch(ctx):
+    """Solves grid/key by itself."""
+    while not ctx.model.holding:
+        (row, column), (goal_row, goal_column) = ctx.model.agent, ctx.model.key
+        if row != goal_row:
+            yield DIRECTIONS.index("up" if row > goal_row else "down")
+        elif column != goal_column:
+            yield DIRECTIONS.index("left" if column > goal_column else "right")
+        else:
+            yield USE
+
+
+def forever(ctx):
+    while True:
+        yield 0
+
+
+def teleport(ctx):
+    ctx.model.agent = (3, 3)
+    yield USE
+
+
+def sixth_action(ctx):
+    yield 5
+
+
+def unseeded_steps(ctx):
+    for _ in range(int(np.random.default_rng().integers(1, 7))):
+        yield 0
+    ctx.model.agent = (int(np.random.default_rng().integers(7)), 3)
+    yield 0
+
+
+def says_more(ctx):
+    yield 0
+    return {"moved": 1, "blocked": False}
+
+
+def says_numpy(ctx):
+    yield 0
+    return {"moved": np.float32(1)}
+
+
+def looks_and_moves(view, ctx):
+    ctx.model.agent = (0, 0)
+    return view
+
+
+def leaky_term(usual, task):
+    return (*usual, RewardTerm("hurry", "be quick", lambda ctx: 1 - ctx.step / 10, "step"))
+
+
+FAULTS = {
+    "ids without the prefix": (
+        with_hook("tasks", lambda t: {"other/key": replace_id(t["grid/key"])}),
+        "test_tasks_are_keyed_by_ids_that_start_with_the_name",
+    ),
+    "success only at the end": (with_env(SuccessAtTheEnd), "test_success_is_a_bool_at_every_step"),
+    "success of numpy": (with_env(SuccessOfNumpy), "test_success_is_a_bool_at_every_step"),
+    "solved at reset": (with_env(StartsSolved), "test_no_episode_starts_solved"),
+    "never truncated": (with_env(NeverTruncated), "test_episodes_are_truncated_at_the_horizon"),
+    "truncated early": (with_env(TruncatedEarly), "test_episodes_are_truncated_at_the_horizon"),
+    "unseeded start": (with_env(Unseeded), "test_the_seed_decides"),
+    "state leaks": (with_env(Remembers), "test_the_seed_decides"),
+    "observation out of its space": (with_env(OutOfSpace), "test_it_passes_check_env"),
+    "frames of floats": (with_env(FloatFrames), "test_frames_are_images"),
+    "undocumented view key": (with_hook("view", lambda v, ctx: {**v, "x": 1}), "test_the_view_is_what_its_keys_say"),
+    "view of numpy": (with_hook("view", lambda v, ctx: {**v, "agent": ctx.observation[:2]}), "test_the_view_is_what"),
+    "view of tuples": (with_hook("view", lambda v, ctx: {**v, "agent": ctx.model.agent}), "test_the_view_is_what"),
+    "view with NaN": (with_hook("view", lambda v, ctx: {**v, "holding": float("nan")}), "test_the_view_is_what"),
+    "view of another size": (with_hook("view", lambda v, ctx: {**v, "agent": [1]}), "test_the_view_is_what"),
+    "view too large": (with_hook("view", lambda v, ctx: {**v, "map": "x" * 9000}), "test_the_view_fits_the_sandbox"),
+    "view that acts": (with_hook("view", looks_and_moves), "test_looking_changes_nothing"),
+    "view key twice": (with_hook("view_keys", lambda k, task: (*k, k[0])), "test_view_keys_are_documented"),
+    "view key without doc": (
+        with_hook("view_keys", lambda k, task: (*k[:-1], ViewKey("map", ""))),
+        "test_view_keys_are_documented",
+    ),
+    "endless summary": (with_hook("summarize", lambda s, view: s * 99), "test_summaries_are_short_words"),
+    "a label is missing": (with_hook("labels", lambda x, task: Labels(DIRECTIONS)), "test_labels_name_every_part"),
+    "set-up of another world": (
+        with_hook("default_setup", lambda s, task: s.model_copy(update={"reward_weights": {"near_ky": 1.0}})),
+        "test_the_default_setup_names_what_there_is",
+    ),
+    "policy sees text": (
+        with_hook("default_setup", lambda s, task: s.model_copy(update={"observation_keys": ("map",)})),
+        "test_the_default_setup_names_what_there_is",
+    ),
+    "term out of bounds": (with_hook("reward_terms", leaky_term), "test_reward_terms_keep_their_bounds"),
+    "term without bounds": (
+        with_hook(
+            "reward_terms", lambda t, task: [replace(x, name="mine") if x.name == "env_reward" else x for x in t]
+        ),
+        "test_reward_terms_say_what_they_are",
+    ),
+    "reset option without effect": (
+        with_hook("reset_options", lambda o, task: [ResetOption("far", "starts far away", {"start": "far"})]),
+        "test_reset_options_start_elsewhere",
+    ),
+    "primitive that solves": (with_primitive("fetch", fetch), "test_no_single_call_is_a_solution"),
+    "primitive without end": (
+        with_primitive("forever", forever, max_steps=20),
+        "test_they_ask_for_valid_actions_and_end",
+    ),
+    "primitive out of the space": (with_primitive("sixth", sixth_action), "test_they_ask_for_valid_actions_and_end"),
+    "primitive that teleports": (with_primitive("teleport", teleport), "test_they_act_through_actions_alone"),
+    "primitive of chance": (with_primitive("chance", unseeded_steps), "test_they_act_through_actions_alone"),
+    "outcome not as documented": (
+        with_primitive("says", says_more, outcome={"moved": "cells"}),
+        "test_outcomes_are_as_documented",
+    ),
+    "outcome of numpy": (
+        with_primitive("says", says_numpy, outcome={"moved": "cells"}),
+        "test_outcomes_are_as_documented",
+    ),
+    "primitive named twice": (with_primitive("go", forever), "test_primitives_are_documented"),
+    "knowledge without end": (with_hook("knowledge", lambda k, task: k * 99), "test_knowledge_is_bounded"),
+    "unknown hyperparameter": (
+        with_hook("trainer_defaults", lambda d, task: {"learning_rat": 1e-3}),
+        "test_trainer_defaults_are_hyperparameters",
+    ),
+}
+
+
+def replace_id(task):
+    return task.model_copy(update={"id": "other/key"})
+
+
+@pytest.mark.parametrize(("plugin", "law"), FAULTS.values(), ids=FAULTS)
+def test_the_contract_catches(plugin, law: str) -> None:
+    found = broken_laws(plugin)
+    hits = [text for name, text in found.items() if name.startswith(law)]
+    assert hits, f"{law} is among none of {found}"
+    assert re.search(r"[.!?\]}]$|valid|must|unexpected|permitted", hits[0].strip()), f"a law says what to do: {hits[0]}"
+
+
+def test_the_sound_plugin_breaks_no_law() -> None:
+    assert broken_laws(GridPlugin()) == {}
+
+
+MODULES = {
+    "heavy": (
+        "import matplotlib\nfrom rlgpt.testing.grid import *\nfrom rlgpt.testing.grid import rlgpt_plugins\n",
+        "matplotlib",
+    ),
+    "broken": ("import no_such_module\n", "no_such_module"),
+    "empty": ("from rlgpt.plugin import hookimpl\n@hookimpl\ndef rlgpt_plugins():\n    return []\n", "offers no task"),
+}
+
+
+@pytest.mark.parametrize(("source", "text"), MODULES.values(), ids=MODULES)
+def test_the_contract_catches_modules(tmp_path, monkeypatch, source: str, text: str) -> None:
+    module = f"faulty_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{module}.py").write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    contract = type("Contract", (PluginContract,), {"module": module})()
+    said = []
+    for law in sorted(OF_THE_MODULE):
+        try:
+            LAWS[law](contract)
+        except (AssertionError, ImportError) as fault:
+            said.append(str(fault))
+    assert any(text in s for s in said), said
+    sys.modules.pop(module, None)
+
+
+def test_a_call_of_one_argument_setting_is_enough() -> None:
+    """A choice among harmless calls that hides a solution."""
+
+    def run(ctx, what):
+        if what == "everything":
+            yield from fetch(ctx)
+        else:
+            yield 0
+
+    what = Parameter(name="what", kind="choice", choices=("nothing", "something", "everything"), default="nothing")
+    found = broken_laws(with_primitive("do", run, (what,)), ["test_no_single_call_is_a_solution"])
+    assert "do(what='everything') alone succeeds in 20 of 20" in found["test_no_single_call_is_a_solution"]
