@@ -47,7 +47,7 @@ def test_saving_replaces_a_bundle_and_nothing_else(bundle: Bundle, tmp_path: Pat
     assert [p.name for p in tmp_path.iterdir()] == ["b"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years of work")
-    with pytest.raises(BundleError, match="no bundle.json"):
+    with pytest.raises(BundleError, match=r"no bundle.json"):
         save_bundle(bundle, tmp_path / "mine")
     assert (tmp_path / "mine" / "thesis.tex").exists()
 
@@ -63,7 +63,7 @@ def test_a_hostile_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
 
     folder = fresh("name")
     edit(folder, actions=[{"name": "../../etc/passwd", "doc": "", "max_steps": 3}])
-    with pytest.raises(BundleError, match="valid bundle"):
+    with pytest.raises(BundleError, match=r"valid bundle"):
         load_bundle(folder)
 
     folder = fresh("link")
@@ -71,17 +71,17 @@ def test_a_hostile_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
     secret.write_text("key")
     (folder / "actions" / "go.py").unlink()
     (folder / "actions" / "go.py").symlink_to(secret)
-    with pytest.raises(BundleError, match="no regular file"):
+    with pytest.raises(BundleError, match=r"no regular file"):
         load_bundle(folder)
 
     folder = fresh("large")
     (folder / "actions" / "go.py").write_text("#" * 100_000)
-    with pytest.raises(BundleError, match="100000 bytes"):
+    with pytest.raises(BundleError, match=r"100000 bytes"):
         load_bundle(folder)
 
     folder = fresh("version")
     edit(folder, schema_version=7)
-    with pytest.raises(BundleError, match="schema version 7"):
+    with pytest.raises(BundleError, match=r"schema version 7"):
         load_bundle(folder)
 
     for number, text in enumerate(("{", "[1]", '{"schema_version": 1, "actions": 3}', "[" * 5000, "\xff")):
@@ -90,5 +90,5 @@ def test_a_hostile_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
         with pytest.raises(BundleError):
             load_bundle(folder)
 
-    with pytest.raises(BundleError, match="no bundle at"):
+    with pytest.raises(BundleError, match=r"no bundle at"):
         load_bundle(tmp_path / "nowhere")

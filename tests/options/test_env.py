@@ -182,7 +182,7 @@ def test_exceptions_of_the_environment_propagate() -> None:
         raise ValueError("the simulator is on fire")
 
     env.env.step = broken  # type: ignore[method-assign]
-    with pytest.raises(ValueError, match="on fire"):
+    with pytest.raises(ValueError, match=r"on fire"):
         env.step(5)
 
 
@@ -224,9 +224,9 @@ def test_a_bundle_brings_its_setup() -> None:
     )
     assert env.layout.branches == ("use", "walk")
     assert env.gamma == 0.5
-    with pytest.raises(ConfigError, match="gamma is 2"):
+    with pytest.raises(ConfigError, match=r"gamma is 2"):
         extend(gym.make("CartPole-v1"), gamma=2)
-    with pytest.raises(ConfigError, match="2 tasks"):
+    with pytest.raises(ConfigError, match=r"2 tasks"):
         extend(plugin.make_env(KEY, seed=0), plugin=plugin)
-    with pytest.raises(UnknownNameError, match="grid/kee"):
+    with pytest.raises(UnknownNameError, match=r"grid/kee"):
         extend(plugin.make_env(KEY, seed=0), plugin=plugin, task="grid/kee")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -23,7 +23,7 @@ def still(name: str, parameter: bool = False) -> CodedAction:
 class Spaces(gym.Env[Any, Any]):
     """Remembers the last action."""
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 
     def __init__(self, space: spaces.Space) -> None:
         self.action_space = space
@@ -71,7 +71,7 @@ def test_spaces_that_are_flat_already_stay() -> None:
 
 def test_a_mixed_tuple_has_no_flat_view() -> None:
     mixed = spaces.Tuple([spaces.Discrete(2), spaces.Box(-1, 1, (1,), np.float32)])
-    with pytest.raises(ConfigError, match="no flat view"):
+    with pytest.raises(ConfigError, match=r"no flat view"):
         flat_view(extend(Spaces(mixed), [still("x")]))
 
 
@@ -81,5 +81,5 @@ def test_stable_baselines3_accepts_it() -> None:
     plugin, task = GridPlugin(), TASKS["grid/key"]
     check_env(flat_view(extend(plugin.make_env(task, seed=0), [still("x", True)], plugin=plugin, task=task)))
     pendulum = flat_view(extend(gym.make("Pendulum-v1"), [still("x", True)]))
-    with pytest.warns(UserWarning, match="symmetric"):
+    with pytest.warns(UserWarning, match=r"symmetric"):
         check_env(pendulum)

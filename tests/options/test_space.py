@@ -116,13 +116,13 @@ def test_a_box_goes_whole() -> None:
 
 
 def test_errors_name_what_was_given_and_what_is_valid() -> None:
-    with pytest.raises(UnknownNameError, match="'q'.*a, b, c"):
+    with pytest.raises(UnknownNameError, match=r"'q'.*a, b, c"):
         ExtendedSpace(BOX, [coded("x")], tuple("abc"), keep=("q",), filler=np.zeros(3))
-    with pytest.raises(ConfigError, match="at least two choices"):
+    with pytest.raises(ConfigError, match=r"at least two choices"):
         ExtendedSpace(BOX, [coded("x")], tuple("abc"), keep=(), filler=np.zeros(3))
-    with pytest.raises(ConfigError, match="different names"):
+    with pytest.raises(ConfigError, match=r"different names"):
         ExtendedSpace(spaces.Discrete(2), [coded("x")], ("x", "y"), filler=0)
-    with pytest.raises(ConfigError, match="cannot be extended.*MultiDiscrete"):
+    with pytest.raises(ConfigError, match=r"cannot be extended.*MultiDiscrete"):
         ExtendedSpace(spaces.Dict({"a": BOX}), [coded("x")], ("a",), filler={})
-    with pytest.raises(UnknownNameError, match="coded action"):
+    with pytest.raises(UnknownNameError, match=r"coded action"):
         ExtendedSpace(BOX, [coded("x")], tuple("abc"), filler=np.zeros(3)).write("y")

@@ -14,10 +14,13 @@ from rlgpt.sandbox import lint
 def write_actions(
     ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History
 ) -> tuple[tuple[CodedAction, ...], dict[str, tuple[Rehearsal, ...]]]:
-    """Write, rehearse and repair every coded sub-action of ``plan``, in its order.
+    """Write, rehearse and repair every coded sub-action of ``plan``, in its order. Fixed actions are taken as they are.
 
     :returns: the actions that are kept, and every attempt by sub-action.
     """
+    if not ctx.agents.rehearse:
+        write = ctx.agents.fast.write
+        return tuple(write(brief, plan, s, written=(), attempts=(), history=history) for s in plan.coded), {}
     kept: list[CodedAction] = []
     attempts: dict[str, tuple[Rehearsal, ...]] = {}
     for sub_action in plan.coded:

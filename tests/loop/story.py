@@ -1,0 +1,105 @@
+"""A whole run on the grid world with a scripted language model. As a script: a run that can be killed at any moment.
+
+    python story.py FOLDER TRAINER CALLS
+
+Each request that reaches the model is appended to the file CALLS.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rlgpt.agents.build import build_agents
+from rlgpt.llm.base import Request
+from rlgpt.llm.record import Recorder
+from rlgpt.loop import LoopContext, LoopSettings, Result, run
+from rlgpt.rl.base import Hyperparameters, Trainer
+from rlgpt.runs import Run
+from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
+from rlgpt.testing.llm import FakeLLM
+
+TASK = TASKS["grid/key"]
+SETTINGS = LoopSettings(
+    budget=3000, iterations=2, repairs=1, selection_episodes=4, report_episodes=6, code_episodes=2, target_success=1.0
+)
+HYPERPARAMETERS = Hyperparameters(envs=2, rollout=16, minibatch=32, epochs=2, hidden=(16,))
+
+WALK = """
+def run():
+    view = yield observe()
+    rows = view["key"][0] - view["agent"][0]
+    if rows:
+        yield go(direction="down" if rows > 0 else "up", cells=abs(rows))
+"""
+BROKEN = "def run():\n    yield observe()\n    return 1 / 0\n    yield\n"
+
+
+def reply(request: Request) -> str:
+    """What a model might say: its first version of ``to_row`` divides by zero, its plan never solves the task alone."""
+    key = request.key
+    if key.role == "slow":
+        parts = [("to_row", "code", "walk to the row of the key"), ("search", "rl", "find it in its row")]
+        return json.dumps(
+            {
+                "thoughts": f"iteration {key.iteration}",
+                "sub_actions": [
+                    {"name": n, "kind": k, "description": d, "reason": "it is simple"} for n, k, d in parts
+                ],
+            }
+        )
+    if key.role == "fast":
+        meta = {"thoughts": "", "doc": "Walk to the row of the key.", "parameters": [], "max_steps": 10}
+        return f"{json.dumps(meta)}\n```python\n{WALK if key.attempt else BROKEN}\n```"
+    if key.role == "setup":
+        return json.dumps(
+            {
+                "reward_weights": {"env_reward": 1.0, "near_key": 1.0},
+                "observation_keys": ["agent", "key", "door", "holding"],
+                "base_actions": None,
+                "coded_actions": ["to_row"],
+                "reason": "",
+            }
+        )
+    if key.role == "review":
+        return json.dumps({"thoughts": "", "works": True, "findings": []})
+    return json.dumps({"thoughts": "", "summary": "it searches in vain", "for_slow": [], "for_fast": []})
+
+
+def context(
+    folder: Path, trainer: Trainer, llm: Any = None, *, kind: str = "slow_fast_critic", **more: Any
+) -> LoopContext:
+    """The run in ``folder``, begun or gone on with."""
+    run_ = Run.open(folder) if (folder / "run.json").exists() else Run.create(folder, task=TASK.id, seed=0, config={})
+    plugin = GridPlugin()
+    agents = build_agents(kind, Recorder(llm or FakeLLM(reply), folder / "llm.jsonl"), plugin, TASK)
+    settings = more.pop("settings", SETTINGS)
+    return LoopContext(settings, TASK, plugin, grid_plugin, agents, trainer, HYPERPARAMETERS, run_, **more)
+
+
+def main(folder: Path, trainer: str, calls: Path) -> Result:
+    def asked(request: Request) -> str:
+        with calls.open("a") as log:
+            log.write(request.key.model_dump_json() + "\n")
+            log.flush()
+            os.fsync(log.fileno())
+        return reply(request)
+
+    return run(context(folder, make_trainer(trainer), FakeLLM(asked)))
+
+
+def make_trainer(name: str) -> Trainer:
+    if name == "ppo":
+        from rlgpt.rl.ppo import PPO
+
+        return PPO()
+    from rlgpt.rl.sample_factory import SampleFactory
+
+    return SampleFactory()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))

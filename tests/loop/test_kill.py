@@ -1,0 +1,81 @@
+"""kill -9 at any moment, then go on: every iteration exactly once, nothing paid for asked twice but what was in flight."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from rlgpt.runs import Run
+from story import SETTINGS
+
+STORY = Path(__file__).parent / "story.py"
+
+
+def start(folder: Path, trainer: str, calls: Path) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, str(STORY), str(folder), trainer, str(calls)]
+    with (calls.parent / "log").open("ab") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+
+
+def survive(tmp_path: Path, trainer: str, kills: int, *, longest: float, seed: int = 0) -> None:
+    """Kill runs at random moments until ``kills`` of them were killed; each goes on until it is finished."""
+    rng = random.Random(seed)
+    killed = number = 0
+    while killed < kills:
+        folder, calls = tmp_path / f"run{number}", tmp_path / f"calls{number}"
+        number += 1
+        killed_here = 0
+        while True:
+            process = start(folder, trainer, calls)
+            try:
+                assert process.wait(rng.uniform(0.5, longest) if killed < kills else 300) == 0, log_of(tmp_path)
+                break
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                killed += 1
+                killed_here += 1
+        finished(folder, calls, killed_here)
+
+
+def finished(folder: Path, calls: Path, kills: int) -> None:
+    run = Run.open(folder)
+    assert run.record.status == "finished"
+    assert [i.index for i in run.iterations()] == list(range(run.record.iterations))
+    assert len(run.iterations()) == SETTINGS.iterations
+    assert not [p for p in folder.rglob(".*.json.*") if p.suffix == ".json"], "a half-written file stands for a stage"
+    recorded = [json.loads(line)["request"]["key"] for line in (folder / "llm.jsonl").read_text().splitlines()]
+    assert len({json.dumps(k, sort_keys=True) for k in recorded}) == len(recorded)
+    asked = Counter(calls.read_text().splitlines())
+    assert sum(asked.values()) - len(asked) <= kills, "only a request in flight may be asked again"
+    for iteration in run.iterations():
+        assert iteration.training is not None
+        points = [p.primitive_steps for p in iteration.training.curve]
+        assert points == sorted(set(points)), "a part of the training was counted twice"
+
+
+def log_of(folder: Path) -> str:
+    return (folder / "log").read_text()[-3000:]
+
+
+def test_a_run_survives_kills(tmp_path: Path) -> None:
+    survive(tmp_path, "ppo", 3, longest=6.0)
+
+
+@pytest.mark.slow
+def test_a_run_survives_23_kills(tmp_path: Path) -> None:
+    survive(tmp_path, "ppo", 23, longest=8.0, seed=1)
+
+
+@pytest.mark.slow
+def test_a_run_with_sample_factory_survives_2_kills(tmp_path: Path) -> None:
+    pytest.importorskip("sample_factory")
+    survive(tmp_path, "sample_factory", 2, longest=40.0, seed=2)

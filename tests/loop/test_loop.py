@@ -1,0 +1,186 @@
+"""The two loops on the grid world: real trainer, real sandbox, a scripted model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rlgpt.domain import Iteration
+from rlgpt.errors import BudgetExceeded, RunError, TranscriptEnded
+from rlgpt.llm.base import Request
+from rlgpt.loop import LoopSettings, Observer, Seeds, run
+from rlgpt.options import load_bundle
+from rlgpt.rl.ppo import PPO
+from rlgpt.runs import Run
+from rlgpt.testing.llm import FakeLLM
+from story import SETTINGS, TASK, context, reply
+
+
+def test_a_run_from_plan_to_bundle(tmp_path: Path) -> None:
+    llm = FakeLLM(reply)
+    result = run(context(tmp_path, PPO(), llm))
+    assert result.stopped is None
+    assert [i.index for i in result.history] == [0, 1]
+    first = result.history[0]
+    assert [(r.attempt, r.failed) for r in first.rehearsals["to_row"]] == [(0, True), (1, False)]
+    assert first.rehearsals["to_row"][0].verdict is not None
+    assert first.rehearsals["to_row"][0].verdict.kind == "error"
+    assert first.setup.coded_actions == ("to_row",)
+    assert first.training is not None
+    assert first.critique is not None
+    assert result.history[1].critique is None, "nobody would read it"
+    record = Run.open(tmp_path).record
+    assert record.status == "finished"
+    assert record.steps.total == sum(i.steps.total for i in result.history) <= SETTINGS.budget * 1.1
+    assert record.steps.training == sum(i.training.primitive_steps for i in result.history if i.training)
+    assert record.steps.rehearsal > 0
+    assert record.steps.code > 0
+    assert record.success_rate == result.report.sampled.success_rate  # type: ignore[union-attr]
+    bundle = load_bundle(tmp_path / "bundle")
+    assert bundle.actions == result.history[record.best or 0].actions
+    assert bundle.tested_on is not None
+    assert bundle.tested_on.primitive_steps == record.steps.total
+    roles = [k.role for k in llm.keys if k.iteration == 0]
+    assert roles == ["slow", "fast", "fast", "review", "setup", "critic"]
+
+
+def test_a_finished_run_is_read_not_redone(tmp_path: Path) -> None:
+    first = run(context(tmp_path, PPO()))
+    llm = FakeLLM(reply)
+    again = run(context(tmp_path, PPO(), llm))
+    assert again == first
+    assert llm.requests == []
+
+
+def test_seeds_of_different_purposes_and_runs_never_meet() -> None:
+    sets = [
+        set(part)
+        for seed in range(5)
+        for s in [Seeds(seed)]
+        for part in (s.selection(100), s.report(100), s.code(0, 50), s.code(1, 50), [s.training(0), s.rehearsal(0)])
+    ]
+    assert len(set().union(*sets)) == sum(map(len, sets))
+
+
+@pytest.mark.parametrize(
+    ("kind", "asks", "trains"),
+    [
+        ("rl_only", False, True),
+        ("primitives_only", False, True),
+        ("code_only", True, False),
+        ("untrained", True, False),
+        ("slow_fast", True, True),
+    ],
+)
+def test_ablations_are_configuration(tmp_path: Path, kind: str, asks: bool, trains: bool) -> None:
+    llm = FakeLLM(reply)
+    settings = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
+    result = run(context(tmp_path, PPO(), llm, kind=kind, settings=settings))
+    assert bool(llm.requests) == asks
+    assert (result.history[0].training is not None) == trains
+    assert result.report is not None
+    assert result.report.mode == ("code" if kind == "code_only" else "policy")
+    if kind == "primitives_only":
+        assert {"go", "use"} <= {a.name for a in result.history[0].actions} or len(result.history[0].actions) >= 2
+    if kind == "slow_fast":
+        assert "review" not in [k.role for k in llm.keys]
+
+
+def test_code_that_solves_the_task_spends_no_steps_on_learning(tmp_path: Path) -> None:
+    solves = """
+def run():
+    view = yield observe()
+    for axis, names in ((0, ("up", "down")), (1, ("left", "right"))):
+        delta = view["key"][axis] - view["agent"][axis]
+        if delta:
+            yield go(direction=names[delta > 0], cells=abs(delta))
+    yield use()
+"""
+    meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
+
+    def all_code(request: Request) -> str:
+        return f"{meta}\n```python\n{solves}\n```" if request.key.role == "fast" else reply(request)
+
+    result = run(context(tmp_path, PPO(), FakeLLM(all_code)))
+    assert len(result.history) == 1
+    assert result.history[0].training is None
+    assert result.history[0].evaluation.mode == "code"
+    assert result.report is not None
+    assert result.report.mode == "code"
+    assert result.report.sampled.success_rate == 1.0
+    assert Run.open(tmp_path).record.steps.training == 0
+
+
+@pytest.mark.parametrize("stop", [BudgetExceeded("12 calls are spent"), TranscriptEnded("no further reply")])
+def test_a_model_that_stops_ends_the_run_with_the_best_so_far(tmp_path: Path, stop: Exception) -> None:
+    def dries_up(request: Request) -> str:
+        if request.key.iteration == 1:
+            raise stop
+        return reply(request)
+
+    result = run(context(tmp_path, PPO(), FakeLLM(dries_up)))
+    assert result.stopped is stop
+    assert len(result.history) == 1
+    assert result.report is not None
+    assert Run.open(tmp_path).record.status == "stopped"
+    assert str(stop) in Run.open(tmp_path).record.reason
+    resumed = run(context(tmp_path, PPO()))
+    assert len(resumed.history) == 2
+    assert Run.open(tmp_path).record.status == "finished"
+
+
+def test_a_model_that_stops_before_anything_leaves_a_run_to_resume(tmp_path: Path) -> None:
+    result = run(context(tmp_path, PPO(), FakeLLM({"slow": BudgetExceeded("none left")})))
+    assert result.report is None
+    assert Run.open(tmp_path).record.status == "stopped"
+
+
+def test_a_failure_is_recorded_with_its_cause(tmp_path: Path) -> None:
+    class Broken(PPO):
+        def train(self, *_: object, **__: object) -> None:  # type: ignore[override]
+            raise RuntimeError("the learner is on fire")
+
+    with pytest.raises(RuntimeError):
+        run(context(tmp_path, Broken()))
+    record = Run.open(tmp_path).record
+    assert (record.status, record.reason) == ("failed", "RuntimeError: the learner is on fire")
+
+
+def test_two_processes_cannot_work_on_one_run(tmp_path: Path) -> None:
+    ctx = context(tmp_path, PPO())
+    with ctx.run.lock(), pytest.raises(RunError, match="another process"):
+        run(ctx)
+
+
+def test_a_corrupt_stage_is_named_with_what_to_do(tmp_path: Path) -> None:
+    settings = SETTINGS.model_copy(update={"iterations": 1})
+    run(context(tmp_path, PPO(), settings=settings))
+    (tmp_path / "report.json").unlink()
+    (tmp_path / "iterations/0/iteration.json").unlink()
+    (tmp_path / "iterations/0/plan.json").write_text("{")
+    with pytest.raises(RunError, match=r"plan\.json is corrupt.*Delete it"):
+        run(context(tmp_path, PPO(), settings=settings))
+
+
+def test_the_observer_sees_every_stage(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    class Watching(Observer):
+        def stage(self, name: str, **facts: object) -> None:
+            seen.append(name)
+
+    settings = LoopSettings(
+        budget=1500, iterations=1, selection_episodes=2, report_episodes=2, code_episodes=1, target_success=1.0
+    )
+    run(context(tmp_path, PPO(), observer=Watching(), settings=settings))
+    assert seen == ["plan", "write", "rehearse", "write", "rehearse", "setup", "code", "train", "select", "report"]
+
+
+def test_iterations_are_whole_on_disk(tmp_path: Path) -> None:
+    result = run(context(tmp_path, PPO()))
+    for i, iteration in enumerate(result.history):
+        path = tmp_path / f"iterations/{i}/iteration.json"
+        assert Iteration.model_validate_json(path.read_text()) == iteration
+    assert Run.open(tmp_path).iterations() == result.history
+    assert TASK.id == Run.open(tmp_path).record.task
