@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from typing import Any
 
 import gymnasium
@@ -16,8 +18,8 @@ from rlgpt_kitchen.render import Camera
 from rlgpt_kitchen.tasks import elements_of
 
 make_mujoco_importable()
-
-from gymnasium_robotics.envs.franka_kitchen.kitchen_env import KitchenEnv  # noqa: E402
+with contextlib.redirect_stderr(io.StringIO()):  # where it prints a notice about other environments, in every process
+    from gymnasium_robotics.envs.franka_kitchen.kitchen_env import KitchenEnv
 
 BOUND = 100.0
 """Observations are clipped here: finite spaces, and far outside of what the arm (rad, rad/s) or an object reaches."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rlgpt_kitchen.elements import ELEMENTS, Element
 from rlgpt_kitchen.ik import JOINTS, Arm, Array, Pose
@@ -35,9 +36,12 @@ class KitchenModel:
         """Joint displacement (rad) that an action of 1 commands."""
         self.reach: Array = np.minimum(self.command, self.model.actuator_forcerange[:JOINTS, 1] / self.stiffness)
         """Largest commanded displacement (rad) that still adds torque."""
-        hand = {self.model.body(f"panda0_{part}").id for part in ("leftfinger", "rightfinger", "link7")}
         self._owner = np.array([self._element_of(b) for b in self.model.geom_bodyid])
-        self._is_hand = np.isin(self.model.geom_bodyid, list(hand))
+        self._left, self._right, wrist = (
+            self.model.geom_bodyid == self.model.body(f"panda0_{part}").id
+            for part in ("leftfinger", "rightfinger", "link7")
+        )
+        self._hand = self._left | self._right | wrist
 
     def _element_of(self, body: int) -> int:
         """Index of the element a body belongs to, or -1."""
@@ -77,10 +81,16 @@ class KitchenModel:
 
     def touched(self) -> frozenset[str]:
         """Names of the elements that the hand touches."""
+        owners = self._owner[self._partners(self._hand)]
+        return frozenset(self.elements[i].name for i in owners if i >= 0)
+
+    def held(self) -> bool:
+        """Whether both fingers touch the same thing: what tactile sensors would tell."""
+        bodies = self.model.geom_bodyid
+        left, right = (set(bodies[self._partners(finger)]) for finger in (self._left, self._right))
+        return bool((left & right) - set(bodies[self._hand]))
+
+    def _partners(self, mine: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """The geoms in contact with any of ``mine`` (a mask over geoms)."""
         pairs = self.data.contact.geom[: self.data.ncon]
-        names = set()
-        for hand, other in ((pairs[:, 0], pairs[:, 1]), (pairs[:, 1], pairs[:, 0])):
-            for owner in self._owner[other[self._is_hand[hand]]]:
-                if owner >= 0:
-                    names.add(self.elements[owner].name)
-        return frozenset(names)
+        return np.concatenate((pairs[mine[pairs[:, 0]], 1], pairs[mine[pairs[:, 1]], 0]))

@@ -85,7 +85,7 @@ def _fingers(ctx: Context, command: float, steps: int) -> Run:
 
 def grasp(ctx: Context, *, steps: int) -> Run:
     outcome = yield from _fingers(ctx, -1.0, steps)
-    return {**outcome, "holding": bool(opening(ctx) > 0.012)}
+    return {**outcome, "holding": ctx.model.held()}
 
 
 def release(ctx: Context, *, steps: int) -> Run:
@@ -115,7 +115,7 @@ def follow_arc(ctx: Context, *, x: float, y: float, z: float, axis: str, angle: 
         return centre + turn @ arm, rotation
 
     length = max(1, int(np.ceil(abs(angle) * max(radius / speed, 8.0 / np.pi))))
-    outcome = yield from along(ctx, waypoint, min(length, 40), tolerance=0.03)
+    outcome = yield from along(ctx, waypoint, length, tolerance=0.03, steps=60)
     if wrist == "free":
         ctx.memory.pop("rotation", None)
     elif wrist == "follow":
@@ -198,7 +198,7 @@ PRIMITIVES = (
         "Close the fingers and keep them closed until release.",
         grasp,
         (_steps(5, 15),),
-        {**_HAND, "holding": "the fingers stopped before they met: something is between them"},
+        {**_HAND, "holding": "both fingers touch the same thing"},
         15,
     ),
     Primitive("release", "Open the fingers, and keep them open until grasp.", release, (_steps(4, 15),), _HAND, 15),
@@ -236,7 +236,7 @@ PRIMITIVES = (
         "before it along the pointing direction, and close the fingers.",
         angled_grasp,
         (*_POINT, *_ANGLES, _metres("standoff", 0.05, 0.3, 0.15, "where the straight approach begins")),
-        {**_OUTCOME, "holding": "something is between the fingers", "opening": "m between the fingers"},
+        {**_OUTCOME, "holding": "both fingers touch the same thing", "opening": "m between the fingers"},
         80,
     ),
 )

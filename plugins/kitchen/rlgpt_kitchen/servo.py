@@ -21,6 +21,10 @@ GAIN, WINDUP = 0.15, 0.04
 """Integral of the position error: share added in each step, and its bound (m)."""
 PATIENCE, STUCK = 8, 0.006
 """Blocked: within so many steps the hand came no nearer than this to its target (m, plus 0.3 m per rad)."""
+LAG = 0.05
+"""A waypoint of a path goes on once the hand is as near as this, m, or every PATIENCE steps all the same."""
+SETTLE = 10
+"""Steps for the end of a path."""
 
 Servo = Generator[Array, None, dict[str, Plain]]
 
@@ -107,32 +111,28 @@ def servo(
 
 
 def along(
-    ctx: Context, waypoint: Callable[[float], tuple[Array, Array | None]], length: int, *, tolerance: float
+    ctx: Context, waypoint: Callable[[float], tuple[Array, Array | None]], length: int, *, tolerance: float, steps: int
 ) -> Servo:
-    """Moves the hand along ``waypoint(share)``, share in (0, 1], one waypoint a step; it waits where the hand lags.
+    """Moves the hand along ``waypoint(share)``, share in (0, 1]; the waypoint waits where the hand lags behind.
 
     :param length: steps the path takes at the wanted speed.
     :returns: as :func:`servo`, for the path's end.
     """
     share, taken = 0.0, 0
-    while share < 1.0 and taken < 2 * length:
-        share = min(1.0, share + 1.0 / length)
-        for _ in range(3):
-            target, rotation = waypoint(share)
-            pose = pose_of(ctx)
-            error = target - pose.position
-            shift = _shorten(error, 0.08)
-            if rotation is None:
-                yield command(ctx, shift)
-            else:
-                yield command(ctx, np.concatenate((shift, _shorten(rotation_vector(rotation, pose.rotation), TURN))))
-            taken += 1
-            error = target - pose_of(ctx).position
-            if float(error @ error) < 0.05**2:
-                break
+    while share < 1.0 and taken < steps - SETTLE:
+        target, rotation = waypoint(min(1.0, share + 1.0 / length))
+        pose = pose_of(ctx)
+        error = target - pose.position
+        if taken % PATIENCE == PATIENCE - 1 or float(error @ error) < LAG**2:
+            share = min(1.0, share + 1.0 / length)
+        twist = _shorten(error, 2 * SPEED)
+        if rotation is not None:
+            twist = np.concatenate((twist, _shorten(rotation_vector(rotation, pose.rotation), TURN)))
+        yield command(ctx, twist)
+        taken += 1
     target, rotation = waypoint(1.0)
-    end = yield from servo(ctx, target, rotation, tolerance=tolerance, steps=10)
-    return {**end, "steps": int(end["steps"]) + taken}  # type: ignore[arg-type]
+    end = yield from servo(ctx, target, rotation, tolerance=tolerance, steps=SETTLE)
+    return {**end, "steps": taken + int(end["steps"])}  # type: ignore[arg-type]
 
 
 def wait(ctx: Context, steps: int) -> Generator[Array, None, None]:
