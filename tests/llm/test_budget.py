@@ -94,7 +94,7 @@ def test_tokens_overshoot_by_one_reply_at_most(sizes: list[tuple[int, int]], lim
         try:
             llm.complete(request(n))
         except BudgetExceeded:
-            assert llm.spending.tokens + prompt_tokens(request().messages) > limit  # noqa: PT017
+            assert llm.spending.tokens + prompt_tokens(request().messages) > limit
             break
         answered.append(llm.spending.tokens)
     assert all(total <= limit for total in answered[:-1])

@@ -69,6 +69,29 @@ def test_every_fault_is_survived(provider: Provider, request_: Request, fault: s
     assert len(provider.requests) == (1 if direct else 2)
 
 
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("truncated_json", "its JSON could not be read"),
+        ("wrong_schema", "verdict: there is no such field"),
+        ("empty", "it was empty"),
+        ("null", "it was empty"),
+        ("refusal", "it declined to answer"),
+        ("refusal_text", "it declined to answer"),
+        ("filtered", "it declined to answer"),
+        ("megabyte", "it was longer than 200,000 characters"),
+        ("surrogate", "x: there is no such field"),
+    ],
+)
+def test_a_model_is_told_what_was_wrong(provider: Provider, request_: Request, fault: str, told: str) -> None:
+    provider.script = [FAULTS[fault]]
+    ask(model(provider), request_, Review)
+    messages = provider.requests[1]["messages"]
+    assert [m["role"] for m in messages] == ["system", "user", "assistant", "user"]
+    assert told in messages[-1]["content"]
+    assert sum(len(m["content"]) for m in messages) < 25_000
+
+
 TRANSPORT = (
     "429",
     "429_date",

@@ -137,7 +137,9 @@ class LiteLLM(LLM):
 
     def _reply(self, response: Any, request: Request, seconds: float) -> Reply:
         choice = response.choices[0]
-        text = str(choice.message.content or "")[: REPLY_LIMIT + 1].encode(errors="replace").decode()
+        refusal = (getattr(choice.message, "provider_specific_fields", None) or {}).get("refusal")
+        text = str(choice.message.content or refusal or "")[: REPLY_LIMIT + 1].encode(errors="replace").decode()
+        finish_reason = "refusal" if refusal else str(choice.finish_reason or "stop")
         told = getattr(response, "usage", None)
         prompt, completion = (int(getattr(told, f"{kind}_tokens", 0) or 0) for kind in ("prompt", "completion"))
         estimated = prompt <= 0 or (completion <= 0 and bool(text))
@@ -152,7 +154,7 @@ class LiteLLM(LLM):
             cost_source="unknown" if dollars is None else "price_table",
             seconds=seconds,
         )
-        return Reply(text=text, model=self.model, usage=usage, finish_reason=str(choice.finish_reason or "stop"))
+        return Reply(text=text, model=self.model, usage=usage, finish_reason=finish_reason)
 
     def _dollars(self, response: Any, prompt: int, completion: int) -> float | None:
         if self.price is not None:

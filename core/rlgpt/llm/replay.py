@@ -51,7 +51,7 @@ class Replay(LLM):
         if entry is None:
             raise TranscriptEnded(
                 f"{path} holds no reply to {describe(key)}: the recorded run ended before, or went another way. "
-                "To go further, ask a model: llm=record llm.model=MODEL."
+                "To go further, resume the run with llm=record llm.model=MODEL."
             )
         if entry.fingerprint != request.fingerprint:
             raise TranscriptError(

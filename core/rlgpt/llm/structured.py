@@ -87,7 +87,8 @@ def read(reply: Reply, schema: type[M]) -> M:
     :raises UnreadableError: the reply is empty, a refusal, too long, or holds no such object.
     """
     text = reply.text
-    if not text.strip():
+    filtered = reply.finish_reason in ("content_filter", "refusal")
+    if not text.strip() and not filtered:
         raise UnreadableError(
             ["it was empty" if reply.finish_reason != "length" else "it ran out of tokens before any text"]
         )
@@ -106,7 +107,7 @@ def read(reply: Reply, schema: type[M]) -> M:
     if faults:
         _, nearest = max(faults, key=lambda pair: pair[0])
         raise UnreadableError(_complaints(nearest, schema))
-    if reply.finish_reason in ("content_filter", "refusal") or _REFUSALS.match(text):
+    if filtered or _REFUSALS.match(text):
         raise UnreadableError(["it declined to answer instead of giving the JSON object"])
     if found.fault:
         raise UnreadableError([f"its JSON could not be read: {found.fault}"])
