@@ -1,0 +1,154 @@
+"""A PolicyEnv in the shape Sample Factory wants, counting on the board as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from rlgpt.domain import Verdict
+from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.policy_env import PolicyEnv, build
+from rlgpt.rl.sample_factory.board import DECISIONS, FIRST_ENV, Board
+from rlgpt.rl.sample_factory.job import BOARD, LEDGER, VERDICTS, Job
+from rlgpt.rl.tally import NO_VIOLATION, QUARANTINE_AFTER
+
+LAST = "last_"
+"""Prefix of the entries that hold the last observation of an episode a time limit cut, beside the next one's first."""
+
+_VERDICT_BYTES = 1 << 20
+
+_Agents = tuple[list[dict[str, NDArray[Any]]], list[float], list[bool], list[bool], list[dict[str, Any]]]
+
+
+def policy_entries(space: spaces.Dict) -> tuple[str, ...]:
+    """The entries of an observation that the networks read (Sample Factory's buffers cannot hold an empty one)."""
+    read = (key for key in space.spaces if key == "obs" or key.startswith("image_"))
+    return tuple(key for key in read if 0 not in (space[key].shape or ()))
+
+
+class Adapter(gymnasium.Env[Any, Any]):
+    """One environment as Sample Factory's one-agent "multi-agent" one: lists of length 1, reset at the end of episodes.
+
+    Sample Factory drops the last observation of an episode when it resets, and has no place for a decision's duration.
+    So the observation after a decision holds, whether or not an episode ended in between: ``duration``, that
+    decision's own; and for each entry the networks read, ``last_ENTRY``, the episode's last observation where a time
+    limit cut it (zeros elsewhere).
+
+    Its action space is always a Tuple, so that one distribution class serves every space.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium's own attribute
+    render_mode = None
+    num_agents = 1
+    is_multiagent = True
+
+    def __init__(self, env: PolicyEnv, job: Job, index: int, board: Board | None = None) -> None:
+        self.env, self._job, self._row = env, job, FIRST_ENV + index
+        self._board = board
+        inner = env.observation_space
+        assert isinstance(inner, spaces.Dict)
+        self._entries = policy_entries(inner)
+        self._hidden = [key for key, entry in inner.spaces.items() if 0 in (entry.shape or ())]
+        self._blank: dict[str, NDArray[Any]] = {
+            LAST + key: np.zeros(inner[key].shape or (), inner[key].dtype or np.float32) for key in self._entries
+        }
+        shown = {key: entry for key, entry in inner.spaces.items() if key not in self._hidden}
+        self.observation_space = spaces.Dict({**shown, **{LAST + key: inner[key] for key in self._entries}})
+        self._is_tuple = isinstance(env.action_space, spaces.Tuple)
+        self.action_space = env.action_space if self._is_tuple else spaces.Tuple((env.action_space,))
+        self._quarantined = frozenset(job.spec.quarantined) & set(job.coded)
+
+    @classmethod
+    def build(cls, job: Job, index: int) -> Adapter:
+        """Environment ``index`` of a training, with a stream of seeds of its own; its primitive steps are counted."""
+        board, row = Board(job.folder / BOARD), FIRST_ENV + index
+        ledger = Ledger(job.folder / LEDGER, job.hyperparameters.envs)
+
+        def count(env: gymnasium.Env[Any, Any], step: int) -> None:
+            board.beat(row)
+            if step:
+                ledger.add(index)
+
+        return cls(build(job.spec, seed=job.draw(row), on_step=count), job, index, board)
+
+    @property
+    def unwrapped(self) -> Adapter:
+        return self
+
+    def reset(  # type: ignore[override]
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[list[dict[str, NDArray[Any]]], list[dict[str, Any]]]:
+        """``seed`` is ignored: Sample Factory gives the environment's index, whatever the training's seed."""
+        return [{**self._reset(), **self._blank}], [{}]
+
+    def step(self, actions: Sequence[Any]) -> _Agents:  # type: ignore[override]
+        board = self._board
+        if board is not None:
+            board.begin(self._row)
+        action = actions[0]
+        observation, reward, terminated, truncated, info = self.env.step(
+            tuple(action) if self._is_tuple else _only(action)
+        )
+        observation = self._shown(observation)
+        report: dict[str, Any] = {}
+        if board is not None:
+            board.add(self._row, DECISIONS)
+            self._record(board, info.get("verdicts", ()))
+        blank = self._blank
+        if terminated or truncated:
+            report["episode_extra_stats"] = {"episode": info["episode"], "usage": info["usage"]}
+            if truncated and not terminated:
+                blank = {LAST + key: observation[key] for key in self._entries}
+            duration = observation["duration"]
+            observation = self._reset()
+            observation["duration"] = duration
+        if board is not None:
+            board.end(self._row)
+        return [{**observation, **blank}], [reward], [terminated], [truncated and not terminated], [report]
+
+    def close(self) -> None:
+        self.env.close()
+        if self._board is not None:
+            self._board.close()
+
+    def _reset(self) -> dict[str, NDArray[Any]]:
+        if self._board is None:
+            return self._shown(self.env.reset()[0])
+        self._quarantine(self._board)
+        observation, info = self.env.reset()
+        self._record(self._board, info.get("verdicts", ()))
+        return self._shown(observation)
+
+    def _shown(self, observation: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        for key in self._hidden:
+            del observation[key]
+        return observation
+
+    def _quarantine(self, board: Board) -> None:
+        banned = {
+            name for name, count in zip(self._job.coded, board.violations(), strict=True) if count >= QUARANTINE_AFTER
+        }
+        banned |= set(self._job.spec.quarantined) & set(self._job.coded)
+        if banned != self._quarantined:
+            self.env.quarantine(banned)
+            self._quarantined = frozenset(banned)
+
+    def _record(self, board: Board, verdicts: Sequence[Verdict]) -> None:
+        if not verdicts:
+            return
+        with (self._job.folder / VERDICTS).open("ab", buffering=0) as file:
+            for verdict in verdicts:
+                if verdict.kind not in NO_VIOLATION:
+                    board.violation(self._row, self._job.coded.index(verdict.action))
+                if file.tell() < _VERDICT_BYTES:
+                    file.write(verdict.model_dump_json().encode() + b"\n")
+
+
+def _only(action: Any) -> Any:
+    """The one part of a Tuple of length 1: Sample Factory gives an int where it is discrete, a list where it is not."""
+    return action[0] if isinstance(action, list) else action

@@ -1,0 +1,158 @@
+"""What every process of a training writes and any may read: beats, decisions, violations. One memory-mapped file.
+
+Plain int64 cells, each with one writer, so there is nothing to lock. The pages belong to the kernel: what was counted
+before a ``kill -9`` is on the board when training resumes. Times are ``time.monotonic_ns``, one clock for all of them.
+Primitive steps are in :class:`rlgpt.rl.ledger.Ledger`.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import time
+from pathlib import Path
+
+from rlgpt.errors import TrainerError
+from rlgpt.files import write_atomic
+
+_MAGIC = 0x726C6770_74000001
+_HEADER = 4
+CARRIED, RUNNER, LEARNER = 0, 1, 2
+FIRST_ENV = 3
+DECISIONS, ITERATIONS, BUSY, BEAT, SAVED = range(5)
+_COLUMNS = 5
+
+
+class Board:
+    """The board of one folder.
+
+    Rows: what earlier sessions spent, the runner, the learner, then one for each environment. Columns: decisions,
+    training iterations, busy (1 while inside ``env.step`` or an update), the last beat, whether the newest weights are
+    saved, then the violations of each coded action.
+
+    :param path: the file, made by :meth:`open_session`.
+    :raises TrainerError: the file is missing or damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with path.open("r+b") as file:
+                self._map = mmap.mmap(file.fileno(), 0)
+            magic, rows, actions, _ = struct.unpack_from("<4q", self._map, 0)
+        except (OSError, ValueError, struct.error) as fault:
+            raise TrainerError(f"The count of steps in {path} cannot be read ({fault}).") from fault
+        self.rows, self.actions, self._width = rows, actions, _COLUMNS + actions
+        if magic != _MAGIC or len(self._map) != 8 * (_HEADER + rows * self._width):
+            raise TrainerError(
+                f"The count of steps in {path} is damaged, so it is unknown what this training has spent. "
+                "Train in a new folder."
+            )
+        self._cells = memoryview(self._map).cast("q")
+
+    @classmethod
+    def open_session(cls, path: Path, envs: int, actions: int) -> Board:
+        """The board of a new session: what earlier ones spent is carried over.
+
+        :raises TrainerError: an earlier board is damaged, or counts another number of coded actions.
+        """
+        width = _COLUMNS + actions
+        carried = [0] * width
+        if path.exists():
+            old = cls(path)
+            if old.actions != actions:
+                old.close()
+                raise TrainerError(
+                    f"{path.parent} holds a training with {old.actions} coded actions; this one has {actions}. "
+                    "Train in a new folder, with warm_start to keep what was learnt."
+                )
+            carried = old._carried()
+            old.close()
+        rows = FIRST_ENV + envs
+        cells = [_MAGIC, rows, actions, 0, *carried, *[0] * (width * (rows - 1))]
+        write_atomic(path, struct.pack(f"<{len(cells)}q", *cells))
+        return cls(path)
+
+    def close(self) -> None:
+        self._cells.release()
+        self._map.close()
+
+    # -- written by the processes of a training ---------------------------------------------------------------------
+
+    def beat(self, row: int) -> None:
+        """Still alive, at what it was doing."""
+        self._cells[self._at(row, BEAT)] = time.monotonic_ns()
+
+    def begin(self, row: int) -> None:
+        """Starts what may not last long without a further beat."""
+        at = self._at(row, 0)
+        self._cells[at + BEAT] = time.monotonic_ns()
+        self._cells[at + BUSY] = 1
+
+    def end(self, row: int) -> None:
+        at = self._at(row, 0)
+        self._cells[at + BEAT] = time.monotonic_ns()
+        self._cells[at + BUSY] = 0
+
+    def add(self, row: int, column: int, amount: int = 1) -> None:
+        self._cells[self._at(row, column)] += amount
+
+    def put(self, row: int, column: int, value: int) -> None:
+        self._cells[self._at(row, column)] = value
+
+    def violation(self, row: int, action: int) -> None:
+        self._cells[self._at(row, _COLUMNS + action)] += 1
+
+    # -- read by any ------------------------------------------------------------------------------------------------
+
+    def get(self, row: int, column: int) -> int:
+        return int(self._cells[self._at(row, column)])
+
+    def spent(self, column: int) -> int:
+        """Of all environments, in this session and the earlier ones."""
+        return self.get(CARRIED, column) + sum(self.get(row, column) for row in range(FIRST_ENV, self.rows))
+
+    def iterations(self) -> int:
+        """Of the learner, in this session and the earlier ones."""
+        return self.get(CARRIED, ITERATIONS) + self.get(LEARNER, ITERATIONS)
+
+    def violations(self) -> list[int]:
+        """Of each coded action, by all environments, in this session and the earlier ones."""
+        return [self.spent(_COLUMNS + action) for action in range(self.actions)]
+
+    def _carried(self) -> list[int]:
+        carried = [0] * self._width
+        for column in (DECISIONS, *range(_COLUMNS, self._width)):
+            carried[column] = self.spent(column)
+        carried[ITERATIONS] = self.iterations()
+        return carried
+
+    def _at(self, row: int, column: int) -> int:
+        at: int = _HEADER + row * self._width + column
+        return at
+
+
+def stall(board: Board, *, now: int, timeout: float, serial: bool) -> str | None:
+    """What hangs, in words; None while all goes on.
+
+    A component hangs that is busy and has not beaten for ``timeout`` seconds. So does the runner where its own beat is
+    that old (and, where one process does all the work in turn, every other's too), and so does a training of which no
+    part has done anything for that long.
+    """
+    limit = int(timeout * 1e9)
+    workers = [LEARNER, *range(FIRST_ENV, board.rows)]
+    for row in workers:
+        age = now - board.get(row, BEAT)
+        if board.get(row, BUSY) and age > limit:
+            return f"{_name(row)} has been busy for {age / 1e9:.0f} s"
+    newest = max(board.get(row, BEAT) for row in workers)
+    alive = max(board.get(RUNNER, BEAT), newest) if serial else board.get(RUNNER, BEAT)
+    if now - alive > limit:
+        return f"the runner has not beaten for {(now - alive) / 1e9:.0f} s"
+    if now - newest > limit:
+        return f"neither the learner nor an environment has done anything for {(now - newest) / 1e9:.0f} s"
+    return None
+
+
+def _name(row: int) -> str:
+    return "the learner" if row == LEARNER else f"environment {row - FIRST_ENV}"

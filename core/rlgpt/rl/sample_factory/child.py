@@ -1,0 +1,82 @@
+"""The process that trains. Started by :mod:`rlgpt.rl.sample_factory.supervisor`, never by hand.
+
+Its standard input carries the job, then lines that ask it to stop, and by closing the news that the parent is gone. It
+answers with JSON lines on a pipe of its own; what it prints goes to the log.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pickle
+import struct
+import sys
+import threading
+import traceback
+from multiprocessing import spawn
+from typing import Any, BinaryIO, TextIO
+
+from rlgpt.errors import RlgptError, TrainerError
+from rlgpt.rl.sample_factory.job import Job
+from rlgpt.rl.sample_factory.processes import die_with_parent
+
+
+def main() -> None:
+    """Train, and end at once: a failed run leaves processes that wait for each other, and the parent ends the group."""
+    stop = threading.Event()
+    events = os.fdopen(int(sys.argv[1]), "w", buffering=1)
+    os.set_inheritable(events.fileno(), False)
+    control = sys.stdin.buffer
+    prepared, pickled = _receive(control)
+    die_with_parent(control, stop)
+    try:
+        _prepare(prepared)
+        _train(pickle.loads(pickled), stop, events)
+        status = 0
+    except RlgptError as fault:
+        traceback.print_exc()
+        kind = "TrainerError" if isinstance(fault, TrainerError) else "ConfigError"
+        _send(events, error=str(fault), kind=kind)
+        status = 1
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    sys.stderr.flush()
+    if status:
+        os._exit(status)
+
+
+def _receive(control: BinaryIO) -> tuple[dict[str, Any], bytes]:
+    head, size = struct.unpack("<QQ", control.read(16))
+    prepared: dict[str, Any] = json.loads(control.read(head))
+    return prepared, control.read(size)
+
+
+def _prepare(prepared: dict[str, Any]) -> None:
+    """Let pickles name what the parent could import, and objects of its script, as multiprocessing's spawn does."""
+    process: Any = multiprocessing.current_process()
+    process._inheriting = True
+    try:
+        spawn.prepare(prepared)
+    finally:
+        del process._inheriting
+
+
+def _train(job: Job, stop: threading.Event, events: TextIO) -> None:
+    from rlgpt.rl.sample_factory.session import run
+
+    run(job, stop, lambda message: _send(events, **message))
+    _send(events, done=True)
+
+
+def _send(events: TextIO, **message: Any) -> None:
+    try:
+        events.write(json.dumps(message) + "\n")
+        events.flush()
+    except BrokenPipeError:
+        return  # the parent is gone, and this process is ending
+
+
+if __name__ == "__main__":
+    main()

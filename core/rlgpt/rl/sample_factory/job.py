@@ -1,0 +1,43 @@
+"""What a child process is told. It goes through a pipe from a parent of ours, as a pickle; nothing of it is on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.ppo import LEDGER as LEDGER
+from rlgpt.rl.sample_factory.settings import SampleFactorySettings
+
+BOARD, LOG, CURVE, VERDICTS = "board.bin", "child.log", "curve.jsonl", "verdicts.jsonl"
+"""Files of a training's folder, beside the checkpoint and the ledger of steps, which are those of every trainer."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One session of training.
+
+    :ivar carried: primitive steps that earlier sessions spent; a session draws other episodes than those before it.
+    """
+
+    spec: EnvSpec
+    seed: int
+    budget: int
+    folder: Path
+    hyperparameters: Hyperparameters
+    settings: SampleFactorySettings
+    carried: int
+    seconds: float = 0.0
+    warm_start: Path | None = None
+
+    @property
+    def coded(self) -> tuple[str, ...]:
+        """Coded actions in the order of the board's columns."""
+        return tuple(self.spec.setup.coded_actions)
+
+    def draw(self, stream: int) -> int:
+        """A seed for one part of this session."""
+        sequence = np.random.SeedSequence([self.seed, self.carried, stream])
+        return int(sequence.generate_state(1, np.uint32)[0] >> 1)

@@ -1,0 +1,231 @@
+"""Sample Factory's learner, with durations, branches, truncation, and checkpoints that never start anew in silence.
+
+Everything is by subclass, so that the worker processes Sample Factory spawns find it by import, and nothing of the
+library is changed for others in the process.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from sample_factory.algo.learning.learner import Learner
+from sample_factory.algo.learning.learner_worker import LearnerWorker
+from sample_factory.algo.utils.rl_utils import prepare_and_normalize_obs
+from sample_factory.algo.utils.tensor_dict import TensorDict, shallow_recursive_copy
+from sample_factory.algo.utils.torch_utils import masked_select
+
+from rlgpt.errors import TrainerError
+from rlgpt.rl.advantage import semi_markov_gae
+from rlgpt.rl.checkpoint import Checkpoint, TrainingState
+from rlgpt.rl.network import take_over
+from rlgpt.rl.sample_factory.adapter import LAST
+from rlgpt.rl.sample_factory.board import ITERATIONS, LEARNER, SAVED, Board
+from rlgpt.rl.sample_factory.job import BOARD, Job
+from rlgpt.rl.sample_factory.processes import die_when_orphaned
+from rlgpt.rl.sample_factory.resume import fit, resumable, steps_of
+
+_LOG = logging.getLogger(__name__)
+
+
+class OptionLearner(Learner):  # type: ignore[misc]
+    """PPO over decisions of many primitive steps.
+
+    Differences from its base: advantages are semi-Markov (:mod:`rlgpt.rl.advantage`), an episode cut by a time limit
+    is bootstrapped from its own last observation, the old policy's distribution is the branched one, minibatches need
+    not divide a rollout, and a checkpoint that cannot be read is an error.
+    """
+
+    def init(self) -> Any:
+        job: Job = self.cfg.job
+        self.board, self._start = Board(job.folder / BOARD), time.monotonic()
+        data = super().init()
+        self.kl_loss_func = self._kl_loss
+        self.save()
+        return data
+
+    # -- checkpoints --------------------------------------------------------------------------------------------------
+
+    def load_from_checkpoint(self, policy_id: int, load_progress: bool = True) -> None:
+        """Resume, or take over a warm start, or begin.
+
+        :raises TrainerError: a checkpoint cannot be read or does not fit; or training went on and nothing was kept.
+        """
+        job: Job = self.cfg.job
+        network = self.actor_critic.network
+        found = resumable(job.folder, iterations=self.board.iterations())
+        if found is not None:
+            fit(network, found, job.folder)
+            try:
+                self.optimizer.load_state_dict(found.optimizer)
+            except (ValueError, KeyError, RuntimeError) as fault:
+                raise TrainerError(
+                    f"the optimiser's state in {job.folder} does not fit ({fault}); it is of another trainer. Resume "
+                    "with that one, or train in a new folder with this one as warm_start."
+                ) from fault
+            self.train_step, self.env_steps = steps_of(found), found.state.decisions
+        elif job.warm_start is not None:
+            other = Checkpoint.load(job.warm_start)
+            take_over(network, other.weights, dict(other.state.axis_names))
+
+    def save(self) -> bool:
+        if not self.is_initialized:
+            return False
+        job: Job = self.cfg.job
+        network = self.actor_critic.network
+        state = TrainingState(
+            hyperparameters=job.hyperparameters,
+            axis_names=network.axis_names(),
+            decisions=self.env_steps,
+            seconds=job.seconds + (time.monotonic() - self._start),
+        )
+        Checkpoint(state, network.state_dict(), self.optimizer.state_dict(), torch.get_rng_state()).save(job.folder)
+        self.board.put(LEARNER, SAVED, 1)
+        return True
+
+    def _apply_lr(self, lr: float) -> None:
+        super()._apply_lr(float(lr))  # a numpy scalar would end in the checkpoint, which then cannot be loaded safely
+
+    # -- one training iteration ---------------------------------------------------------------------------------------
+
+    def train(self, batch: TensorDict) -> dict[str, Any] | None:
+        self.board.put(LEARNER, SAVED, 0)
+        self.board.begin(LEARNER)
+        stats: dict[str, Any] | None = super().train(batch)
+        if self.board.iterations() == 0:
+            self.save()
+        self.board.add(LEARNER, ITERATIONS)
+        self.board.end(LEARNER)
+        return stats
+
+    def _after_optimizer_step(self) -> None:
+        super()._after_optimizer_step()
+        self.board.beat(LEARNER)
+
+    def _get_minibatches(self, batch_size: int, experience_size: int) -> list[Any]:
+        count = self.cfg.num_batches_per_epoch
+        return [None] if count == 1 else np.array_split(np.random.permutation(experience_size), count)
+
+    def _prepare_batch(self, batch: TensorDict) -> tuple[TensorDict, int, int]:
+        """The rollouts ``[environments, decisions (+ 1)]`` as one flat buffer with advantages and value targets."""
+        with torch.no_grad():
+            buffer = shallow_recursive_copy(batch)
+            fresh = self.train_step - buffer["policy_version"] < self.cfg.max_policy_lag
+            buffer["valids"][:, :-1] = (buffer["policy_id"] == self.policy_id) & fresh
+            if not self.actor_critic.training:
+                self.actor_critic.train()
+            observations = buffer.pop("obs")
+            durations = observations["duration"][:, 1:, 0]
+            cut = buffer["time_outs"].bool() & buffer["dones"].bool()
+            last = {
+                key.removeprefix(LAST): value[:, 1:][cut] for key, value in observations.items() if key.startswith(LAST)
+            }
+            buffer["normalized_obs"] = self._prepare_and_normalize_obs(observations)
+            buffer["values"][:, -1] = self._values(buffer["normalized_obs"][:, -1])
+            values = self._earned(buffer["values"])
+            following = values[:, 1:].clone()
+            if bool(cut.any()):
+                self.actor_critic.eval()
+                following[cut] = self._earned(self._values(prepare_and_normalize_obs(self.actor_critic, last)))
+                self.actor_critic.train()
+            buffer["advantages"], buffer["returns"] = self.advantages(
+                buffer["rewards"], values[:, :-1], following, durations, buffer["dones"].bool(), cut
+            )
+            return self._flatten(buffer)
+
+    def advantages(
+        self,
+        rewards: torch.Tensor,
+        values: torch.Tensor,
+        following: torch.Tensor,
+        durations: torch.Tensor,
+        dones: torch.Tensor,
+        cut: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Advantages and value targets, all ``[environments, decisions]``; ``cut`` marks ends by a time limit."""
+        advantages, targets = semi_markov_gae(
+            rewards.T,
+            values.T,
+            following.T,
+            durations.T,
+            (dones & ~cut).T,
+            dones.T,
+            gamma=self.cfg.gamma,
+            lam=self.cfg.gae_lambda,
+            semi_markov=self.cfg.job.hyperparameters.semi_markov,
+        )
+        return advantages.T.contiguous(), targets.T.contiguous()
+
+    def _values(self, normalized: Any) -> torch.Tensor:
+        values: torch.Tensor = self.actor_critic.values(normalized)
+        return values
+
+    def _earned(self, values: torch.Tensor) -> torch.Tensor:
+        """Values in units of reward: the critic learns normalised returns."""
+        earned: torch.Tensor = self.actor_critic.network.returns.unscale(values)
+        return earned if self.cfg.normalize_returns else values
+
+    def _flatten(self, buffer: TensorDict) -> tuple[TensorDict, int, int]:
+        for key in ("normalized_obs", "rnn_states", "values", "valids"):
+            buffer[key] = buffer[key][:, :-1]
+        size = int(buffer["rewards"].numel())
+        for entries in (buffer, buffer["normalized_obs"]):
+            for key, value in entries.items():
+                if torch.is_tensor(value):
+                    entries[key] = value.reshape(size, *value.shape[2:])
+        buffer["dones_cpu"] = buffer["dones"].float().cpu()
+        buffer["rewards_cpu"] = buffer["rewards"].float().cpu()
+        if self.cfg.normalize_returns:
+            moments = self.actor_critic.network.returns
+            moments.update(buffer["returns"].unsqueeze(1))
+            buffer["returns"] = moments.scale(buffer["returns"])
+        invalid = size - int(buffer["valids"].sum().item())
+        if invalid:
+            stale = ~buffer["valids"].bool()
+            buffer["actions"][stale] = 0
+            buffer["log_prob_actions"][stale] = -1
+        return buffer, size, invalid
+
+    def _kl_loss(
+        self, action_space: Any, action_logits: torch.Tensor, distribution: Any, valids: Any, num_invalids: int
+    ) -> tuple[torch.Tensor, Any]:
+        """KL(new, old) of each decision, for the logs and Sample Factory's schedules, and the loss made of it."""
+        coefficient = self.cfg.kl_loss_coeff
+        with torch.set_grad_enabled(coefficient > 0):
+            kl = distribution.kl(self.actor_critic.distribution(action_logits))
+        kl = masked_select(kl, valids, num_invalids)
+        return kl, coefficient * kl.mean() if coefficient > 0 else 0.0
+
+
+class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
+    """Makes the learner, in its own process where there are several, so that a fault in it ends that process."""
+
+    def __init__(self, evt_loop: Any, cfg: Any, env_info: Any, buffer_mgr: Any, batcher: Any, policy_id: int) -> None:
+        super().__init__(evt_loop, cfg, env_info, buffer_mgr, batcher, policy_id)
+        own = type(cfg)(cfg)
+        own.batch_size = min(cfg.job.hyperparameters.minibatch, cfg.batch_size)
+        own.num_batches_per_epoch = -(-cfg.batch_size // own.batch_size)
+        self.learner = OptionLearner(own, env_info, buffer_mgr.policy_versions, policy_id, self.param_server)
+
+    def init(self) -> None:
+        if not self.cfg.serial_mode:
+            die_when_orphaned()
+        super().init()
+
+    def start_batcher_thread(self) -> None:
+        """As the base does, but a daemon: the process of a learner that failed could not end otherwise."""
+        self.batcher.event_loop.process = self.event_loop.process
+        self.batcher_thread = threading.Thread(target=self._batch, daemon=True)
+        self.batcher_thread.start()
+
+    def _batch(self) -> None:
+        try:
+            self.batcher.event_loop.exec()
+        except Exception:
+            _LOG.exception("the batcher failed")
+            os._exit(1)

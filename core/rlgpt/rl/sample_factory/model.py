@@ -1,0 +1,109 @@
+"""The policy network that every trainer shares, in the shape Sample Factory calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from gymnasium import spaces
+from sample_factory.algo.utils.tensor_dict import TensorDict
+from torch import nn
+
+from rlgpt.rl.distribution import ActionLayout, BranchedDistribution
+from rlgpt.rl.network import ActorCritic
+from rlgpt.rl.sample_factory.adapter import policy_entries
+
+
+class OptionActorCritic(nn.Module):
+    """What Sample Factory's learner and inference workers call; the network is :class:`rlgpt.rl.network.ActorCritic`.
+
+    The mask enters the logits, and those are what trajectories hold: old and new policy are masked alike.
+
+    :param cfg: Sample Factory's configuration with our ``job``, ``layout`` and ``observation_names``.
+    """
+
+    def __init__(self, cfg: Any, obs_space: spaces.Dict, action_space: Any) -> None:
+        super().__init__()
+        self.cfg, self.action_space = cfg, action_space
+        hyperparameters = cfg.job.hyperparameters
+        self._branch_masking = hyperparameters.branch_masking
+        self._normalizes = hyperparameters.normalize_observations
+        self._entries = policy_entries(obs_space)
+        images = {key: obs_space[key].shape or () for key in self._entries if key != "obs"}
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(cfg.job.seed)
+            self.network = ActorCritic(cfg.layout, cfg.observation_names, images, hyperparameters)
+        self._last: BranchedDistribution | None = None
+
+    @property
+    def layout(self) -> ActionLayout:
+        return self.network.layout
+
+    def distribution(self, logits: torch.Tensor) -> BranchedDistribution:
+        """The policy of stored logits, which hold the mask."""
+        return BranchedDistribution(self.layout, logits, branch_masking=self._branch_masking)
+
+    def values(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
+        """``[B]``, in units of the running returns."""
+        return self.network.scaled_value(observations)
+
+    def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
+        """Those there is something to learn of: Sample Factory's statistics fail on empty ones (no Gaussians)."""
+        return (p for p in super().parameters(recurse) if p.numel())
+
+    # -- called by Sample Factory -------------------------------------------------------------------------------------
+
+    def forward_head(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
+        """``[B, layout.parameters + 1]``: masked logits, and the value."""
+        logits = self.network.logits(observations)
+        return torch.cat([logits, self.network.scaled_value(observations).unsqueeze(1)], dim=1)
+
+    def forward_core(self, head: torch.Tensor, rnn_states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return head, rnn_states
+
+    def forward_tail(self, core: torch.Tensor, values_only: bool, sample_actions: bool) -> TensorDict:
+        logits, values = core[:, :-1], core[:, -1]
+        if values_only:
+            return TensorDict(values=values)
+        self._last = self.distribution(logits)
+        result = TensorDict(values=values, action_logits=logits)
+        if sample_actions:
+            result["actions"] = self._last.sample()
+            result["log_prob_actions"] = self._last.log_prob(result["actions"])
+        return result
+
+    def forward(
+        self, observations: dict[str, torch.Tensor], rnn_states: torch.Tensor, values_only: bool = False
+    ) -> TensorDict:
+        if values_only:
+            return TensorDict(values=self.values(observations), new_rnn_states=rnn_states)
+        result = self.forward_tail(self.forward_head(observations), values_only=False, sample_actions=True)
+        result["new_rnn_states"] = rnn_states
+        return result
+
+    def action_distribution(self) -> BranchedDistribution | None:
+        return self._last
+
+    def normalize_obs(self, observations: dict[str, torch.Tensor]) -> TensorDict:
+        """The entries the network reads, as they are (it normalises itself); statistics move while training only."""
+        if self.training and self._normalizes and "obs" in self._entries:
+            self.network.observations.update(observations["obs"])
+        kept = TensorDict({key: observations[key] for key in self._entries})
+        if "obs" not in kept:
+            kept["obs"] = next(iter(kept.values())).new_zeros((len(next(iter(kept.values()))), 0), dtype=torch.float32)
+        if "action_mask" in observations:
+            kept["action_mask"] = observations["action_mask"]
+        return kept
+
+    def device_for_input_tensor(self, name: str) -> torch.device:
+        return self.network.log_std.device
+
+    def type_for_input_tensor(self, name: str) -> torch.dtype:
+        return torch.uint8 if name.startswith("image_") else torch.float32
+
+    def model_to_device(self, device: torch.device) -> None:
+        self.to(device)
+
+    def summaries(self) -> dict[str, float]:
+        return {}

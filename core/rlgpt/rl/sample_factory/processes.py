@@ -1,0 +1,128 @@
+"""The process group of a training: what it may know, how it ends, and that nothing of it stays behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+import psutil
+
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_FOLLOWER = "follow-parent"
+_THREADS = ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "VECLIB_MAXIMUM")
+_CLEANERS = ("resource_tracker", "torch_shm_manager")
+
+
+def child_environment(environment: Mapping[str, str], threads: int) -> dict[str, str]:
+    """``environment`` without what looks like a secret, with numerical libraries held to ``threads`` threads.
+
+    They read it when they are imported, so it must stand before the child starts: torch's default costs a factor of
+    four where several processes share few cores.
+    """
+    kept = {name: value for name, value in environment.items() if not _SECRET.search(name)}
+    return {**kept, **{f"{library}_NUM_THREADS": str(threads) for library in _THREADS}}
+
+
+def die_with_parent(control: BinaryIO, stop: threading.Event, *, patience: float = 5.0) -> None:
+    """Set ``stop`` at each line of ``control``, a pipe held by the parent, and where it closes: the parent is gone.
+
+    Then this process group has ``patience`` seconds to end by itself.
+    """
+
+    def follow() -> None:
+        for _ in iter(control.readline, b""):
+            stop.set()
+        stop.set()
+        time.sleep(patience)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=follow, name=_FOLLOWER, daemon=True).start()
+
+
+def die_when_orphaned(interval: float = 1.0) -> None:
+    """End this process once the one that started it is gone (a SIGKILL sent to it says nothing to its children)."""
+    if any(thread.name == _FOLLOWER for thread in threading.enumerate()):
+        return
+    parent = os.getppid()
+
+    def follow() -> None:
+        while os.getppid() == parent:
+            time.sleep(interval)
+        os._exit(1)
+
+    threading.Thread(target=follow, name=_FOLLOWER, daemon=True).start()
+
+
+def members(group: int) -> list[psutil.Process]:
+    """The living processes of a process group."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (ProcessLookupError, psutil.Error):
+            continue
+    return found
+
+
+def end_group(group: int, *, patience: float = 3.0) -> None:
+    """Kill a process group, last of all those of its processes that unlink shared memory and semaphores.
+
+    Those end by themselves once the others are gone, so they get ``patience`` seconds for it.
+    """
+    left = members(group)
+    workers = [p for p in left if not _cleans(p)]
+    _kill(workers)
+    psutil.wait_procs(left, timeout=patience)
+    _kill(members(group))
+    for process in left:
+        for file in Path("/dev/shm").glob(f"torch_{process.pid}_*"):
+            file.unlink(missing_ok=True)
+
+
+def _kill(processes: list[psutil.Process]) -> None:
+    for process in processes:
+        try:
+            process.kill()
+        except psutil.NoSuchProcess:
+            continue
+
+
+def _cleans(process: psutil.Process) -> bool:
+    try:
+        return any(name in part for part in process.cmdline() for name in _CLEANERS)
+    except psutil.Error:
+        return False
+
+
+def tail(log: Path, start: int, lines: int = 40) -> str:
+    """The end of ``log`` since byte ``start``; from its first traceback on, where it has one: that is the cause."""
+    try:
+        with log.open("rb") as file:
+            file.seek(start)
+            text = file.read(4 << 20).decode(errors="replace")
+    except OSError as fault:
+        return f"(no log: {fault})"
+    rows = [re.sub(r"\x1b\[[0-9;]*m", "", row) for row in text.splitlines()]
+    first = next((i for i, row in enumerate(rows) if row.startswith("Traceback (most recent call last)")), None)
+    shown = rows[-lines:] if first is None else rows[first : first + lines]
+    return "\n".join(shown) or "(the log is empty)"
+
+
+def main_module_of(pickled: bytes) -> dict[str, object]:
+    """What the child needs to find the objects of a script, where ``pickled`` names such."""
+    if b"__main__" not in pickled:
+        return {}
+    main = sys.modules["__main__"]
+    spec = getattr(main, "__spec__", None)
+    if spec is not None:
+        return {"init_main_from_name": spec.name}
+    path = getattr(main, "__file__", None)
+    return {} if path is None else {"init_main_from_path": os.path.abspath(path)}

@@ -1,0 +1,117 @@
+"""Sample Factory's runner with an eye on the budget, on its processes, and on the word to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event
+from typing import Any
+
+from sample_factory.algo.runners.runner import AlgoObserver, Runner
+from sample_factory.algo.runners.runner_parallel import ParallelRunner
+from sample_factory.algo.runners.runner_serial import SerialRunner
+from sample_factory.algo.utils.env_info import EnvInfo
+from sample_factory.algo.utils.misc import EPISODIC, ExperimentStatus
+from sample_factory.algo.utils.shared_buffers import BufferMgr
+from sample_factory.cfg.arguments import preprocess_cfg
+from sample_factory.utils.gpu_utils import set_global_cuda_envvars
+from signal_slot.signal_slot import Timer
+
+from rlgpt.errors import TrainerError
+from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.sample_factory.board import DECISIONS, RUNNER, Board
+from rlgpt.rl.sample_factory.learner import OptionLearnerWorker
+from rlgpt.rl.tally import Tally, TallyState
+
+_INTERVAL = 0.02
+_POINTS = 100
+
+
+class BudgetedRunner(Runner):  # type: ignore[misc]
+    """The part that serial and parallel runs share. Call :meth:`prepare` before ``init``."""
+
+    def prepare(
+        self,
+        env_info: EnvInfo,
+        board: Board,
+        ledger: Ledger,
+        budget: int,
+        stop: Event,
+        send: Callable[[dict[str, Any]], None],
+    ) -> None:
+        """:param budget: primitive steps, of this session and those before, at which training ends.
+        :param stop: set from another thread, ends training at the next look.
+        :param send: is given ``point``, a point of the learning curve, and ``closing`` when the end begins.
+        """
+        self._info, self._board, self._ledger = env_info, board, ledger
+        self._budget, self._stop, self._send = budget, stop, send
+        self._tally, self._due = Tally(TallyState()), ledger.total
+        self.register_episodic_stats_handler(self._on_episode)
+        self.register_observer(_CurveObserver())
+        self._look_timer = Timer(self.event_loop, _INTERVAL)
+        self._look_timer.timeout.connect(self._look)
+
+    def init(self) -> int:
+        """As the base does, but with the spaces already known: another process that builds an environment to ask for
+        them would cost seconds, and its failure hangs the base for good."""
+        set_global_cuda_envvars(self.cfg)
+        self.env_info = self._info
+        if not preprocess_cfg(self.cfg, self.env_info):
+            raise TrainerError("Sample Factory refuses the combination of its arguments; see the log.")
+        self.buffer_mgr = BufferMgr(self.cfg, self.env_info)
+        self._observers_call(AlgoObserver.on_init, self)
+        return int(ExperimentStatus.SUCCESS)
+
+    def _make_learner(self, event_loop: Any, policy_id: int, batcher: Any) -> OptionLearnerWorker:
+        return OptionLearnerWorker(event_loop, self.cfg, self.env_info, self.buffer_mgr, batcher, policy_id)
+
+    def _look(self) -> None:
+        self._board.beat(RUNNER)
+        if self.stopped:
+            return
+        dead = [p.name for p in self.workers() if p.exitcode is not None]
+        if dead:
+            raise TrainerError(f"{', '.join(dead)} ended in the midst of training")
+        if self._stop.is_set() or self._ledger.total >= self._budget:
+            self._stop_training()
+
+    def workers(self) -> list[Any]:
+        """Processes that must live as long as training does."""
+        return []
+
+    @staticmethod
+    def _on_episode(runner: BudgetedRunner, message: dict[str, Any], policy_id: int) -> None:
+        ended = message[EPISODIC]["episode_extra_stats"]
+        runner._tally.add_episode(ended["episode"], ended["usage"])
+
+    def point(self, *, last: bool = False) -> None:
+        """Send a point of the curve where one is due."""
+        steps = self._ledger.total
+        if steps < self._due and not last:
+            return
+        point = self._tally.close_point(primitive_steps=steps, decisions=self._board.spent(DECISIONS))
+        if point is not None:
+            self._due = steps + max(1, self._budget // _POINTS)
+            self._send({"point": point.model_dump(mode="json")})
+
+    def close(self) -> None:
+        self._send({"closing": True})
+
+
+class _CurveObserver(AlgoObserver):  # type: ignore[misc]
+    def on_training_step(self, runner: BudgetedRunner, training_iteration_since_resume: int) -> None:
+        runner.point()
+
+    def on_stop(self, runner: BudgetedRunner) -> None:
+        runner.point(last=True)
+        runner.close()
+
+
+class BudgetedSerialRunner(SerialRunner, BudgetedRunner):  # type: ignore[misc]
+    """Everything in this process, in turn."""
+
+
+class BudgetedParallelRunner(ParallelRunner, BudgetedRunner):  # type: ignore[misc]
+    """Processes for the learner, for inference and for environments."""
+
+    def workers(self) -> list[Any]:
+        return [p for p in (*self.processes, *self.sampler.processes) if p.pid is not None]

@@ -1,0 +1,93 @@
+"""One session of Sample Factory, inside the child process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+from sample_factory.algo.utils.context import global_model_factory
+from sample_factory.algo.utils.env_info import extract_env_info
+from sample_factory.algo.utils.make_env import NonBatchedVecEnv
+from sample_factory.algo.utils.misc import ExperimentStatus
+from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
+from sample_factory.envs.env_utils import register_env
+from sample_factory.utils.attr_dict import AttrDict
+
+from rlgpt.errors import ConfigError, TrainerError
+from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.sample_factory.adapter import Adapter
+from rlgpt.rl.sample_factory.board import Board
+from rlgpt.rl.sample_factory.job import BOARD, LEDGER, LOG, Job
+from rlgpt.rl.sample_factory.model import OptionActorCritic
+from rlgpt.rl.sample_factory.processes import die_when_orphaned
+from rlgpt.rl.sample_factory.runner import BudgetedParallelRunner, BudgetedSerialRunner
+from rlgpt.rl.sample_factory.settings import arguments
+
+
+def make_env(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    """Sample Factory's environment factory; workers find it by import."""
+    die_when_orphaned()
+    return Adapter.build(cfg.job, env_config["env_id"])
+
+
+def make_actor_critic(cfg: Any, obs_space: Any, action_space: Any) -> OptionActorCritic:
+    """Sample Factory's model factory; workers find it by import."""
+    die_when_orphaned()
+    return OptionActorCritic(cfg, obs_space, action_space)
+
+
+def configuration(job: Job) -> AttrDict:
+    """Sample Factory's configuration of a job.
+
+    :raises ConfigError: a value among the settings' ``extra`` is not one Sample Factory takes.
+    """
+    h, settings = job.hyperparameters, job.settings
+    argv = arguments(settings, h, folder=str(job.folder), seed=job.draw(0), gamma=job.spec.setup.gamma)
+    parser, _ = parse_sf_args(["--env=rlgpt"])
+    try:
+        cfg = AttrDict(vars(parse_full_cfg(parser, argv)))
+    except SystemExit:
+        raise ConfigError(
+            f"Sample Factory does not take a value among extra={dict(settings.extra)}; the end of {LOG} says which."
+        ) from None
+    cfg.job = job
+    return cfg
+
+
+def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None]) -> None:
+    """Train until the budget is spent or ``stop`` is set.
+
+    :param send: is given ``point``, a point of the curve, and ``closing`` when the end begins.
+    :raises RlgptError: what is wrong is said by its message.
+    :raises RuntimeError: Sample Factory failed; the log says how.
+    """
+    _check_device(job)
+    cfg = configuration(job)
+    register_env(cfg.env, make_env)
+    global_model_factory().register_actor_critic_factory(make_actor_critic)
+    probe = Adapter(job.spec.build(seed=job.draw(1)), job, 0)
+    cfg.layout, cfg.observation_names = probe.env.layout, probe.env.observation_names
+    info = extract_env_info(NonBatchedVecEnv(probe), cfg)
+    probe.close()
+    runner = (BudgetedSerialRunner if cfg.serial_mode else BudgetedParallelRunner)(cfg)
+    with Ledger(job.folder / LEDGER, job.hyperparameters.envs) as ledger:
+        runner.prepare(info, Board(job.folder / BOARD), ledger, job.budget, stop, send)
+        status = runner.init()
+        if status == ExperimentStatus.SUCCESS:
+            status = runner.run()
+    if status != ExperimentStatus.SUCCESS:
+        raise RuntimeError("Sample Factory failed")
+
+
+def _check_device(job: Job) -> None:
+    if job.settings.device == "cpu":
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        raise TrainerError(
+            "device=gpu needs CUDA, which torch does not find on this machine. Use device=cpu, or install a build of "
+            "torch with CUDA and check `python -c 'import torch; print(torch.cuda.is_available())'`."
+        )

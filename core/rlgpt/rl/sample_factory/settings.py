@@ -1,0 +1,139 @@
+"""What is Sample Factory's own: processes, device, watchdog. Hyperparameters are those of every trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from rlgpt.domain import Scalar, Value
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.rl.base import Hyperparameters
+
+Extra = Mapping[str, Scalar]
+
+# fmt: off
+EXTRA = frozenset((
+    "adam_beta1", "adam_beta2", "adam_eps", "default_niceness", "experiment_summaries_interval",
+    "flush_summaries_interval", "force_envs_single_thread", "kl_loss_coeff", "lr_adaptive_max", "lr_adaptive_min",
+    "lr_schedule", "lr_schedule_kl_threshold", "max_policy_lag", "num_batches_to_accumulate", "optimizer",
+    "policy_workers_per_policy", "ppo_clip_value", "reward_clip", "reward_scale", "set_workers_cpu_affinity",
+))
+# fmt: on
+"""Sample Factory's arguments that ``extra`` may set. The others are said by a hyperparameter or a setting, or have no
+effect here, or would break a promise (V-trace knows no durations; population-based training no budget)."""
+
+
+class SampleFactorySettings(Value):
+    """How Sample Factory runs.
+
+    ``serial`` does everything in one child process and starts in seconds; ``parallel`` adds processes for inference and
+    the learner, and ``workers`` for environments: faster where environments are slow and cores are many.
+    """
+
+    mode: Literal["serial", "parallel"] = "serial"
+    workers: int = Field(default=1, ge=1, description="processes that hold environments (parallel); divides envs")
+    splits: int = Field(
+        default=1,
+        ge=1,
+        le=2,
+        description="2: one half of a worker's environments steps while the other half waits for actions",
+    )
+    device: Literal["cpu", "gpu"] = "cpu"
+    asynchronous: bool = Field(default=False, description="collect while learning (policy lag), for throughput")
+    threads: int = Field(default=1, ge=1, description="of numerical libraries in each process")
+    startup_grace: float = Field(default=120.0, gt=0, description="seconds until the first update, hung or not")
+    heartbeat_timeout: float = Field(
+        default=25.0,
+        gt=0,
+        description="seconds without a beat that count as hung: more than the longest decision takes",
+    )
+    save_every: int = Field(default=30, ge=1, description="seconds between checkpoints")
+    extra: Extra = Field(default_factory=dict, description="Sample Factory's own arguments, by name")
+
+
+def arguments(
+    settings: SampleFactorySettings, h: Hyperparameters, *, folder: str, seed: int, gamma: float
+) -> list[str]:
+    """Sample Factory's command line.
+
+    A training iteration is one rollout of every environment; the learner splits it into minibatches itself.
+
+    :raises ConfigError: workers or splits do not divide the environments.
+    :raises UnknownNameError: ``extra`` names an argument that is not among :data:`EXTRA`.
+    """
+    _check(settings.extra)
+    parallel = settings.mode == "parallel"
+    workers = settings.workers if parallel else 1
+    if h.envs % (workers * settings.splits):
+        raise ConfigError(
+            f"{h.envs} environments cannot be shared by {workers} workers with {settings.splits} splits each. "
+            f"Choose envs as a multiple of {workers * settings.splits}."
+        )
+    given: dict[str, Scalar] = {
+        "algo": "APPO",
+        "env": "rlgpt",
+        "experiment": "sample_factory",
+        "train_dir": folder,
+        "seed": seed,
+        "device": settings.device,
+        "serial_mode": not parallel,
+        "async_rl": settings.asynchronous and parallel,
+        "num_workers": workers,
+        "num_envs_per_worker": h.envs // workers,
+        "worker_num_splits": settings.splits,
+        "rollout": h.rollout,
+        "batch_size": h.envs * h.rollout,
+        "num_batches_per_epoch": 1,
+        "num_epochs": h.epochs,
+        "shuffle_minibatches": True,
+        "use_rnn": False,
+        "recurrence": 1,
+        "learning_rate": h.learning_rate,
+        "lr_schedule": "constant",
+        "gamma": gamma,
+        "gae_lambda": h.gae_lambda,
+        "ppo_clip_ratio": h.clip,
+        "ppo_clip_value": 10.0,
+        "value_loss_coeff": h.value_coef,
+        "exploration_loss_coeff": h.entropy_coef,
+        "kl_loss_coeff": 0.0,
+        "max_grad_norm": h.max_grad_norm,
+        "normalize_input": False,
+        "normalize_returns": h.normalize_returns,
+        "actor_critic_share_weights": False,
+        "with_vtrace": False,
+        "value_bootstrap": False,
+        "decorrelate_envs_on_one_worker": False,
+        "decorrelate_experience_max_seconds": 0,
+        "batched_sampling": False,
+        "log_to_file": False,
+        "save_every_sec": settings.save_every,
+        "save_best_every_sec": 10**9,
+        "save_best_after": 10**15,
+        "train_for_env_steps": 10**15,
+        "train_for_seconds": 10**9,
+        "heartbeat_reporting_interval": 10**6,
+        "experiment_summaries_interval": 30,
+        "set_workers_cpu_affinity": False,
+        "force_envs_single_thread": False,
+        "default_niceness": 0,
+        "reward_clip": 1e6,
+        **settings.extra,
+    }
+    argv: list[str] = []
+    for name, value in given.items():
+        argv += [f"--{name}", str(value)]
+    return argv
+
+
+def _check(extra: Extra) -> None:
+    for name in extra:
+        if name not in EXTRA:
+            hint = "Sample Factory's other arguments are set by the hyperparameters and the settings."
+            raise UnknownNameError("argument of Sample Factory", name, EXTRA, hint)
+    if extra.get("lr_schedule") == "linear_decay":
+        raise ConfigError(
+            "lr_schedule=linear_decay counts decisions, the budget primitive steps; use kl_adaptive_epoch."
+        )

@@ -1,0 +1,167 @@
+"""The parent's side: starts the child, listens to it, and ends all of it when it crashes, hangs or is done."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import selectors
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from rlgpt.domain import CurvePoint
+from rlgpt.errors import ConfigError, TrainerError
+from rlgpt.rl.base import Progress
+from rlgpt.rl.sample_factory.board import ITERATIONS, LEARNER, SAVED, Board, stall
+from rlgpt.rl.sample_factory.job import LOG, Job
+from rlgpt.rl.sample_factory.processes import child_environment, end_group, main_module_of, tail
+
+_POLL = 0.1
+_FAREWELL = 5.0
+"""Seconds that a finished training is given to end by itself."""
+
+
+def supervise(job: Job, board: Board, lock: int, progress: Progress) -> None:
+    """Train in a child process, to the end.
+
+    The child leads a process group of its own that is ended as a whole, however this ends: no simulator and no learner
+    stays behind.
+
+    :param lock: descriptor of the folder's lock, which the child holds on to.
+    :param progress: is given each point of the curve; True asks for the end.
+    :raises TrainerError: the child crashed or hung; the message has the end of its log.
+    :raises ConfigError: it refused what it was told.
+    """
+    payload = _payload(job)
+    log = job.folder / LOG
+    with log.open("ab") as output:
+        start = output.tell()
+        receiver, sender = os.pipe()
+        child = subprocess.Popen(
+            [sys.executable, "-m", "rlgpt.rl.sample_factory.child", str(sender)],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            pass_fds=(sender, lock),
+            start_new_session=True,
+            env=child_environment(os.environ, job.settings.threads),
+        )
+    os.close(sender)
+    try:
+        _tell(child, payload)
+        _Watch(job, board, child, progress, receiver).follow()
+    except _ChildError as fault:
+        raise TrainerError(f"Sample Factory {fault}. The end of {log}:\n{tail(log, start)}") from None
+    finally:
+        end_group(child.pid)
+        child.wait()
+        os.close(receiver)
+
+
+class _ChildError(Exception):
+    """What went wrong with the child, as the predicate of a sentence."""
+
+
+class _Watch:
+    def __init__(
+        self, job: Job, board: Board, child: subprocess.Popen[bytes], progress: Progress, receiver: int
+    ) -> None:
+        self._settings, self._board, self._child, self._progress = job.settings, board, child, progress
+        self._receiver, self._began = receiver, time.monotonic()
+        self._pending = b""
+        self._done = self._closing = False
+        self._done_at = 0.0
+
+    def follow(self) -> None:
+        """Return when training is done."""
+        os.set_blocking(self._receiver, False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._receiver, selectors.EVENT_READ)
+            while True:
+                selector.select(_POLL)
+                status = self._child.poll()
+                for message in self._messages():
+                    self._hear(message)
+                if self._done and (status is not None or time.monotonic() - self._done_at > _FAREWELL):
+                    return
+                if self._done:
+                    continue
+                if status is not None:
+                    raise _ChildError(
+                        f"ended by signal {-status}" if status < 0 else f"failed with exit status {status}"
+                    )
+                self._judge()
+
+    def _judge(self) -> None:
+        started = self._board.get(LEARNER, ITERATIONS) > 0
+        if not started and time.monotonic() - self._began < self._settings.startup_grace:
+            return
+        found = stall(
+            self._board,
+            now=time.monotonic_ns(),
+            timeout=self._settings.heartbeat_timeout,
+            serial=self._settings.mode == "serial",
+        )
+        if found is None:
+            return
+        if self._closing and self._board.get(LEARNER, SAVED):
+            self._end()  # what was learnt is on disk; only its processes do not end by themselves
+            return
+        raise _ChildError(
+            f"hung: {found}. If a primitive step or a reset may rightly take that long, raise heartbeat_timeout"
+        )
+
+    def _messages(self) -> Iterator[dict[str, Any]]:
+        try:
+            while chunk := os.read(self._receiver, 1 << 16):
+                self._pending += chunk
+        except BlockingIOError:
+            pass
+        *lines, self._pending = self._pending.split(b"\n")
+        yield from map(json.loads, lines)
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        if "point" in message and self._progress(CurvePoint.model_validate(message["point"])):
+            _say_stop(self._child)
+        if "error" in message:
+            raise (TrainerError if message["kind"] == "TrainerError" else ConfigError)(message["error"])
+        self._closing = self._closing or "closing" in message
+        if "done" in message:
+            self._end()
+
+    def _end(self) -> None:
+        self._done, self._done_at = True, time.monotonic()
+
+
+def _payload(job: Job) -> bytes:
+    try:
+        pickled = pickle.dumps(job)
+    except Exception as fault:
+        raise TrainerError(
+            f"the environment's recipe cannot be pickled ({fault}), so no other process can build it. Make its factory "
+            "a function at the top level of a module, not a lambda or a local function."
+        ) from fault
+    prepared = json.dumps({"sys_path": sys.path, **main_module_of(pickled)}).encode()
+    return struct.pack("<QQ", len(prepared), len(pickled)) + prepared + pickled
+
+
+def _tell(child: subprocess.Popen[bytes], payload: bytes) -> None:
+    assert child.stdin is not None
+    try:
+        child.stdin.write(payload)
+        child.stdin.flush()
+    except BrokenPipeError:
+        raise _ChildError("ended before it heard what to train") from None
+
+
+def _say_stop(child: subprocess.Popen[bytes]) -> None:
+    assert child.stdin is not None
+    try:
+        child.stdin.write(b"stop\n")
+        child.stdin.flush()
+    except BrokenPipeError:
+        return  # it has ended meanwhile, and the next look says how

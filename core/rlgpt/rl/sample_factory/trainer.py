@@ -1,0 +1,143 @@
+"""Sample Factory behind the :class:`~rlgpt.rl.base.Trainer` interface."""
+
+from __future__ import annotations
+
+import importlib.util
+import multiprocessing
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from rlgpt.domain import CurvePoint, TrainingRecord, Value, Verdict
+from rlgpt.errors import TrainerError
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
+from rlgpt.rl.checkpoint import Checkpoint
+from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.policy_env import plugin_of
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.sample_factory.board import DECISIONS, Board
+from rlgpt.rl.sample_factory.job import BOARD, CURVE, LEDGER, VERDICTS, Job
+from rlgpt.rl.sample_factory.lock import exclusive
+from rlgpt.rl.sample_factory.resume import resumable
+from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
+from rlgpt.rl.sample_factory.supervisor import supervise
+from rlgpt.rl.tally import KEPT_VERDICTS, QUARANTINE_AFTER
+
+V = TypeVar("V", bound=Value)
+
+
+class SampleFactory(Trainer):
+    """Asynchronous-capable PPO (Petrenko et al. 2020) over decisions of any duration, in a watched child process.
+
+    The policy, its distribution, its advantages and its checkpoints are those of :class:`rlgpt.rl.ppo.PPO`; sampling,
+    batching and optimisation are Sample Factory's. A coded action that violated its limits three times, over all
+    environments, is masked in each of them from its next episode on. The budget ends a training in the midst of a
+    rollout, with the decision that each environment is at, and what is done in 20 ms, too many.
+
+    :param settings: processes, device, watchdog; None takes the defaults.
+    :raises TrainerError: the package sample-factory is not installed.
+    """
+
+    name = "sample_factory"
+
+    def __init__(self, settings: SampleFactorySettings | None = None) -> None:
+        if importlib.util.find_spec("sample_factory") is None:
+            raise TrainerError(
+                "the trainer sample_factory needs the package sample-factory, whose own pins fit nothing current: "
+                "install it with `uv pip install 'rlgpt[sample-factory]' --overrides overrides.txt` (the file is in "
+                "rlgpt's repository), or use the trainer ppo."
+            )
+        self.settings = settings or SampleFactorySettings()
+
+    def train(
+        self,
+        spec: EnvSpec,
+        *,
+        budget: int,
+        seed: int,
+        folder: Path,
+        hyperparameters: Hyperparameters,
+        progress: Progress | None = None,
+        warm_start: Path | None = None,
+    ) -> TrainingRecord:
+        """See :meth:`Trainer.train`.
+
+        :raises ConfigError: the settings do not fit the hyperparameters.
+        """
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            raise TrainerError(
+                "training began while this script was only being imported by a training's process. Put the script's "
+                "work under `if __name__ == '__main__':`."
+            )
+        folder = folder.resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        envs = min(hyperparameters.envs, plugin_of(spec).limits(spec.task).max_envs)
+        hyperparameters = hyperparameters.model_copy(update={"envs": envs})
+        arguments(self.settings, hyperparameters, folder=str(folder), seed=0, gamma=spec.setup.gamma)
+        with exclusive(folder) as lock:
+            found = resumable(folder, iterations=_iterations(folder))
+            if found is None and warm_start is not None:
+                Checkpoint.load(warm_start)
+            before = found.state.seconds if found else 0.0
+            with Ledger(folder / LEDGER, envs) as ledger:
+                spent = ledger.total
+                job = Job(spec, seed, budget, folder, hyperparameters, self.settings, spent, before, warm_start)
+                return self._session(job, ledger, lock, progress)
+
+    def _session(self, job: Job, ledger: Ledger, lock: int, progress: Progress | None) -> TrainingRecord:
+        folder, began = job.folder, time.monotonic()
+        curve = list(_read(folder / CURVE, CurvePoint))
+        board = Board.open_session(folder / BOARD, job.hyperparameters.envs, len(job.coded))
+
+        def note(point: CurvePoint) -> bool | None:
+            curve.append(point)
+            with (folder / CURVE).open("ab", buffering=0) as file:
+                file.write(point.model_dump_json().encode() + b"\n")
+            return progress(point) if progress is not None else None
+
+        try:
+            if job.carried < job.budget:
+                supervise(job, board, lock, note)
+            violations = zip(job.coded, board.violations(), strict=True)
+            return TrainingRecord(
+                trainer=self.name,
+                primitive_steps=ledger.total,
+                decisions=board.spent(DECISIONS),
+                seconds=job.seconds + time.monotonic() - began,
+                curve=tuple(curve),
+                verdicts=tuple(_read(folder / VERDICTS, Verdict))[:KEPT_VERDICTS],
+                quarantined=tuple(name for name, count in violations if count >= QUARANTINE_AFTER),
+            )
+        finally:
+            board.close()
+
+    def load(self, folder: Path, spec: EnvSpec) -> Policy:
+        return PPO().load(folder, spec)
+
+    def untrained(self, spec: EnvSpec, *, seed: int, hyperparameters: Hyperparameters) -> Policy:
+        return PPO().untrained(spec, seed=seed, hyperparameters=hyperparameters)
+
+
+def _iterations(folder: Path) -> int:
+    path = folder / BOARD
+    if not path.exists():
+        return 0
+    board = Board(path)
+    try:
+        return board.iterations()
+    finally:
+        board.close()
+
+
+def _read(path: Path, model: type[V]) -> Iterator[V]:
+    """Values of a file of JSON lines; a last line that a kill cut short is left out."""
+    if not path.exists():
+        return
+    for line in path.read_bytes().splitlines():
+        try:
+            yield model.model_validate_json(line)
+        except ValidationError:
+            continue
