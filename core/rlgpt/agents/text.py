@@ -24,8 +24,12 @@ def _line(value: Plain) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_line, value)) + "]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_line(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(key)}: {_line(item)}" for key, item in value.items()) + "}"
     return json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    return name if name.isidentifier() else json.dumps(name, ensure_ascii=False)
 
 
 def fields(values: Mapping[str, Plain], limit: int = 200) -> str:

@@ -1,0 +1,257 @@
+"""Slow, fast and critic with a scripted model: keys, documents, repairs, re-asking, fingerprints."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from rlgpt.agents.base import Brief, Outcome
+from rlgpt.agents.brief import make_brief
+from rlgpt.agents.critic import LLMCritic, render_traces
+from rlgpt.agents.fast import LLMFast
+from rlgpt.agents.mode import Mode
+from rlgpt.agents.slow import LLMSlow
+from rlgpt.domain import ActionPlan, CodedAction, Iteration, Rehearsal, Task, Trace, Verdict
+from rlgpt.errors import LLMError
+from rlgpt.llm.base import Request, RequestKey
+from rlgpt.sandbox import Library
+from rlgpt.testing.grid import GridPlugin
+from rlgpt.testing.llm import FakeLLM
+
+from . import scripts
+
+
+def text(request: Request) -> str:
+    return "\n".join(m.content for m in request.messages)
+
+
+def write(
+    llm: FakeLLM, shelf: Library, brief: Brief, plan: ActionPlan, attempts: tuple[Rehearsal, ...] = ()
+) -> CodedAction:
+    return LLMFast(llm, shelf).write(brief, plan, plan.coded[0], written=(), attempts=attempts, history=())
+
+
+def test_the_slow_agent_plans_from_the_documents(brief: Brief) -> None:
+    llm = FakeLLM({"slow": scripts.PLAN})
+    plan = LLMSlow(llm).plan(brief, ())
+    assert [(s.name, s.kind) for s in plan.sub_actions] == [("fetch_key", "code"), ("finish", "rl")]
+    (request,) = llm.requests
+    assert request.key == RequestKey(task="grid/door", role="slow")
+    assert request.measured == {}
+    for document in (brief.stub.strip(), brief.knowledge, brief.task.goal, "near_door", "privileged", "near_key: the"):
+        assert document in text(request)
+
+
+def test_a_revision_reads_history_and_says_what_it_was_written_about(brief: Brief, iteration: Iteration) -> None:
+    llm = FakeLLM({"slow": scripts.PLAN})
+    LLMSlow(llm).plan(brief, (iteration,))
+    assert llm.keys[0].iteration == 1
+    assert llm.requests[0].measured["success"] == 0.25
+    assert "SLOW-PROBLEM" in text(llm.requests[0])
+
+
+def test_a_plan_that_takes_a_primitives_name_is_asked_for_again(brief: Brief) -> None:
+    llm = FakeLLM({"slow": [scripts.PLAN.replace("fetch_key", "go"), scripts.PLAN]})
+    assert LLMSlow(llm).plan(brief, ()).coded[0].name == "fetch_key"
+    assert [k.ask for k in llm.keys] == [0, 1]
+    assert "'go' is already the name of a primitive" in llm.requests[1].messages[-1].content
+
+
+def test_two_sub_actions_of_one_name_are_asked_for_again(brief: Brief) -> None:
+    llm = FakeLLM({"slow": [scripts.PLAN.replace('"finish"', '"fetch_key"'), scripts.PLAN]})
+    LLMSlow(llm).plan(brief, ())
+    assert "must differ" in llm.requests[1].messages[-1].content
+
+
+def test_the_fast_agent_writes_an_action(brief: Brief, plan: ActionPlan, shelf: Library) -> None:
+    llm = FakeLLM({"fast": scripts.action()})
+    action = write(llm, shelf, brief, plan)
+    assert (action.name, action.source, action.max_steps) == ("fetch_key", scripts.SOURCE, 20)
+    assert [p.name for p in action.parameters] == ["cells"]
+    (request,) = llm.requests
+    assert request.key == RequestKey(task="grid/door", role="fast", sub_action="fetch_key")
+    assert plan.coded[0].description in text(request)
+    assert "How to repair it" not in text(request)
+
+
+def test_an_unknown_primitive_is_asked_for_again_with_the_valid_names(
+    brief: Brief, plan: ActionPlan, shelf: Library
+) -> None:
+    wrong = scripts.action(scripts.SOURCE.replace("use()", "grab()"))
+    llm = FakeLLM({"fast": [wrong, scripts.action()]})
+    assert write(llm, shelf, brief, plan).source == scripts.SOURCE
+    complaint = llm.requests[1].messages[-1].content
+    assert "grab" in complaint
+    assert "line 3" in complaint
+
+
+def test_an_unknown_primitive_to_the_end_is_one_readable_error(brief: Brief, plan: ActionPlan, shelf: Library) -> None:
+    llm = FakeLLM({"fast": scripts.action(scripts.SOURCE.replace("use()", "grab()"))}, model="vicuna")
+    with pytest.raises(LLMError) as caught:
+        write(llm, shelf, brief, plan)
+    message = str(caught.value)
+    for words in ("vicuna", "fast on 'fetch_key'", "in 3 tries", "grab"):
+        assert words in message
+    assert [k.ask for k in llm.keys] == [0, 1, 2]
+
+
+def test_a_parameter_out_of_its_own_range_is_asked_for_again(brief: Brief, plan: ActionPlan, shelf: Library) -> None:
+    wrong = scripts.action(parameters=[{"name": "cells", "low": 1, "high": 6, "default": 9}])
+    llm = FakeLLM({"fast": [wrong, scripts.action()]})
+    write(llm, shelf, brief, plan)
+    assert "default 9.0 of 'cells' is outside [1.0, 6.0]" in llm.requests[1].messages[-1].content
+
+
+def test_a_repair_sees_the_last_attempt_in_full_and_every_failure(
+    brief: Brief, plan: ActionPlan, shelf: Library, rehearsal: Rehearsal
+) -> None:
+    verdict = Verdict(kind="error", action="fetch_key", message="IndexError: 9", line=2)
+    second = Rehearsal(attempt=1, action=rehearsal.action, verdict=verdict)
+    llm = FakeLLM({"fast": scripts.action()})
+    write(llm, shelf, brief, plan, (rehearsal, second))
+    (request,) = llm.requests
+    assert request.key.attempt == 2
+    assert request.measured == {"attempts": 2, "failure": "error"}
+    for words in (
+        "attempt 0: it stopped 1 column short",
+        "attempt 1: error error",
+        "IndexError: 9",
+        "How to repair it",
+    ):
+        assert words in text(request)
+
+
+def test_a_repair_reads_trace_and_findings(
+    brief: Brief, plan: ActionPlan, shelf: Library, rehearsal: Rehearsal
+) -> None:
+    llm = FakeLLM({"fast": scripts.action()})
+    write(llm, shelf, brief, plan, (rehearsal,))
+    assert "agent: [2, 3] -> [0, 3]" in text(llm.requests[0])
+    assert "walk right as well" in text(llm.requests[0])
+
+
+def test_the_setup_knows_how_rehearsals_went(
+    brief: Brief, plan: ActionPlan, shelf: Library, action: CodedAction, rehearsal: Rehearsal
+) -> None:
+    llm = FakeLLM({"setup": scripts.setup()})
+    setup = LLMFast(llm, shelf).setup(
+        brief, plan, actions=(action,), history=(), rehearsals={"fetch_key": (rehearsal,)}
+    )
+    assert setup.coded_actions == ("fetch_key",)
+    assert (setup.gamma, setup.base_actions, setup.horizon) == (0.98, None, None)
+    assert "1 attempt, the last one failed" in text(llm.requests[0])
+
+
+def test_a_setup_of_unknown_names_is_asked_for_again(
+    brief: Brief, plan: ActionPlan, shelf: Library, action: CodedAction
+) -> None:
+    wrong = scripts.setup(coded_actions=["fly"], reward_weights={"fame": 1}, gamma=0.5)
+    llm = FakeLLM({"setup": [wrong, scripts.setup()]})
+    LLMFast(llm, shelf).setup(brief, plan, actions=(action,), history=())
+    complaint = llm.requests[1].messages[-1].content
+    for words in ("no coded action 'fly'", "no reward term 'fame'", "gamma is 0.5"):
+        assert words in complaint
+
+
+def test_code_and_setup_may_be_of_different_models(
+    brief: Brief, plan: ActionPlan, shelf: Library, action: CodedAction
+) -> None:
+    coder, other = FakeLLM({"fast": scripts.action()}), FakeLLM({"setup": scripts.setup()})
+    fast = LLMFast(coder, shelf, setup_llm=other)
+    fast.write(brief, plan, plan.coded[0], written=(), attempts=(), history=())
+    fast.setup(brief, plan, actions=(action,), history=())
+    assert [k.role for k in coder.keys] == ["fast"]
+    assert [k.role for k in other.keys] == ["setup"]
+
+
+def test_the_critic_reviews_a_rehearsal(brief: Brief, plan: ActionPlan, rehearsal: Rehearsal) -> None:
+    llm = FakeLLM({"review": scripts.REVIEW})
+    review = LLMCritic(llm).review(brief, plan.coded[0], rehearsal, iteration=2)
+    assert not review.works
+    assert review.findings[0].suggestion == "s"
+    (request,) = llm.requests
+    assert request.key == RequestKey(
+        task="grid/door", iteration=2, role="review", sub_action="fetch_key", attempt=rehearsal.attempt
+    )
+    assert "agent: [2, 3] -> [0, 3]" in text(request)
+    assert request.measured == {"attempt": 0, "task_success": False, "steps": 3}
+
+
+def test_a_rejection_without_a_reason_is_asked_for_again(brief: Brief, plan: ActionPlan, rehearsal: Rehearsal) -> None:
+    llm = FakeLLM({"review": ['{"thoughts": "no", "works": false, "findings": []}', scripts.REVIEW]})
+    LLMCritic(llm).review(brief, plan.coded[0], rehearsal, iteration=0)
+    assert "there is no finding" in llm.requests[1].messages[-1].content
+
+
+def test_the_critic_judges_an_iteration_for_each_agent(brief: Brief, outcome: Outcome) -> None:
+    llm = FakeLLM({"critic": scripts.CRITIQUE})
+    critique = LLMCritic(llm).critique(brief, outcome, ())
+    assert [f.problem for f in critique.for_slow] == ["p1"]
+    assert [f.problem for f in critique.for_fast] == ["p2"]
+    (request,) = llm.requests
+    told = text(request)
+    for words in (
+        "success 0.25 in 4 episodes (sampled)",
+        "fetch_key 75 %",
+        "near_key: 0.75",
+        "2 times: error error",
+        "at 10000 primitive steps",
+        "view at the start",
+        "No frames are attached",
+    ):
+        assert words in told
+    assert not request.messages[1].images
+    assert request.measured["success"] == 0.25
+
+
+def test_a_critic_with_eyes_sees_the_frames(brief: Brief, outcome: Outcome) -> None:
+    llm = FakeLLM({"critic": scripts.CRITIQUE}, eyes=True)
+    LLMCritic(llm).critique(brief, outcome, ())
+    assert llm.requests[0].messages[1].images == outcome.frames
+    assert "1 frames of one evaluation episode" in text(llm.requests[0])
+
+
+def test_failures_and_successes_are_shown_side_by_side(trace: Trace) -> None:
+    def told(good: int, bad: int) -> tuple[int, int]:
+        traces = [trace.model_copy(update={"success": i < good}) for i in range(good + bad)]
+        shown = render_traces(traces)
+        return shown.count(": success after"), shown.count("no success after")
+
+    assert told(5, 5) == (2, 2)
+    assert told(0, 5) == (0, 4)
+    assert told(5, 0) == (4, 0)
+    assert told(1, 5) == (1, 3)
+    assert told(5, 1) == (3, 1)
+
+
+def test_fingerprints_stay_while_a_run_goes_on_and_change_with_the_stub(
+    brief: Brief, plugin: GridPlugin, task: Task, iteration: Iteration
+) -> None:
+    llm = FakeLLM({"slow": scripts.PLAN})
+    slow = LLMSlow(llm)
+    slow.plan(brief, ())
+    slow.plan(brief, (iteration,))
+    slow.plan(make_brief(plugin, task, {"agent": [0, 0], "key": [1, 1], "door": [2, 2], "holding": False}), ())
+    slow.plan(brief.model_copy(update={"stub": brief.stub + "# more"}), ())
+    first, later, elsewhere, changed = (r.fingerprint for r in llm.requests)
+    assert first == later == elsewhere
+    assert changed != first
+
+
+def test_code_only_is_told_so_and_notes_it_without_a_new_fingerprint(brief: Brief) -> None:
+    llm = FakeLLM({"slow": scripts.PLAN})
+    LLMSlow(llm, Mode(training_steps=5000, iterations=3)).plan(brief, ())
+    LLMSlow(llm, Mode(learns=False)).plan(brief, ())
+    both, code = llm.requests
+    assert "trained for 5000 primitive steps" in text(both)
+    assert "iteration 0 (of 0 to 2)" in text(both)
+    assert "no reinforcement learning in this run" in text(code)
+    assert code.measured == {"mode": "code only"}
+    assert both.fingerprint == code.fingerprint
+
+
+def test_agents_import_nothing_heavy() -> None:
+    code = "import rlgpt.agents.build, sys; print([m for m in ('torch', 'litellm', 'wasmtime') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

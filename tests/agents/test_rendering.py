@@ -1,0 +1,177 @@
+"""Traces, plain values and history as text: true to what happened, and bounded."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.agents import history as told
+from rlgpt.agents.text import changes, code_block, plain, shorten
+from rlgpt.agents.traces import failure_of, render_rehearsal, render_trace
+from rlgpt.domain import CodedAction, Decision, Iteration, Plain, Rehearsal, Trace, TrainingRecord, Verdict
+
+VALUES: st.SearchStrategy[Plain] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(st.text(max_size=400), st.integers(60, 500))
+def test_shorten_keeps_to_its_limit_and_both_ends(text: str, limit: int) -> None:
+    short = shorten(text, limit)
+    assert len(short) <= limit or len(short) == len(text) <= limit
+    if len(text) > limit:
+        assert "characters left out" in short
+        assert text.startswith(short[: short.index(" [...")])
+
+
+@given(VALUES)
+def test_a_plain_value_is_one_bounded_line(value: Plain) -> None:
+    line = plain(value, 100)
+    assert len(line) <= 100
+    assert "\n" not in line
+
+
+@given(st.dictionaries(st.sampled_from("abcd"), VALUES), st.dictionaries(st.sampled_from("abcd"), VALUES))
+def test_only_keys_that_read_differently_are_changes(before: dict[str, Plain], after: dict[str, Plain]) -> None:
+    changed = {line.split(":")[0] for line in changes(before, after)}
+    for key in {*before, *after}:
+        same = key in before and key in after and plain(before[key]) == plain(after[key])
+        assert (key in changed) is not same
+    assert changes(before, before) == []
+
+
+def test_a_trace_tells_calls_outcomes_and_changes_alone(trace: Trace) -> None:
+    text = render_trace(trace)
+    assert "view at the start: agent=[2, 3], key=[0, 4], holding=false" in text
+    assert "1. fetch_key(cells=3): returned by itself after 3 primitive steps, reward 0.25" in text
+    assert 'go(direction="up", cells=3) took 2 steps -> {moved: 2, blocked: true}' in text
+    assert "view: agent: [2, 3] -> [0, 3]" in text
+    assert text.count("key:") == 0
+
+
+def test_base_decisions_in_a_row_are_told_as_one(trace: Trace) -> None:
+    base = [Decision(action="up", duration=1, reward=0.5, ended="base") for _ in range(12)]
+    text = render_trace(trace.model_copy(update={"decisions": (*base, trace.decisions[0])}))
+    assert "1 to 12. up(): base action after 12 primitive steps, reward 6" in text
+    assert "13. fetch_key" in text
+
+
+@given(st.integers(1, 200), st.integers(600, 5000))
+def test_a_long_trace_is_bounded_and_keeps_start_and_end(count: int, limit: int) -> None:
+    decisions = tuple(Decision(action=f"act_{i}", duration=i, reward=0.0, ended="returned") for i in range(count))
+    trace = Trace(seed=1, success=True, total_reward=0.0, primitive_steps=count, decisions=decisions)
+    text = render_trace(trace, limit)
+    assert len(text) < limit + 200
+    assert "act_0()" in text
+    assert f"act_{count - 1}()" in text
+    assert ("left out" in text) == (text.count("act_") < count)
+
+
+def test_failures_in_words(rehearsal: Rehearsal, action: CodedAction) -> None:
+    assert failure_of(rehearsal) == "it stopped 1 column short"
+    verdict = Verdict(kind="fuel", action="fetch_key", message="ran too long", line=3, step=5)
+    stopped = Rehearsal(attempt=1, action=action, verdict=verdict)
+    assert failure_of(stopped) == "fuel error in fetch_key, line 3, 5 primitive steps into the call: ran too long"
+    assert "It was stopped." in render_rehearsal(stopped)
+    assert failure_of(Rehearsal(attempt=2, action=action)) == "worked"
+
+
+def test_code_is_shown_with_its_parameters(action: CodedAction) -> None:
+    text = code_block(action)
+    assert "cells from 1 to 6 cells, default 1 (how far)" in text
+    assert action.source.strip() in text
+
+
+def test_without_history_each_agent_is_told_so() -> None:
+    for render in (told.for_slow, told.for_setup, told.for_solo):
+        assert render(()) == told.FIRST
+    assert told.for_action((), "fetch_key") == told.FIRST
+    assert told.measured(()) == {}
+
+
+def test_each_agent_reads_the_findings_meant_for_it(iteration: Iteration) -> None:
+    slow, setup, solo = (render((iteration,)) for render in (told.for_slow, told.for_setup, told.for_solo))
+    assert "SLOW-PROBLEM" in slow
+    assert "FAST-PROBLEM" not in slow
+    assert "FAST-PROBLEM" in setup
+    assert "SLOW-PROBLEM" not in setup
+    assert "SLOW-PROBLEM" in solo
+    assert "FAST-PROBLEM" in solo
+
+
+def test_history_tells_plan_code_success_usage_verdicts_and_rehearsals(iteration: Iteration) -> None:
+    text = told.for_slow((iteration,))
+    assert "iteration 0: success 0.25 (sampled, 4 episodes)" in text
+    assert "10163 primitive steps spent" in text
+    assert iteration.actions[0].source.strip() in text
+    assert "chosen in 75 % of decisions" in text
+    assert "1 attempt, the last one failed: it stopped 1 column short" in text
+    assert "2 times: error error in fetch_key, line 2" in text
+    assert "It never reaches the key's column." in text
+
+
+def test_the_best_iteration_is_told_beside_the_last(iteration: Iteration) -> None:
+    worse = iteration.model_copy(
+        update={"index": 1, "evaluation": iteration.evaluation.model_copy(update={"episodes": ()})}
+    )
+    text = told.for_slow((iteration, worse))
+    assert "Iteration 1, the last:" in text
+    assert "Iteration 0, the best so far:" in text
+
+
+def test_a_writer_sees_its_own_earlier_version_and_findings(iteration: Iteration) -> None:
+    text = told.for_action((iteration,), "fetch_key")
+    assert iteration.actions[0].source.strip() in text
+    assert "FAST-PROBLEM" in text
+    assert "SLOW-PROBLEM" not in text
+    assert "error error in fetch_key" in text
+    other = told.for_action((iteration,), "open_door")
+    assert "No earlier iteration had a `open_door`" in other
+    assert iteration.actions[0].source.strip() not in other
+
+
+@given(st.integers(1, 12))
+@pytest.mark.parametrize("render", [told.for_slow, told.for_setup, told.for_solo])
+def test_history_is_bounded(render: object, count: int) -> None:
+    assert callable(render)
+    text = "x" * 3000
+    history = _long_history(count, text)
+    assert len(render(history)) <= told.LIMIT + 200
+
+
+def test_a_curve_shows_its_first_and_last_point_and_each_term(training: TrainingRecord) -> None:
+    rows = told.render_curve(training, points=4).splitlines()
+    assert len(rows) == 4
+    assert rows[0].startswith("- at 1000 primitive steps (100 decisions): success 0.10")
+    assert rows[-1].startswith("- at 10000")
+    assert all("near_key" in row for row in rows)
+    assert told.render_curve(None) == "(no training)"
+
+
+def test_measured_figures_are_the_last_iterations(iteration: Iteration) -> None:
+    assert told.measured((iteration,)) == {"success": 0.25, "reward": 1.5}
+    with_code = iteration.model_copy(update={"code_evaluation": iteration.evaluation})
+    assert told.measured((with_code,))["code_success"] == 0.25
+
+
+def _long_history(count: int, text: str) -> tuple[Iteration, ...]:
+    from rlgpt.domain import ActionPlan, Critique, Evaluation, Finding, RLSetup, Steps, SubAction
+
+    finding = Finding(problem=text, suggestion=text)
+    names = [f"do_{'x' * 30}_{i}" for i in range(8)]
+    return tuple(
+        Iteration(
+            index=i,
+            plan=ActionPlan(
+                sub_actions=tuple(SubAction(name=n, description=text, kind="code", reason=text) for n in names)
+            ),
+            actions=tuple(CodedAction(name=n, doc="d", source=text * 3) for n in names),
+            setup=RLSetup(reward_weights={"a": 1.0}, observation_keys=("k",)),
+            evaluation=Evaluation(mode="sampled", episodes=()),
+            critique=Critique(summary=text, for_slow=(finding,) * 4, for_fast=(finding,) * 4),
+            steps=Steps(),
+        )
+        for i in range(count)
+    )
