@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
-from rlgpt.rl.ppo import PPO
+import gymnasium
+import pytest
+import torch
+from rlgpt.domain import Parameter, Plain, Task, TrainingRecord
+from rlgpt.errors import TrainerError
+from rlgpt.plugin.base import Context, Limits
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.checkpoint import Checkpoint
+from rlgpt.rl.ppo import LEDGER, PPO
+from rlgpt.testing.counting import TO_ROW, WANDER, CountingGrid, action, counted, grid_spec
 from rlgpt.testing.trainer_suite import TrainerSuite
 
 
@@ -13,3 +26,125 @@ class TestPPO(TrainerSuite):
 
     def checkpoints(self, folder: Path) -> list[Path]:
         return [folder / "policy.pt"]
+
+
+def train(folder: Path, spec: EnvSpec, *, budget: int = 600, trainer: PPO | None = None, **more: Any) -> TrainingRecord:
+    settings = more.pop("settings", Hyperparameters())
+    return (trainer or PPO()).train(spec, budget=budget, seed=7, folder=folder, hyperparameters=settings, **more)
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return Checkpoint.load(folder).weights
+
+
+def test_the_same_seed_gives_the_same_policy(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", WANDER)
+    train(tmp_path / "a", spec)
+    train(tmp_path / "b", spec)
+    first, second = weights(tmp_path / "a"), weights(tmp_path / "b")
+    assert all(torch.equal(first[key], second[key]) for key in first)
+
+
+def test_the_budget_is_overrun_by_less_than_one_decision_of_each_environment(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", WANDER)
+    record = train(tmp_path / "a", spec, budget=501)
+    assert 501 <= record.primitive_steps < 501 + 4 * 6
+
+
+class DiesAt(CountingGrid):
+    """Kills its own process once a number of steps is counted."""
+
+    def __init__(self, path: str, at: int) -> None:
+        super().__init__(path)
+        self.at = at
+
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
+        env, at = super().make_env(task, seed=seed, render_mode=render_mode), self.at
+
+        class Deadly(gymnasium.Wrapper[Any, Any, Any, Any]):
+            def step(self, action: Any) -> Any:
+                if counted(Path(self.env.path)) == at:  # type: ignore[attr-defined]
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return super().step(action)
+
+        return Deadly(env)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_kills_in_the_middle_of_a_decision_lose_no_step(tmp_path: Path) -> None:
+    counter, folder = tmp_path / "count", tmp_path / "train"
+    spec = grid_spec(counter, WANDER)
+    for at in (3, 251, 252, 777):
+        child = os.fork()
+        if child == 0:
+            deadly = dataclasses.replace(spec, factory=lambda task, at=at: DiesAt(str(counter), at))
+            train(folder, deadly, budget=1000)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        assert counted(counter) == at
+    record = train(folder, spec, budget=1000)
+    assert record.primitive_steps == counted(counter) >= 1000
+
+
+def test_threads_are_as_they_were(tmp_path: Path) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    seen: list[int] = []
+    try:
+        spec = grid_spec(tmp_path / "count")
+        train(tmp_path / "a", spec, progress=lambda point: seen.append(torch.get_num_threads()))
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert set(seen) == {1}
+
+
+def test_workers_learn_and_count_like_one_process(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW)
+    record = train(tmp_path / "workers", spec, trainer=PPO(workers=2))
+    assert record.primitive_steps == counted(tmp_path / "count") >= 600
+    train(tmp_path / "here", spec)
+    here, there = weights(tmp_path / "here"), weights(tmp_path / "workers")
+    assert all(torch.equal(here[key], there[key]) for key in here)
+
+
+class OneOnly(CountingGrid):
+    def limits(self, task: Task) -> Limits:
+        return Limits(max_envs=1)
+
+
+def test_no_more_environments_than_the_plugin_bears(tmp_path: Path) -> None:
+    spec = dataclasses.replace(grid_spec(tmp_path / "count"), factory=lambda task: OneOnly(str(tmp_path / "count")))
+    train(tmp_path / "a", spec, budget=100)
+    assert (tmp_path / "a" / LEDGER).stat().st_size == 8
+
+
+def test_other_hyperparameters_for_the_same_folder_are_an_error(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count")
+    train(tmp_path / "a", spec, budget=100)
+    with pytest.raises(TrainerError, match="hyperparameters"):
+        train(tmp_path / "a", spec, budget=200, settings=Hyperparameters(hidden=(32,)))
+
+
+@pytest.mark.parametrize("switched", ["normalize_observations", "normalize_returns", "branch_masking"])
+def test_each_switch_changes_what_is_learnt(switched: str, tmp_path: Path) -> None:
+    reach = action(
+        "reach", "def run(x=0.5):\n    yield use()\n", parameters=(Parameter(name="x", low=0, high=1, default=0.5),)
+    )
+    spec = grid_spec(tmp_path / "count", reach)
+    train(tmp_path / "on", spec)
+    train(tmp_path / "off", spec, settings=Hyperparameters(**{switched: False}))
+    on, off = weights(tmp_path / "on"), weights(tmp_path / "off")
+    assert not torch.equal(on["output.weight"], off["output.weight"])
+    for moments, switch in (("observations.count", "normalize_observations"), ("returns.count", "normalize_returns")):
+        assert bool((off[moments] == 0).all()) == (switched == switch)
+
+
+def test_a_broken_observation_is_named(tmp_path: Path) -> None:
+    class Broken(CountingGrid):
+        def view(self, ctx: Context) -> dict[str, Plain]:
+            return super().view(ctx) | {"agent": [float("nan"), 0.0]}
+
+    spec = dataclasses.replace(grid_spec(tmp_path / "count"), factory=lambda task: Broken(str(tmp_path / "count")))
+    with pytest.raises(TrainerError, match="NaN"):
+        train(tmp_path / "a", spec)

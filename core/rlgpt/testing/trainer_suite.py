@@ -112,7 +112,12 @@ class TrainerSuite:
         assert 0 < spent < 3000
         points: list[CurvePoint] = []
         record = self.make().train(
-            spec, budget=3000, seed=1, folder=folder, hyperparameters=SETTINGS, progress=points.append
+            spec,
+            budget=3000,
+            seed=1,
+            folder=folder,
+            hyperparameters=SETTINGS,
+            progress=lambda point: points.append(point),
         )
         assert record.primitive_steps == counted(counter) >= 3000
         assert points[0].primitive_steps > spent

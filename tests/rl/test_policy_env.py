@@ -1,0 +1,303 @@
+"""What trainers see: observation, mask, duration, normalised actions, and an episode's figures."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.utils.env_checker import check_env
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rlgpt.domain import Episode, Parameter, RLSetup, Task
+from rlgpt.errors import ConfigError, PluginError, UnknownNameError
+from rlgpt.options import ExtendedSpace
+from rlgpt.plugin.base import EnvironmentPlugin, Labels, ViewKey
+from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.codec import ActionCodec
+from rlgpt.rl.observation import ObservationBuilder
+from rlgpt.rl.policy_env import PolicyEnv, build, plugin_of
+from rlgpt.testing import smdp
+from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec
+from rlgpt.testing.grid import grid_plugin
+
+REACH = action(
+    "reach",
+    "def run(far=2.0, near=0.0):\n    yield go(direction='up', cells=int(far))\n",
+    parameters=(
+        Parameter(name="far", low=1, high=5, default=2),
+        Parameter(name="near", low=-1, high=1, default=0),
+    ),
+)
+
+
+@pytest.mark.filterwarnings("ignore:.*(unwrapped version|is.*infinity):UserWarning")
+def test_is_a_sound_gymnasium_environment(tmp_path: Path) -> None:
+    check_env(grid_spec(tmp_path / "count", TO_ROW, REACH).build(seed=0), skip_render_check=True)
+
+
+def test_observation_holds_the_setups_keys_in_order(tmp_path: Path) -> None:
+    env = grid_spec(tmp_path / "count", observation_keys=("holding", "observation", "agent")).build(seed=0)
+    observation, _ = env.reset(seed=1)
+    world = env.unwrapped
+    expected = [0.0, *world._observation(), *world.agent]  # type: ignore[attr-defined]
+    np.testing.assert_allclose(observation["obs"], expected)
+    assert env.observation_names == ("holding[0]", *(f"observation[{i}]" for i in range(7)), "agent[0]", "agent[1]")
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"observation_keys": ("agnet",)}, "agnet"),
+        ({"observation_keys": ("map",)}, "map"),
+        ({"reset_option": "near_door"}, "near_door"),
+        ({"reward_weights": {"near_kee": 1.0}}, "near_kee"),
+        ({"coded_actions": ("wandr",)}, "wandr"),
+        ({"base_actions": ("left", "rihgt")}, "rihgt"),
+    ],
+)
+def test_what_the_setup_names_wrongly_is_named(change: dict[str, Any], name: str, tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", WANDER)
+    with pytest.raises(UnknownNameError, match=name):
+        dataclasses.replace(spec, setup=spec.setup.model_copy(update=change)).build(seed=0)
+
+
+def play(env: PolicyEnv, choose: Any, seed: int | None = None) -> tuple[list[dict[str, Any]], list[float]]:
+    """Infos and rewards of one episode."""
+    infos, rewards = [], []
+    env.reset(seed=seed)
+    while True:
+        observation, reward, terminated, truncated, info = env.step(choose())
+        assert observation["duration"][0] == info["duration"]
+        assert np.array_equal(observation["action_mask"], info["action_mask"])
+        infos.append(info)
+        rewards.append(reward)
+        if terminated or truncated:
+            return infos, rewards
+
+
+def test_an_episodes_figures_are_those_of_its_decisions(tmp_path: Path) -> None:
+    counter = tmp_path / "count"
+    env = grid_spec(counter, WANDER).build(seed=0)
+    infos, _ = play(env, lambda: env.coded("wander"), seed=5)
+    episode = Episode(**infos[-1]["episode"])
+    assert episode.seed == 5
+    assert episode.decisions == len(infos)
+    assert episode.primitive_steps == sum(i["duration"] for i in infos) == counted(counter) == TASK.horizon
+    assert episode.total_reward == pytest.approx(sum(i["total_reward"] for i in infos))
+    assert sum(episode.reward_terms.values()) == pytest.approx(episode.total_reward)
+    assert infos[-1]["usage"] == {"wander": len(infos)}
+    assert all("episode" not in i for i in infos[:-1])
+
+
+def test_reward_is_discounted_within_a_decision() -> None:
+    setup = smdp.SETUP.model_copy(update={"gamma": 0.9})
+    spec = EnvSpec(smdp.TASK, setup, (smdp.WALK,), factory=smdp.fork_plugin)
+    env = spec.build(seed=0)
+    env.reset(seed=0)
+    _, reward, _, _, info = env.step(env.coded("walk"))
+    assert (reward, info["duration"]) == (0.0, smdp.CELLS)
+
+
+def test_the_training_horizon_cuts_in_primitive_steps_and_evaluation_ignores_it(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", WANDER, horizon=8, reset_option="near_key")
+    training, judged = spec.build(seed=0), spec.build(seed=0, evaluation=True)
+    for env, horizon in ((training, 8), (judged, TASK.horizon)):
+        infos, _ = play(env, lambda env=env: env.coded("wander"), seed=3)
+        assert infos[-1]["primitive_steps"] == horizon
+
+    def distance(env: PolicyEnv, seed: int) -> int:
+        env.reset(seed=seed)
+        world = env.unwrapped
+        return abs(world.agent[0] - world.key[0]) + abs(world.agent[1] - world.key[1])  # type: ignore[attr-defined]
+
+    assert {distance(training, seed) for seed in range(8)} == {1}
+    assert max(distance(judged, seed) for seed in range(8)) > 1
+
+
+def test_a_longer_training_horizon_than_the_tasks_changes_nothing(tmp_path: Path) -> None:
+    env = grid_spec(tmp_path / "count", WANDER, horizon=400).build(seed=0)
+    assert play(env, lambda: env.coded("wander"))[0][-1]["primitive_steps"] == TASK.horizon
+
+
+def test_evaluation_pays_the_plugins_weights(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", WANDER, reward_weights={"env_reward": 5.0})
+    training, _ = play(spec.build(seed=0), lambda: 0, seed=3)
+    env = spec.build(seed=0, evaluation=True)
+    judged, _ = play(env, lambda: 0, seed=3)
+    assert set(training[-1]["episode"]["reward_terms"]) == {"env_reward"}
+    assert set(judged[-1]["episode"]["reward_terms"]) == {"env_reward", "near_key"}
+
+
+def test_each_seed_is_a_stream_of_its_own(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count")
+
+    def starts(seed: int) -> list[tuple[float, ...]]:
+        env = spec.build(seed=seed)
+        return [tuple(env.reset()[0]["obs"]) for _ in range(5)]
+
+    assert starts(1) == starts(1)
+    assert len({*starts(1), *starts(2)}) == 10
+
+
+def test_quarantined_actions_are_masked(tmp_path: Path) -> None:
+    spec = dataclasses.replace(grid_spec(tmp_path / "count", BROKEN, WANDER), quarantined=("broken", "of_long_ago"))
+    env = spec.build(seed=0)
+    observation, _ = env.reset()
+    assert observation["action_mask"][env.branches.index("broken")] == 0
+    env.quarantine(("wander",))
+    observation, _ = env.reset()
+    assert observation["action_mask"][env.branches.index("broken")] == 1
+    assert observation["action_mask"][env.branches.index("wander")] == 0
+
+
+def test_a_policys_numbers_are_rescaled_to_the_parameters_ranges(tmp_path: Path) -> None:
+    env = build(grid_spec(tmp_path / "count", REACH), seed=0, trace=True)
+    env.reset(seed=0)
+    reach = env.branches.index("reach")
+    for numbers, expected in (((-1, 1), (1, 1)), ((0, 0), (3, 0)), ((7, -9), (5, -1))):
+        *_, info = env.step((reach, np.array(numbers, np.float32)))
+        assert tuple(info["decision"].parameters.values()) == pytest.approx(expected)
+    *_, info = env.step(env.coded("reach", {"far": 4.0}))
+    assert info["decision"].parameters == pytest.approx({"far": 4.0, "near": 0.0})
+    assert env.branch(env.coded("reach")) == "reach"
+    assert env.branch((0, np.zeros(2))) == "up"
+
+
+BASES = [
+    spaces.Discrete(3, start=2),
+    spaces.Box(np.array([-2.0, 0.0], np.float32), np.array([2.0, 10.0], np.float32)),
+    spaces.Box(-3, 3, (2, 2), np.float32),
+    spaces.MultiDiscrete([2, 3]),
+    spaces.Tuple([spaces.Discrete(2), spaces.Box(-4, 4, (1,), np.float32)]),
+]
+
+
+@pytest.mark.parametrize("base", BASES, ids=str)
+@pytest.mark.parametrize("count", [0, 2])
+@given(seed=st.integers(0, 2**31))
+@settings(max_examples=15, deadline=None)
+def test_decoding_gives_elements_of_the_extended_space_and_encoding_undoes_it(
+    base: spaces.Space[Any], count: int, seed: int
+) -> None:
+    parts = {spaces.Discrete: 3, spaces.MultiDiscrete: 2, spaces.Tuple: 2}.get(
+        type(base), int(np.prod(base.shape or 1))
+    )
+    labels = tuple(f"label{i}" for i in range(parts))
+    base.seed(seed)
+    extension = ExtendedSpace(base, (REACH, WANDER)[:count], labels, None, base.sample())
+    codec = ActionCodec(extension.space, extension.layout, extension.actions)
+    codec.space.seed(seed)
+    extension.space.seed(seed)
+    normalised = codec.space.sample()
+    decoded = codec.decode(normalised)
+    assert decoded in extension.space
+    choice = extension.read(decoded)
+    assert choice.coded is not None or choice.base in base
+    original = extension.space.sample()
+    back = codec.decode(codec.encode(original))
+    for a, b in zip(
+        np.atleast_1d(_flat(extension.space, original)), np.atleast_1d(_flat(extension.space, back)), strict=True
+    ):
+        assert a == pytest.approx(b, abs=1e-4)
+    assert codec.encode(original) in codec.space
+    layout = pickle.loads(pickle.dumps(codec.layout))
+    assert layout.to_space(np.zeros(layout.action_size, np.float32)) in codec.space
+
+
+def _flat(space: spaces.Space[Any], value: Any) -> Any:
+    return gymnasium.spaces.flatten(space, value)
+
+
+def test_an_unbounded_box_is_an_error() -> None:
+    extension = ExtendedSpace(spaces.Box(-np.inf, np.inf, (2,)), (), ("a", "b"), None, np.zeros(2, np.float32))
+    with pytest.raises(ConfigError, match="finite"):
+        ActionCodec(extension.space, extension.layout, ())
+
+
+def test_images_have_entries_of_their_own_and_other_parts_are_flattened() -> None:
+    space = spaces.Dict(
+        {
+            "camera": spaces.Box(0, 255, (8, 8, 3), np.uint8),
+            "gear": spaces.Discrete(3),
+            "joints": spaces.Box(-1, 1, (2, 2)),
+        }
+    )
+    keys = (ViewKey("speed", "speed", "m/s", size=1), ViewKey("text", "words"))
+    builder = ObservationBuilder(space, keys, ("speed", "camera", "gear", "joints"))
+    space.seed(0)
+    observation = space.sample() | {"gear": 1}
+    built = builder.build(observation, {"speed": 2.5})
+    assert set(built) == {"obs", "image_camera"}
+    expected = [2.5, 0, 1, 0, *observation["joints"].ravel()]
+    np.testing.assert_allclose(built["obs"], expected)
+    assert all(built[key] in builder.spaces[key] for key in built)
+    assert builder.needs_view
+    assert not ObservationBuilder(space, keys, ("gear",)).needs_view
+    with pytest.raises(PluginError, match="speed"):
+        builder.build(observation, {"speed": [1.0, 2.0]})
+    with pytest.raises(UnknownNameError, match="text"):
+        ObservationBuilder(space, keys, ("text",))
+
+
+def test_a_plugin_is_found_by_factory_or_by_name() -> None:
+    setup = RLSetup(reward_weights={}, observation_keys=("agent",))
+    assert plugin_of(EnvSpec(TASK, setup, factory=grid_plugin)).name == "grid"
+    with pytest.raises(UnknownNameError, match="no_such_plugin"):
+        plugin_of(EnvSpec(TASK, setup, factory="no_such_plugin"))
+
+
+class Flickering(gymnasium.Env[np.ndarray, int]):
+    """Succeeds at its second step, and no longer at its third, in an episode of four."""
+
+    observation_space = spaces.Box(0, 1, (1,), np.float32)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self) -> None:
+        self.handle, self.step_count = "what model() reaches for", 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        super().reset(seed=seed)
+        self.step_count = 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: int) -> Any:
+        self.step_count += 1
+        return np.zeros(1, np.float32), 0.0, False, self.step_count == 4, {"success": self.step_count == 2}
+
+
+FLICKER = Task(id="flicker/once", goal="be bright once", horizon=4, success="it was bright")
+
+
+class FlickerPlugin(EnvironmentPlugin):
+    name = "flicker"
+
+    def tasks(self) -> dict[str, Task]:
+        return {FLICKER.id: FLICKER}
+
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
+        return Flickering()
+
+    def model(self, env: Any) -> Any:
+        return env.handle
+
+    def labels(self, task: Task) -> Labels:
+        return Labels(("off", "on"))
+
+
+def test_success_is_remembered_though_it_passes() -> None:
+    wait = action("wait", "def run():\n    yield repeat(action='on', steps=4)\n")
+    setup = RLSetup(
+        reward_weights={"env_reward": 1.0}, observation_keys=("observation",), coded_actions=("wait",), gamma=1.0
+    )
+    env = EnvSpec(FLICKER, setup, (wait,), factory=lambda task: FlickerPlugin()).build(seed=0)
+    for choose in (lambda: 0, lambda: env.coded("wait")):
+        infos, _ = play(env, choose)
+        assert infos[-1]["success"] is False
+        assert infos[-1]["episode"]["success"] is True
+    assert len(infos) == 1
