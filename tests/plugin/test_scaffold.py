@@ -1,0 +1,66 @@
+"""The template of ``rlgpt new-plugin`` works as it is written."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import EntryPoint
+
+import pytest
+from rlgpt.errors import ConfigError
+from rlgpt.plugin.manager import PluginManager
+from rlgpt.plugin.scaffold import create
+
+
+def test_it_passes_its_own_tests(tmp_path) -> None:
+    create("my-robot", tmp_path)
+    root = tmp_path / "rlgpt-my-robot"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *(p for p in sys.path if p)])}
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "-rs", str(root)]
+    ran = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1000:]
+    assert "skipped" not in ran.stdout
+
+
+def test_the_entry_point_leads_to_the_plugin(tmp_path, monkeypatch) -> None:
+    written = create("arm2", tmp_path)
+    root = tmp_path / "rlgpt-arm2"
+    assert {str(p.relative_to(root)) for p in written} == {
+        "README.md",
+        "pyproject.toml",
+        "rlgpt_arm2/__init__.py",
+        "rlgpt_arm2/env.py",
+        "rlgpt_arm2/plugin.py",
+        "tests/test_contract.py",
+    }
+    monkeypatch.syspath_prepend(str(root))
+    points = tomllib.loads((root / "pyproject.toml").read_text())["project"]["entry-points"]["rlgpt"]
+    manager = PluginManager([EntryPoint(k, v, "rlgpt") for k, v in points.items()], disabled="")
+    assert list(manager.tasks()) == ["arm2/reach"]
+    assert manager.task("arm2/reach")[0].name == "arm2"
+
+
+def test_it_is_formatted_and_typed(tmp_path) -> None:
+    create("arm", tmp_path)
+    root = tmp_path / "rlgpt-arm"
+    for command in (
+        ["ruff", "check", "--isolated", "--line-length", "120", "--select", "E,F,I,UP,B"],
+        ["ruff", "format", "--isolated", "--line-length", "120", "--check"],
+    ):
+        ran = subprocess.run(
+            [sys.executable, "-m", *command, "."], cwd=root, capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("name", ["", "Robot", "2arm", "a b", "../x", "a" * 31, "arm_", "arm/x", "ärm"])
+def test_names_that_cannot_be_used(tmp_path, name: str) -> None:
+    with pytest.raises(ConfigError, match="cannot name a plugin"):
+        create(name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_overwritten(tmp_path) -> None:
+    create("arm", tmp_path)
+    with pytest.raises(ConfigError, match="is there already"):
+        create("rlgpt-arm", tmp_path)
