@@ -1,0 +1,123 @@
+"""Evaluation: deterministic by seed, figures that add up, traces of bounded length, frames with the active action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt.errors import ConfigError
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
+from rlgpt.rl.evaluate import TRACE_HEAD, TRACE_TAIL, evaluate, evaluate_code
+from rlgpt.rl.ppo import PPO
+from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec
+from rlgpt.testing.grid import TASKS
+
+TO_COLUMN = action(
+    "to_column",
+    """
+def run():
+    view = yield observe()
+    right = view["key"][1] - view["agent"][1]
+    if right:
+        yield go(direction="right" if right > 0 else "left", cells=abs(right))
+    yield use()
+""",
+)
+NEVER = action("never", "def can_start(view):\n    return False\n\ndef run():\n    yield use()\n")
+
+
+class Always(Policy):
+    """Plays what it is given, in turn, forever."""
+
+    def __init__(self, actions: Sequence[Any]) -> None:
+        self.actions, self.at = actions, -1
+
+    def act(self, observation: dict[str, np.ndarray], *, greedy: bool, rng: np.random.Generator) -> Any:
+        self.at += 1
+        return self.actions[self.at % len(self.actions)]
+
+
+def untrained(spec: EnvSpec) -> Policy:
+    return PPO().untrained(spec, seed=0, hyperparameters=Hyperparameters())
+
+
+@pytest.mark.parametrize("greedy", [True, False])
+def test_an_episode_depends_on_its_seed_alone(greedy: bool, tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW)
+    policy = untrained(spec)
+    forward = evaluate(policy, spec, seeds=range(6), greedy=greedy)
+    backward = evaluate(policy, spec, seeds=range(5, -1, -1), greedy=greedy)
+    assert forward.episodes == backward.episodes[::-1]
+    assert forward.mode == ("greedy" if greedy else "sampled")
+
+
+def test_every_primitive_step_is_reported_and_usage_is_of_decisions(tmp_path: Path) -> None:
+    counter = tmp_path / "count"
+    spec = grid_spec(counter, WANDER)
+    found = evaluate(Always([5, 5, 5, 0]), spec, seeds=(0, 1), greedy=True)
+    assert found.primitive_steps == counted(counter)
+    total = sum(e.decisions for e in found.episodes)
+    assert found.usage["wander"] * total == pytest.approx(round(found.usage["wander"] * total))
+    assert found.usage["wander"] == pytest.approx(0.75, abs=0.1)
+    assert sum(found.usage.values()) == pytest.approx(1)
+
+
+def test_traces_add_up_to_their_episode(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
+    found = evaluate(untrained(spec), spec, seeds=range(4), greedy=False, traces=2)
+    assert len(found.traces) == 2
+    for trace, episode in zip(found.traces, found.episodes, strict=False):
+        assert (trace.seed, trace.success) == (episode.seed, episode.success)
+        assert len(trace.decisions) + trace.omitted == episode.decisions
+        if not trace.omitted:
+            assert sum(d.duration for d in trace.decisions) == episode.primitive_steps
+            assert sum(d.reward for d in trace.decisions) == pytest.approx(episode.total_reward)
+        assert trace.decisions[0].before != {}
+
+
+def test_a_long_trace_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", task=TASKS["grid/door"])
+    (trace,) = evaluate(Always([0]), spec, seeds=(0,), greedy=True, traces=1).traces
+    assert len(trace.decisions) == TRACE_HEAD + TRACE_TAIL
+    assert trace.omitted == 80 - len(trace.decisions)
+    assert trace.decisions[-1].ended == "episode"
+
+
+def test_code_plays_the_actions_in_order_and_again(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count")
+    found = evaluate_code(spec, (TO_ROW, TO_COLUMN), seeds=range(10), traces=10)
+    assert found.mode == "code"
+    assert found.success_rate == 1.0
+    for trace in found.traces:
+        assert [d.action for d in trace.decisions] == (["to_row", "to_column"] * 40)[: len(trace.decisions)]
+    cycle = evaluate_code(spec, (WANDER, BROKEN), seeds=(0, 1), traces=2)
+    for trace in cycle.traces:
+        assert [d.action for d in trace.decisions] == (["wander", "broken"] * 40)[: len(trace.decisions)]
+    assert {v.kind for v in cycle.verdicts} == {"error"}
+
+
+def test_code_that_may_not_start_costs_no_ops_until_the_horizon(tmp_path: Path) -> None:
+    found = evaluate_code(grid_spec(tmp_path / "count"), (NEVER,), seeds=(0,), traces=1)
+    assert found.primitive_steps == counted(tmp_path / "count") == TASK.horizon
+    assert {d.ended for d in found.traces[0].decisions} == {"masked"}
+
+
+def test_no_code_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="at least one"):
+        evaluate_code(grid_spec(tmp_path / "count"), (), seeds=(0,))
+
+
+def test_each_primitive_steps_frame_comes_with_the_active_action(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", WANDER)
+    frames: list[tuple[tuple[int, ...], str]] = []
+    found = evaluate(
+        Always([5, 4]), spec, seeds=(0,), greedy=True, on_frame=lambda f, name: frames.append((f.shape, name))
+    )
+    assert len(frames) == 1 + found.primitive_steps
+    assert {shape for shape, _ in frames} == {(112, 112, 3)}
+    names = [name for _, name in frames]
+    assert names[0] == "start"
+    assert names[1 : 1 + names.index("use") - 1] == ["wander"] * (names.index("use") - 1)

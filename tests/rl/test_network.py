@@ -1,0 +1,142 @@
+"""Network, moments, and what a warm start takes over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rlgpt.domain import Parameter
+from rlgpt.errors import TrainerError
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.distribution import ActionLayout
+from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.network import ActorCritic, take_over
+from rlgpt.rl.normalizer import RunningMoments
+from rlgpt.testing.counting import TO_ROW, WANDER, action, grid_spec
+
+SETTINGS = Hyperparameters()
+
+
+@given(sizes=st.lists(st.integers(1, 20), min_size=1, max_size=6), seed=st.integers(0, 2**31))
+@settings(max_examples=40, deadline=None)
+def test_moments_are_those_of_all_batches_together(sizes: list[int], seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    batches = [5 + 3 * torch.randn(size, 2, dtype=torch.float64, generator=generator) for size in sizes]
+    moments = RunningMoments(2)
+    for batch in batches:
+        moments.update(batch)
+    whole = torch.cat(batches)
+    torch.testing.assert_close(moments.mean, whole.mean(0))
+    torch.testing.assert_close(moments.var, whole.var(0, correction=0))
+    torch.testing.assert_close(moments.unscale(moments.scale(whole)), whole)
+
+
+def test_unseen_moments_are_the_identity_and_outliers_are_clipped() -> None:
+    moments = RunningMoments(1)
+    torch.testing.assert_close(moments.normalize(torch.tensor([[0.5], [99.0]])), torch.tensor([[0.5], [5.0]]))
+
+
+def network(tmp_path: Path, *actions, seed: int = 0, **setup) -> ActorCritic:  # type: ignore[no-untyped-def]
+    env = grid_spec(tmp_path / "count", *actions, **setup).build(seed=0)
+    return ActorCritic.of(env, SETTINGS, seed=seed)
+
+
+@torch.no_grad()
+def test_the_first_policy_is_nearly_uniform_with_the_given_spread(tmp_path: Path) -> None:
+    reach = action(
+        "reach", "def run(x=0.0):\n    yield use()\n", parameters=(Parameter(name="x", low=-1, high=1, default=0),)
+    )
+    fresh = network(tmp_path, reach)
+    batch = {"obs": 6 * torch.rand(50, 7), "action_mask": torch.ones(50, 6)}
+    distribution = fresh.distribution(batch)
+    assert float((distribution.probabilities - 1 / 6).abs().max()) < 0.01
+    assert float(fresh.log_std.detach().exp()[0]) == pytest.approx(SETTINGS.initial_std)
+    assert float(distribution.mode()[:, 1].abs().max()) < 0.1
+
+
+def test_a_grown_action_set_takes_over_rows_by_name(tmp_path: Path) -> None:
+    """Between the actions both know, the odds stay what they were, in whatever order they come."""
+    old, new = network(tmp_path, TO_ROW, seed=1), network(tmp_path, WANDER, TO_ROW, seed=2)
+    old.observations.update(torch.randn(100, 7))
+    with torch.no_grad():
+        old.output.weight.normal_()
+    take_over(new, old.state_dict(), old.axis_names())
+    batch = {"obs": torch.randn(20, 7), "action_mask": torch.ones(20, 6)}
+    was = old.distribution(batch).probabilities
+    now = new.distribution(batch | {"action_mask": torch.ones(20, 7)}).probabilities
+    known = [new.layout.branches.index(name) for name in old.layout.branches]
+    torch.testing.assert_close(now[:, known] / now[:, known].sum(-1, keepdim=True), was)
+    torch.testing.assert_close(new.scaled_value(batch), old.scaled_value(batch))
+
+
+def test_new_observations_start_without_a_say(tmp_path: Path) -> None:
+    old = network(tmp_path, observation_keys=("agent", "key"), seed=1)
+    new = network(tmp_path, observation_keys=("holding", "key", "agent"), seed=2)
+    old.observations.update(torch.randn(50, 4))
+    take_over(new, old.state_dict(), old.axis_names())
+    agent, key, holding = torch.randn(9, 2), torch.randn(9, 2), torch.randn(9, 1)
+    mask = {"action_mask": torch.ones(9, 5)}
+    was = old.distribution({"obs": torch.cat([agent, key], 1)} | mask).probabilities
+    now = new.distribution({"obs": torch.cat([holding, key, agent], 1)} | mask).probabilities
+    torch.testing.assert_close(now, was)
+    assert new.observations.count.tolist() == [0, 50, 50, 50, 50]
+
+
+def test_parameters_are_taken_over_by_the_name_of_action_and_parameter(tmp_path: Path) -> None:
+    def reach(name: str, *parameters: str):  # type: ignore[no-untyped-def]
+        declared = tuple(Parameter(name=p, low=-1, high=1, default=0) for p in parameters)
+        return action(name, f"def run({', '.join(parameters)}):\n    yield use()\n", parameters=declared)
+
+    old = network(tmp_path, reach("a", "x", "y"), reach("b", "x"), seed=1)
+    new = network(tmp_path, reach("b", "x"), reach("a", "y", "z"), seed=2)
+    with torch.no_grad():
+        old.log_std.copy_(torch.tensor([1.0, 2.0, 3.0]))
+    take_over(new, old.state_dict(), old.axis_names())
+    assert new.log_std.tolist() == pytest.approx([3.0, 2.0, np.log(SETTINGS.initial_std)])
+
+
+def test_other_hidden_sizes_are_left_alone(tmp_path: Path) -> None:
+    old = network(tmp_path, seed=1)
+    env = grid_spec(tmp_path / "count").build(seed=0)
+    new = ActorCritic.of(env, SETTINGS.model_copy(update={"hidden": (8,)}), seed=2)
+    before = new.actor.layers[0].weight.detach().clone()  # type: ignore[union-attr]
+    take_over(new, old.state_dict(), old.axis_names())
+    assert torch.equal(new.actor.layers[0].weight, before)
+
+
+@pytest.mark.parametrize("shape", [(36, 50, 3), (3, 36, 50)])
+def test_images_go_through_their_own_encoder(shape: tuple[int, ...]) -> None:
+    layout = ActionLayout.of(spaces.Discrete(3))
+    seeing = ActorCritic(layout, (), {"image_camera": shape}, SETTINGS)
+    with torch.no_grad():
+        seeing.output.weight.normal_()
+    batch = {
+        "obs": torch.zeros(4, 0),
+        "action_mask": torch.ones(4, 3),
+        "image_camera": torch.randint(0, 255, (4, *shape), dtype=torch.uint8),
+    }
+    probabilities = seeing.distribution(batch).probabilities
+    assert probabilities.shape == (4, 3)
+    assert float((probabilities[0] - probabilities[1]).abs().max()) > 0
+    seeing.scaled_value(batch).sum().backward()  # type: ignore[no-untyped-call]
+
+
+def test_the_ledger_survives_its_process_and_only_grows(tmp_path: Path) -> None:
+    path = tmp_path / "steps"
+    with Ledger(path, 3) as first:
+        for cell in (0, 2, 2):
+            first.add(cell)
+        with Ledger(path, 1) as second:
+            second.add(0)
+            assert first.total == second.total == 4
+    with Ledger(path, 5) as grown:
+        grown.add(4)
+        assert grown.total == 5
+    path.write_bytes(b"abc")
+    with pytest.raises(TrainerError, match="no ledger"):
+        Ledger(path, 1)
