@@ -85,14 +85,13 @@ def test_choices_are_counted_as_the_extension_counts_them(
     brief: Brief, setup: RLSetup, plugin: GridPlugin, task: Any, base: tuple[str, ...] | None, coded: tuple[str, ...]
 ) -> None:
     source = "def run(**_):\n    yield use()\n"
+    number = Parameter(name="a", low=0, high=1, default=0)
     actions = [
         CodedAction(name="plain", doc="d", source=source),
-        CodedAction(name="with_number", doc="d", source=source, parameters=(Parameter(name="a", low=0, high=1, default=0),)),
-    ]  # fmt: skip
+        CodedAction(name="with_number", doc="d", source=source, parameters=(number,)),
+    ]
     chosen = [a for a in actions if a.name in coded]
-    faults = setup_faults(
-        setup.model_copy(update={"base_actions": base, "coded_actions": coded}), brief, actions
-    )  # fmt: skip
+    faults = setup_faults(setup.model_copy(update={"base_actions": base, "coded_actions": coded}), brief, actions)
 
     def made() -> ExtendedEnv:
         return extend(plugin.make_env(task, seed=0), chosen, plugin=plugin, task=task, base_actions=base)
@@ -104,9 +103,7 @@ def test_choices_are_counted_as_the_extension_counts_them(
         made().close()
 
 
-@pytest.mark.parametrize(
-    ("kept", "faults"), [(None, 0), ((), 0), (("j1", "j2"), 0), (("j1",), 1)]
-)  # fmt: skip
+@pytest.mark.parametrize(("kept", "faults"), [(None, 0), ((), 0), (("j1", "j2"), 0), (("j1",), 1)])
 def test_a_vector_of_numbers_is_kept_whole_or_not_at_all(
     brief: Brief, setup: RLSetup, action: CodedAction, kept: tuple[str, ...] | None, faults: int
 ) -> None:

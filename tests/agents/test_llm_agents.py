@@ -115,7 +115,7 @@ def test_a_repair_sees_the_last_attempt_in_full_and_every_failure(
     assert request.measured == {"attempts": 2, "failure": "error"}
     for words in (
         "attempt 0: it stopped 1 column short",
-        "attempt 1: error error",
+        "attempt 1: Python error",
         "IndexError: 9",
         "How to repair it",
     ):
@@ -195,7 +195,7 @@ def test_the_critic_judges_an_iteration_for_each_agent(brief: Brief, outcome: Ou
         "success 0.25 in 4 episodes (sampled)",
         "fetch_key 75 %",
         "near_key: 0.75",
-        "2 times: error error",
+        "2 times: Python error",
         "at 10000 primitive steps",
         "view at the start",
         "No frames are attached",

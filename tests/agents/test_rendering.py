@@ -73,7 +73,9 @@ def test_failures_in_words(rehearsal: Rehearsal, action: CodedAction) -> None:
     assert failure_of(rehearsal) == "it stopped 1 column short"
     verdict = Verdict(kind="fuel", action="fetch_key", message="ran too long", line=3, step=5)
     stopped = Rehearsal(attempt=1, action=action, verdict=verdict)
-    assert failure_of(stopped) == "fuel error in fetch_key, line 3, 5 primitive steps into the call: ran too long"
+    assert (
+        failure_of(stopped) == "computed too long in fetch_key, line 3, 5 primitive steps into the call: ran too long"
+    )
     assert "It was stopped." in render_rehearsal(stopped)
     assert failure_of(Rehearsal(attempt=2, action=action)) == "worked"
 
@@ -108,7 +110,7 @@ def test_history_tells_plan_code_success_usage_verdicts_and_rehearsals(iteration
     assert iteration.actions[0].source.strip() in text
     assert "chosen in 75 % of decisions" in text
     assert "1 attempt, the last one failed: it stopped 1 column short" in text
-    assert "2 times: error error in fetch_key, line 2" in text
+    assert "2 times: Python error in fetch_key, line 2" in text
     assert "It never reaches the key's column." in text
 
 
@@ -126,7 +128,7 @@ def test_a_writer_sees_its_own_earlier_version_and_findings(iteration: Iteration
     assert iteration.actions[0].source.strip() in text
     assert "FAST-PROBLEM" in text
     assert "SLOW-PROBLEM" not in text
-    assert "error error in fetch_key" in text
+    assert "Python error in fetch_key" in text
     other = told.for_action((iteration,), "open_door")
     assert "No earlier iteration had a `open_door`" in other
     assert iteration.actions[0].source.strip() not in other

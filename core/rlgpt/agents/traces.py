@@ -5,11 +5,11 @@ The middle of a long episode is left out, never its start or its end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from rlgpt.agents.text import changes, fields, number, plain, shorten
-from rlgpt.domain import Decision, PrimitiveCall, Rehearsal, Trace, Verdict
+from rlgpt.domain import Decision, PrimitiveCall, Rehearsal, Trace, Verdict, VerdictKind
 
 ENDINGS = {
     "base": "base action",
@@ -20,12 +20,27 @@ ENDINGS = {
     "masked": "refused: it may not start here; one idle step instead",
 }
 
+FAULTS: Mapping[VerdictKind, str] = {
+    "lint": "refused by lint",
+    "load": "failed to load",
+    "error": "Python error",
+    "type": "wrong use of a primitive or of yield",
+    "fuel": "computed too long",
+    "memory": "used too much memory",
+    "yields": "yielded too often",
+    "reply": "handed over too much",
+    "view": "view or outcome too large",
+    "wall": "took too long",
+    "primitive": "unknown primitive",
+    "quarantined": "taken out after earlier errors",
+}
+
 
 def render_verdict(verdict: Verdict) -> str:
     """One line: what kind of error, where, and its message."""
     where = f", line {verdict.line}" if verdict.line is not None else ""
     when = f", {verdict.step} primitive steps into the call" if verdict.step else ""
-    return f"{verdict.kind} error in {verdict.action}{where}{when}: {verdict.message}"
+    return f"{FAULTS[verdict.kind]} in {verdict.action}{where}{when}: {verdict.message}"
 
 
 def render_decision(decision: Decision, index: int, *, calls: int = 40) -> str:
