@@ -19,7 +19,7 @@ TURN = 0.25
 ANGLE_TOLERANCE = 0.1
 GAIN, WINDUP = 0.15, 0.04
 """Integral of the position error: share added in each step, and its bound (m)."""
-PATIENCE, STUCK = 8, 0.006
+PATIENCE, STUCK = 8, 0.01
 """Blocked: within so many steps the hand came no nearer than this to its target (m, plus 0.3 m per rad)."""
 LAG = 0.05
 """A waypoint of a path goes on once the hand is as near as this, m, or every PATIENCE steps all the same."""

@@ -1,0 +1,125 @@
+"""Primitives: accurate, honest about what they did, and harmless to the simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt.testing.stage import arguments
+from rlgpt_kitchen.ik import rotation_of
+from rlgpt_kitchen.primitives import PRIMITIVES
+
+Make = Callable[..., Any]
+
+
+def test_the_hand_goes_where_it_is_told(make_player: Make) -> None:
+    player = make_player("slide_cabinet")
+    rng = np.random.default_rng(0)
+    reached = {True: 0, False: 0}
+    for i in range(20):
+        player.reset(i)
+        keep = bool(i % 2)
+        x, y, z = np.array(player.see()["hand_position"]) + rng.uniform([-0.25, -0.15, -0.2], [0.1, 0.2, 0.25])
+        outcome = player("move_to", x=x, y=y, z=z, keep_rotation=keep)
+        away = float(np.linalg.norm(np.array(player.see()["hand_position"]) - (x, y, z)))
+        assert outcome["distance"] == pytest.approx(away, abs=5e-4)
+        if outcome["reached"]:
+            reached[keep] += 1
+            assert away < 0.016
+    assert reached[False] >= 9
+    assert reached[True] >= 8
+
+
+def test_the_arm_does_not_sag(make_player: Make) -> None:
+    player = make_player("kettle")
+    before = np.array(player.see()["hand_position"])
+    player("hold", steps=40)
+    assert np.linalg.norm(np.array(player.see()["hand_position"]) - before) < 0.005
+
+
+@pytest.mark.parametrize("angles", [(1.5, 0, 0), (-1.5, 0, 0), (0, -1.4, 0), (0, 0.5, 0), (0, 0, -0.8), (0, 0, 0.4)])
+def test_the_hand_turns_on_the_spot(make_player: Make, angles: tuple[float, float, float]) -> None:
+    player = make_player("kettle")
+    player("move_to", x=-0.45, y=0.25, z=2.15)
+    before = np.array(player.see()["hand_position"])
+    roll, pitch, yaw = angles
+    outcome = player("point", roll=roll, pitch=pitch, yaw=yaw)
+    assert outcome["reached"], outcome
+    seen = player.see()
+    assert np.linalg.norm(np.array(seen["hand_position"]) - before) < 0.05
+    cosine = float(np.dot(seen["hand_direction"], rotation_of(np.array(angles))[:, 2]))
+    assert np.arccos(min(1.0, cosine)) < 0.12
+
+
+def test_out_of_reach_is_said_and_does_not_last(make_player: Make) -> None:
+    player = make_player("kettle")
+    outcome = player("move_to", x=-1.2, y=0.3, z=2.0)
+    assert outcome["blocked"]
+    assert not outcome["reached"]
+    assert player.ctx.step < 60
+
+
+def test_an_arc_keeps_its_radius(make_player: Make) -> None:
+    player = make_player("slide_cabinet")
+    player("move_to", x=-0.45, y=0.2, z=2.2)
+    centre = np.array([-0.45, 0.45])
+    start = np.array(player.see()["hand_position"])
+    outcome = player("follow_arc", x=centre[0], y=centre[1], z=2.2, axis="z", angle=-0.6, wrist="free")
+    end = np.array(player.see()["hand_position"])
+    a, b = start[:2] - centre, end[:2] - centre
+    assert outcome["radius"] == pytest.approx(np.linalg.norm(a), abs=1e-3)
+    assert np.linalg.norm(b) == pytest.approx(np.linalg.norm(a), abs=0.03)
+    turned = np.arctan2(a[0] * b[1] - a[1] * b[0], a @ b)
+    assert turned == pytest.approx(-0.6, abs=0.12)
+    assert end[2] == pytest.approx(start[2], abs=0.03)
+
+
+def test_a_grasp_lasts_until_release(make_player: Make) -> None:
+    player = make_player("slide_cabinet")
+    open_width = player.see()["gripper_opening"]
+    assert not player("grasp")["holding"]
+    player("move_by", dz=0.1)
+    assert player.see()["gripper_closed"] == 1
+    assert player.see()["gripper_opening"] < 0.02 < open_width
+    player("release", steps=8)
+    assert player.see()["gripper_opening"] > 0.07
+    player("grasp")
+    player.reset(1)
+    assert player.see()["gripper_closed"] == 0, "an episode begins with open fingers"
+
+
+def test_holding_is_told_by_touch(make_player: Make) -> None:
+    player = make_player("microwave")
+    x, y, z = player.see()["microwave_handle"]
+    player("move_to", x=x, y=y - 0.2, z=z)
+    outcome = player("angled_grasp", x=x, y=y, z=z)
+    assert outcome["holding"], outcome
+    assert player.see()["microwave_touched"] == 1
+
+
+def test_asking_changes_nothing(make_player: Make) -> None:
+    player = make_player("kettle")
+    data = player.env.unwrapped.base.data
+    for primitive in PRIMITIVES:
+        for args in arguments(primitive.parameters, 4):
+            player.reset(0)
+            before = data.qpos.copy(), data.qvel.copy(), data.ctrl.copy()
+            run = primitive.run(player.ctx, **args)
+            next(run, None)
+            player.see()
+            assert all(np.array_equal(a, b) for a, b in zip(before, (data.qpos, data.qvel, data.ctrl), strict=True))
+
+
+def test_every_primitive_names_units_and_ends(make_player: Make) -> None:
+    player = make_player("kettle")
+    for primitive in PRIMITIVES:
+        for p in primitive.parameters:
+            assert p.doc, (primitive.name, p.name)
+            assert p.unit or p.kind in ("bool", "choice"), (primitive.name, p.name)
+        for args in arguments(primitive.parameters, 6):
+            player.reset(0)
+            call = player.call(primitive, args)
+            assert not call.overran, (primitive.name, args)
+            assert all(np.all(np.abs(a) <= 1.0) for a in call.actions)

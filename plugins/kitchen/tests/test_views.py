@@ -1,0 +1,83 @@
+"""Views and words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt_kitchen.plugin import KitchenPlugin
+from rlgpt_kitchen.tasks import elements_of, make_tasks
+
+Make = Callable[..., Any]
+TASKS = make_tasks()
+
+
+@pytest.mark.parametrize("name", ["kettle", "hinge_cabinet", "sequence_a", "sequence_b_noisy"])
+def test_a_view_is_as_documented(make_player: Make, plugin: KitchenPlugin, name: str) -> None:
+    player = make_player(name)
+    keys = {k.name: k for k in plugin.view_keys(player.task)}
+    for _ in range(5):
+        seen = player.see()
+        assert set(seen) == set(keys)
+        assert json.loads(json.dumps(seen, allow_nan=False)) == seen
+        for k in keys.values():
+            assert k.size in (0, np.size(seen[k.name])), k.name
+        assert len(plugin.summarize(seen)) <= 1500
+        player.random(10)
+
+
+def test_what_is_seen_is_what_is_there(make_player: Make) -> None:
+    player = make_player("microwave")
+    player.random(5)
+    seen, model = player.see(), player.ctx.model
+    assert seen["hand_position"] == pytest.approx(model.true_hand(), abs=0.01)
+    assert np.subtract(seen["microwave_handle"], seen["hand_position"]) == pytest.approx(
+        seen["microwave_offset"], abs=1e-3
+    )
+    assert seen["microwave_handle"] == pytest.approx([-0.642, 0.493, 1.792], abs=0.01)
+    assert np.linalg.norm(seen["microwave_axis"]) == pytest.approx(1.0)
+
+
+def test_noise_reaches_what_is_observed(make_player: Make) -> None:
+    quiet, loud = (make_player(name) for name in ("kettle", "kettle_noisy"))
+
+    def error(player: Any) -> float:
+        errors = []
+        for seed in range(20):
+            player.reset(seed)
+            errors.append(np.linalg.norm(player.see()["hand_position"] - player.ctx.model.true_hand()))
+        return float(np.mean(errors))
+
+    assert error(quiet) < 0.003
+    assert error(loud) > 10 * error(quiet)
+
+
+def test_completed_elements_are_told(make_player: Make) -> None:
+    player = make_player("slide_cabinet")
+    assert player.see()["remaining"] == ["slide_cabinet"]
+    player.env.unwrapped.base.data.qpos[19] = 0.2
+    player.step(np.zeros(9))
+    seen = player.see()
+    assert seen["remaining"] == []
+    assert seen["slide_cabinet_done"] == 1
+    assert seen["slide_cabinet_progress"] == 1.0
+    assert "completed" in player.plugin.summarize(seen)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_knowledge_is_there_and_short(plugin: KitchenPlugin, task: Any) -> None:
+    text = plugin.knowledge(task)
+    assert 500 < len(text) <= 6000
+    for name in elements_of(task):
+        assert name.split("_")[0] in text.lower()
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_the_default_setup_names_what_there_is(plugin: KitchenPlugin, task: Any) -> None:
+    setup = plugin.default_setup(task)
+    assert set(setup.reward_weights) <= {t.name for t in plugin.reward_terms(task)}
+    sizes = {"robot": 18, "objects": 41} | {k.name: k.size for k in plugin.view_keys(task)}
+    assert all(sizes[key] > 0 for key in setup.observation_keys)
