@@ -43,7 +43,7 @@ test-full: setup ## every test
 check: setup ## style, types, the rooms' import order, the documents' examples
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy core/rlgpt $(wildcard plugins/*/rlgpt_*)
+	$(BIN)/mypy core/rlgpt core/hydra_plugins $(wildcard plugins/*/rlgpt_*)
 	$(BIN)/python tools/rooms.py
 	$(BIN)/python -m pytest tests/docs
 

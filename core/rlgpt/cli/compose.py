@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
@@ -115,6 +115,13 @@ def without_keys(config: Mapping[str, Any]) -> None:
             )
 
 
+def _settings_of(kind: type[Trainer]) -> type[BaseModel] | None:
+    """The pydantic model of a trainer's parameter ``settings``, where it has one: then all keys go in there."""
+    hint = get_type_hints(kind.__init__).get("settings")
+    options = get_args(hint) or (hint,)
+    return next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)
+
+
 def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     pairs = node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list | tuple) else None
     if pairs is None:
@@ -159,7 +166,9 @@ def _trainer(config: Mapping[str, Any]) -> Trainer:
         raise ConfigError(f"trainer._target_={target!r} cannot be imported: {error}.") from error
     if not (isinstance(kind, type) and issubclass(kind, Trainer)):
         raise ConfigError(f"trainer._target_={target!r} is no Trainer: name a subclass of rlgpt.rl.base.Trainer.")
+    said = {key: value for key, value in config.items() if key != "_target_"}
+    model = _settings_of(kind)
     try:
-        return kind(**{key: value for key, value in config.items() if key != "_target_"})
+        return kind(settings=validated(model, said, "trainer")) if model else kind(**said)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"trainer={target}: {' '.join(str(error).split())}") from error

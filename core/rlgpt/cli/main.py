@@ -35,6 +35,7 @@ def _train(p: argparse.ArgumentParser) -> None:
         "overrides", nargs="*", metavar="KEY=VALUE", help="configuration, such as task=..., seed=1, trainer=ppo"
     )
     p.add_argument("-m", "--multirun", action="store_true", help="one run for each combination of the values given")
+    p.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="with -m: as many runs at once (default 1)")
     p.add_argument("--cfg", action="store_true", help="print the configuration as it would be used, and end")
 
 

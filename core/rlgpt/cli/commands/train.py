@@ -28,6 +28,8 @@ def main(arguments: argparse.Namespace) -> int:
         if not arguments.multirun:
             checks.compose(app.config_loader, given)
             return int(app.run(checks.CONFIG, job, given, with_log_configuration=False).return_value)
+        if arguments.jobs > 1:
+            given = [*given, "hydra/launcher=processes", f"hydra.launcher.jobs={arguments.jobs}"]
         try:
             batches = app.multirun(checks.CONFIG, sweep_job, given, with_log_configuration=False)
         except _hydra_errors() as error:
@@ -36,22 +38,27 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def job(config: Any) -> int:
-    """One run, from its composed configuration."""
+    """One run, from its composed configuration; an error ends this run, not the sweep it may be part of."""
     from rlgpt.cli.start import start
 
-    return start(_plain(config))
+    folder = None
+    try:
+        plain = _plain(config)
+        folder = Path(plain["folder"])
+        return start(plain)
+    except RlgptError as error:
+        if folder is not None and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+        print(f"rlgpt: {error}", file=sys.stderr)
+        return error.exit_status
 
 
 def sweep_job(config: Any) -> int:
-    """One run of a sweep: an error ends this run alone."""
+    """One run of a sweep, announced."""
     from hydra.core.hydra_config import HydraConfig
 
     print(f"== {HydraConfig.get().job.override_dirname or 'one run'}", file=sys.stderr)
-    try:
-        return job(config)
-    except RlgptError as error:
-        print(f"rlgpt: {error}", file=sys.stderr)
-        return error.exit_status
+    return job(config)
 
 
 def _jobs(batches: Any) -> Iterator[Any]:
