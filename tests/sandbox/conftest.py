@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-
 from rlgpt.domain import CodedAction, Parameter, Plain
 from rlgpt.sandbox import Ask, Budgets, Guest, Library, Sandbox, Signature, Turn, ViewDoc
 

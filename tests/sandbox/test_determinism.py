@@ -15,7 +15,8 @@ def run():
 
 
 def _history(guest: Guest) -> list[tuple[object, int]]:
-    turn, seen = guest.start("a", {}), []
+    seen: list[tuple[object, int]] = []
+    turn = guest.start("a", {})
     while isinstance(turn, Ask):
         seen.append((turn.requests, guest.fuel_used))
         turn = guest.send({"y": 0.5})

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-
-from rlgpt.domain import CodedAction, Parameter, Verdict
+from rlgpt.domain import CodedAction, Parameter, Plain, Verdict
 from rlgpt.errors import PluginError, SandboxError, UnknownNameError
 from rlgpt.sandbox import Ask, Budgets, Done, Guest, Library, Sandbox
 
@@ -191,7 +190,8 @@ def test_a_trap_costs_the_instance_but_not_the_guest(open_guest: Open) -> None:
 
 def test_a_view_that_is_too_large_or_not_finite_is_a_verdict(open_guest: Open) -> None:
     guest = open_guest("def run():\n    yield observe()", budgets=Budgets(view_bytes=100))
-    for view in ({"text": "x" * 100}, {"number": float("nan")}):
+    views: list[Plain] = [{"text": "x" * 100}, {"number": float("nan")}]
+    for view in views:
         guest.start("a", {})
         turn = guest.send(view)
         assert isinstance(turn, Verdict)

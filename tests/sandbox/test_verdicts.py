@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
-
 from rlgpt.domain import Verdict, VerdictKind
 from rlgpt.sandbox import Ask, Budgets, Guest, Turn
 
@@ -22,6 +21,11 @@ class Case(NamedTuple):
 def _reach(patch: str) -> str:
     """A program that replaces the guest's own functions: what an escape inside the guest can do at most."""
     return f"    g = __builtins__['__import__'].__globals__\n    {patch}\n    yield grasp()"
+
+
+def _says(reply: str) -> str:
+    """A program in whose place the guest answers ``reply``."""
+    return _reach(f"g['_reply'] = lambda *_: {reply!r}")
 
 
 OS = "g['sys'].modules['os']"
@@ -52,7 +56,8 @@ CASES = [
     Case("an interrupt", "    raise KeyboardInterrupt\n    yield", "error", "KeyboardInterrupt", 2),
     Case("a broken text of an error", "    class E(Exception):\n        def __str__(self): raise OSError\n"
          "    raise E\n    yield", "error", "text cannot be made", 4),
-    Case("escapes for terminals", "    raise ValueError('\\x1b[31m \\ud800')\n    yield", "error", "ValueError: ?[31m ?"),
+    Case("escapes for terminals",
+         "    raise ValueError('\\x1b[31m \\ud800')\n    yield", "error", "ValueError: ?[31m ?"),
     Case("an import in run", "    import numpy as np\n    yield", "error", "vec.norm", 2),
     Case("a file", "    open('/etc/passwd')\n    yield", "error", "no open() here", 2),
     # types
@@ -80,11 +85,11 @@ CASES = [
     Case("a reply too long", _reach("g['_reply'] = lambda *_: '[' * 100_000"), "reply", "at most 4096 bytes"),
     Case("a reply nested deep", _reach("g['_reply'] = lambda *_: '[' * 4000"), "reply", "RecursionError"),
     Case("a reply of 30 MB", _reach("g['_reply'] = lambda *_: 'x' * 10_000_000"), "reply", "at most 4096 bytes"),
-    Case("a reply with NaN", _reach("g['_reply'] = lambda *_: '[\"ask\",false,[[\"move_to\",{\"x\":NaN},1]]]'"), "reply"),
-    Case("a reply with 1e999", _reach("g['_reply'] = lambda *_: '[\"ask\",false,[[\"move_to\",{\"x\":1e999},1]]]'"), "reply"),
-    Case("a forged primitive", _reach("g['_reply'] = lambda *_: '[\"ask\",false,[[\"fly\",{},1]]]'"), "primitive", "'fly'"),
-    Case("a forged argument", _reach("g['_reply'] = lambda *_: '[\"ask\",false,[[\"grasp\",{\"x\":1},1]]]'"), "type"),
-    Case("a forged kind", _reach("g['_reply'] = lambda *_: '[\"error\",\"quarantined\",\"\",1]'"), "reply"),
+    Case("a reply with NaN", _says('["ask",false,[["move_to",{"x":NaN},1]]]'), "reply"),
+    Case("a reply with 1e999", _says('["ask",false,[["move_to",{"x":1e999},1]]]'), "reply"),
+    Case("a forged primitive", _says('["ask",false,[["fly",{},1]]]'), "primitive", "'fly'"),
+    Case("a forged argument", _says('["ask",false,[["grasp",{"x":1},1]]]'), "type"),
+    Case("a forged kind", _says('["error","quarantined","",1]'), "reply"),
     Case("a reply that is no text", _reach("g['_reply'] = lambda *_: 3"), "error", "the interpreter stopped"),
     Case("files by way of os", _reach(OS + ".listdir('/')"), "error"),
     Case("entropy by way of os", _reach(OS + ".urandom(8)"), "error"),
@@ -134,7 +139,8 @@ def test_a_source_that_cannot_be_loaded(
     assert (verdict.kind, verdict.line) == ("load", line)
     assert says in verdict.message
     assert guest.start("a", {}) == verdict
-    assert guest.can_start("a", {}) == verdict if "can_start" in source else guest.has_can_start("a") is False
+    assert guest.can_start("a", {}) == verdict
+    assert guest.has_can_start("a") is False
     assert isinstance(guest.start("b", {}), Ask)
 
 

@@ -39,12 +39,17 @@ def sources_hash() -> str:
     return digest.hexdigest()
 
 
+def current() -> dict[str, str]:
+    """What a guest built here and now would say in its :func:`stamp`."""
+    return {"sources": sources_hash(), "componentize_py": importlib.metadata.version("componentize-py")}
+
+
 def can_build() -> bool:
     """Whether ``componentize-py`` is installed."""
     return importlib.util.find_spec("componentize_py") is not None
 
 
-def stamp(guest: Path = GUEST) -> dict[str, str]:
+def stamp(guest: Path) -> dict[str, str]:
     """What ``guest`` says it was made from: ``sources`` (hash), ``componentize_py`` (version); empty where nothing."""
     try:
         with guest.open("rb") as file:
@@ -56,14 +61,14 @@ def stamp(guest: Path = GUEST) -> dict[str, str]:
     return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
 
 
-def build(guest: Path = GUEST, *, force: bool = False) -> bool:
+def build(guest: Path, *, force: bool = False) -> bool:
     """Build ``guest`` from the sources, whole or not at all; False where it was up to date already.
 
     :raises SandboxError: ``componentize-py`` is missing or failed.
     """
     if not can_build():
         raise SandboxError("componentize-py is not installed: run `make guest`, or install a released wheel of rlgpt")
-    want = {"sources": sources_hash(), "componentize_py": importlib.metadata.version("componentize-py")}
+    want = current()
     guest.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(Path(tempfile.gettempdir()) / f"rlgpt-guest-{_name(guest)}.lock"):
         if not force and stamp(guest) == want:
@@ -72,7 +77,7 @@ def build(guest: Path = GUEST, *, force: bool = False) -> bool:
         with tempfile.TemporaryDirectory(dir=guest.parent, prefix=".guest-") as folder:
             made = _componentize(Path(folder))
             with made.open("ab") as file:
-                file.write(_section(json.dumps(want).encode()))
+                file.write(_section(want))
             os.replace(made, guest)
     return True
 
@@ -99,9 +104,9 @@ def _componentize(folder: Path) -> Path:
     return folder / "guest.wasm"
 
 
-def _section(text: bytes) -> bytes:
+def _section(stamp: dict[str, str]) -> bytes:
     """A WebAssembly custom section (id 0) named ``rlgpt-guest``: binary format, section 2.5.2 of the core standard."""
-    body = bytes([len(_SECTION)]) + _SECTION + text
+    body = bytes([len(_SECTION)]) + _SECTION + json.dumps(stamp).encode()
     return b"\0" + _leb128(len(body)) + body
 
 
@@ -122,7 +127,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m rlgpt.sandbox.build", description="Build the sandbox's guest.")
     parser.add_argument("--force", action="store_true", help="build it even where it is up to date")
     logging.basicConfig(format="%(message)s")
-    made = build(force=parser.parse_args().force)
+    made = build(GUEST, force=parser.parse_args().force)
     print(f"{GUEST}: {'built' if made else 'up to date'}, {GUEST.stat().st_size / 1e6:.1f} MB")
 
 

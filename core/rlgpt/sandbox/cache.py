@@ -38,14 +38,14 @@ def guest_bytes() -> bytes:
 
     :raises SandboxError: there is none, or it was built from other sources, and it cannot be built here.
     """
-    if build.stamp().get("sources") != build.sources_hash():
+    if build.stamp(build.GUEST).get("sources") != build.sources_hash():
         if not build.can_build():
             state = "was built from other sources" if build.GUEST.exists() else "is missing"
             raise SandboxError(
                 f"the sandbox's guest program {build.GUEST} {state}: run `make guest` in a checkout, "
                 "or install a released wheel of rlgpt"
             )
-        build.build()
+        build.build(build.GUEST)
     return build.GUEST.read_bytes()
 
 

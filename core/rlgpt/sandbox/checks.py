@@ -16,8 +16,13 @@ class Refused(Exception):  # noqa: N818 - what happened to the guest, no error o
     """Something of the guest's cannot be accepted: becomes a verdict of ``kind``."""
 
     def __init__(self, kind: VerdictKind, message: str, line: int | None = None) -> None:
-        self.kind, self.message, self.line = kind, message, line
-        super().__init__(message)
+        self.kind, self.message, self.line = kind, printable(message), line
+        super().__init__(self.message)
+
+
+def printable(text: str) -> str:
+    """``text`` without control characters and lone surrogates: it goes to terminals, files and prompts."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 class Checker:

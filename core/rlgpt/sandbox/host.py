@@ -213,16 +213,11 @@ class Guest:
         self._running = None
 
     def _verdict(self, action: str, refused: Refused) -> Verdict:
-        text = _printable(refused.message)[:500]
-        return Verdict(kind=refused.kind, action=action, message=text, line=refused.line, fuel=self.fuel_used)
+        message = refused.message[:500]
+        return Verdict(kind=refused.kind, action=action, message=message, line=refused.line, fuel=self.fuel_used)
 
 
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
-
-
-def _printable(text: str) -> str:
-    """``text`` without control characters and lone surrogates: it goes to terminals, files and prompts."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def _encode(value: Any, action: str, limit: int) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from rlgpt.domain import Parameter
 from rlgpt.sandbox.budgets import Budgets
+from rlgpt.sandbox.checks import printable
 from rlgpt.sandbox.guest import vec
 from rlgpt.sandbox.guest.modules import PREIMPORTED
 from rlgpt.sandbox.library import Library, Signature, ViewDoc
@@ -110,6 +111,6 @@ def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _docstring(lines: Sequence[str]) -> str:
-    text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
+    text = printable("\n".join(lines)).replace("\\", "\\\\").replace('"""', "'''")
     closing = "" if len(lines) == 1 and not text.endswith('"') else "\n"
     return textwrap.indent(f'"""{text}{closing}"""', "    ", lambda line: bool(line.strip()))

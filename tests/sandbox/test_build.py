@@ -1,0 +1,74 @@
+"""Building the guest: skipped where up to date, whole or not at all, and clear about what is missing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rlgpt.errors import SandboxError
+from rlgpt.sandbox import build, cache
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the guest's sources, and an empty place for the built guest."""
+    shutil.copytree(build.SOURCES, tmp_path / "guest", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(build, "SOURCES", tmp_path / "guest")
+    monkeypatch.setattr(build, "GUEST", tmp_path / "guest.wasm")
+    return tmp_path
+
+
+def test_what_is_up_to_date_is_left_alone(elsewhere: Path) -> None:
+    guest = elsewhere / "guest.wasm"
+    guest.write_bytes(b"\0asm" + build._section(build.current()))
+    assert build.build(guest) is False
+    assert guest.read_bytes()[:4] == b"\0asm"
+    assert cache.guest_bytes() == guest.read_bytes()
+
+
+def test_a_guest_says_what_it_was_made_from(elsewhere: Path) -> None:
+    guest = elsewhere / "guest.wasm"
+    assert build.stamp(guest) == {}
+    guest.write_bytes(b"no WebAssembly at all")
+    assert build.stamp(guest) == {}
+    guest.write_bytes(b"x" * 1000 + build._section(build.current()))
+    assert build.stamp(guest)["sources"] == build.sources_hash()
+    (elsewhere / "guest" / "vec.py").write_text("")
+    assert build.stamp(guest)["sources"] != build.sources_hash()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_without_componentize_py_it_says_what_to_do(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    monkeypatch.setattr(build, "can_build", lambda: False)
+    if there:
+        (elsewhere / "guest.wasm").write_bytes(b"old")
+    with pytest.raises(SandboxError, match=("from other sources" if there else "is missing") + ".*make guest"):
+        cache.guest_bytes()
+    with pytest.raises(SandboxError, match="released wheel"):
+        build.build(elsewhere / "guest.wasm")
+
+
+def test_a_build_that_fails_leaves_the_old_guest(elsewhere: Path) -> None:
+    guest = elsewhere / "guest.wasm"
+    guest.write_bytes(b"old")
+    (elsewhere / "guest" / "rlgpt.wit").write_text("world of nonsense {")
+    with pytest.raises(SandboxError, match="componentize-py failed"):
+        build.build(guest)
+    assert guest.read_bytes() == b"old"
+    assert sorted(p.name for p in elsewhere.iterdir()) == ["guest", "guest.wasm"]
+
+
+@pytest.mark.slow
+def test_two_builds_at_once_build_once(tmp_path: Path) -> None:
+    program = "import sys, pathlib, rlgpt.sandbox.build as b; print(b.build(pathlib.Path(sys.argv[1])))"
+    command = [sys.executable, "-c", program, str(tmp_path / "guest.wasm")]
+    children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = sorted(child.communicate()[0].strip() for child in children)
+    assert said == ["False", "True"]
+    assert [p.name for p in tmp_path.iterdir()] == ["guest.wasm"]
+    assert build.stamp(tmp_path / "guest.wasm") == build.current()

@@ -1,0 +1,95 @@
+"""The compiled guest on disk: made once however many ask, noticed where damaged, done without where it cannot be."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import wasmtime
+from filelock import FileLock
+from rlgpt.sandbox import cache
+
+COMPONENT = b"\0asm\x0d\0\x01\0"
+"""The empty component: compiles at once."""
+
+
+def _engine() -> wasmtime.Engine:
+    return wasmtime.Engine(wasmtime.Config())
+
+
+PROGRAM = """
+import logging, pathlib, sys, wasmtime
+from rlgpt.sandbox import cache
+logging.basicConfig(stream=sys.stdout, format="%(message)s")
+print("ready", flush=True)
+cache.compiled(wasmtime.Engine(wasmtime.Config()), bytes.fromhex(sys.argv[2]), "settings", pathlib.Path(sys.argv[1]))
+"""
+
+
+def test_it_is_compiled_once_and_found_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    engine = _engine()
+    for _ in range(3):
+        cache.compiled(engine, COMPONENT, "settings", tmp_path)
+    assert [r.message.split()[0] for r in caplog.records] == ["compiling"]
+    assert len(list(tmp_path.glob("*.cwasm"))) == 1
+    cache.compiled(engine, COMPONENT, "other settings", tmp_path)
+    assert len(list(tmp_path.glob("*.cwasm"))) == 2
+
+
+def test_processes_that_start_at_once_compile_once(tmp_path: Path) -> None:
+    cache.compiled(_engine(), COMPONENT, "settings", tmp_path)
+    (found,) = tmp_path.glob("*.cwasm")
+    found.unlink()
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path), COMPONENT.hex()]
+    with FileLock(tmp_path / f"{found.name.partition('-')[0]}.lock"):
+        children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        for child in children:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "ready\n"
+    said = [child.communicate(timeout=60)[0] for child in children]
+    assert [child.returncode for child in children] == [0, 0]
+    assert sum("compiling" in s for s in said) == 1
+    assert len(list(tmp_path.glob("*.cwasm"))) == 1
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "empty"])
+def test_a_damaged_cache_is_made_again(tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
+    engine = _engine()
+    cache.compiled(engine, COMPONENT, "settings", tmp_path)
+    (file,) = tmp_path.glob("*.cwasm")
+    code = file.read_bytes()
+    middle = len(code) // 2
+    file.write_bytes(
+        {"flip": code[:middle] + bytes([code[middle] ^ 1]) + code[middle + 1 :], "truncate": code[:middle]}.get(
+            damage, b""
+        )
+    )
+    caplog.clear()
+    cache.compiled(engine, COMPONENT, "settings", tmp_path)
+    assert "is damaged" in caplog.records[0].message
+    (file,) = tmp_path.glob("*.cwasm")
+    assert len(file.read_bytes()) == len(code)
+    assert [p for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+def test_what_wasmtime_refuses_is_made_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A file that is whole, but of another engine (here: compiled with fuel) under this one's name."""
+    fuelled = wasmtime.Config()
+    fuelled.consume_fuel = True
+    cache.compiled(_engine(), COMPONENT, "settings", tmp_path)
+    (file,) = tmp_path.glob("*.cwasm")
+    file.unlink()
+    key = file.name.partition("-")[0]
+    other = wasmtime.component.Component(wasmtime.Engine(fuelled), COMPONENT).serialize()
+    cache._store(other, tmp_path, key)
+    cache.compiled(_engine(), COMPONENT, "settings", tmp_path)
+    assert "cannot be loaded" in caplog.text
+    assert len(list(tmp_path.glob("*.cwasm"))) == 1
+
+
+def test_without_a_folder_it_still_works(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "file").write_text("")
+    cache.compiled(_engine(), COMPONENT, "settings", tmp_path / "file" / "below")
+    assert "compiling without it" in caplog.text

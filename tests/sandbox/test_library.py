@@ -1,0 +1,67 @@
+"""The library: what it refuses, and the text that a language model reads."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from rlgpt.domain import Parameter
+from rlgpt.sandbox import Budgets, Library, Signature, ViewDoc
+
+GOLDEN = Path(__file__).with_name("stub.golden.py.txt")
+TEXT = st.text(max_size=60)
+
+
+def test_the_stub_reads_as_it_should(library: Library) -> None:
+    assert library.stub() == GOLDEN.read_text()
+
+
+def test_the_stub_tells_the_budgets_in_force(library: Library) -> None:
+    stub = library.stub(Budgets(yields=7, requests=3, source_bytes=999))
+    assert "may yield 7 times, at most 3 requests each" in stub
+    assert "at most 999 bytes" in stub
+
+
+@given(TEXT, TEXT, TEXT, st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
+def test_the_stub_is_python_whatever_the_words(doc: str, unit: str, choice: str, low: float, span: float) -> None:
+    number = Parameter(name="x", low=low, high=low + span + 1, default=low, unit=unit, doc=doc)
+    word = Parameter(name="w", kind="choice", choices=(choice,), default=choice, doc=doc)
+    signature = Signature(name="act", doc=doc, parameters=(number, word), outcome={"done": doc})
+    stub = Library(primitives=(signature,), view=(ViewDoc(name="k", doc=doc, unit=unit),)).stub()
+    tree = ast.parse(stub)
+    functions = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+    assert list(functions) == ["act", "observe"]
+    arguments = functions["act"].args
+    assert [a.arg for a in arguments.args] == ["x", "w"]
+    defaults = [ast.literal_eval(d) for d in arguments.defaults]
+    assert defaults[0] == pytest.approx(low, rel=1e-4)
+    assert defaults[1] == choice
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (["grasp", "grasp"], "must differ"),
+        (["observe"], "taken: \\['observe'\\]"),
+        (["run"], "taken: \\['run'\\]"),
+        (["vec"], "taken: \\['vec'\\]"),
+        (["pass"], "word of Python's"),
+    ],
+)
+def test_names_that_cannot_be(names: list[str], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        Library(primitives=tuple(Signature(name=n) for n in names))
+
+
+def test_names_of_parameters_and_keys_that_cannot_be() -> None:
+    x = Parameter(name="x", kind="bool", default=False)
+    with pytest.raises(ValidationError, match="parameters of 'act' must differ"):
+        Library(primitives=(Signature(name="act", parameters=(x, x)),))
+    with pytest.raises(ValidationError, match=r"'from' \(of 'act'\) is a word of Python's"):
+        Library(primitives=(Signature(name="act", parameters=(x.model_copy(update={"name": "from"}),)),))
+    with pytest.raises(ValidationError, match="keys of the view must differ"):
+        Library(primitives=(), view=(ViewDoc(name="k"), ViewDoc(name="k")))

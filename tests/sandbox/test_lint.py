@@ -1,0 +1,111 @@
+"""Lint: one message a model can act on for each common mistake, none for code that is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from rlgpt.domain import CodedAction, Parameter
+from rlgpt.sandbox import Ask, Budgets, Guest, Library, lint
+
+DX = Parameter(name="dx", low=-1, high=1, default=0.1)
+
+WRONG = [
+    ("no run", "def go():\n    yield grasp()", None, "define `def run():`"),
+    ("a syntax error", "def run():\n    yield (", 2, "SyntaxError"),
+    ("a null byte", "\0", None, "null bytes"),
+    ("not a generator", "def run():\n    grasp", 1, "is no generator"),
+    ("yields only in a helper", "def run():\n    def f():\n        yield grasp()\n    f()", 1, "is no generator"),
+    ("async", "async def run():\n    yield grasp()", 1, "not `async def`"),
+    ("an undeclared argument", "def run(z):\n    yield grasp()", 1, "'z' of `run` is not declared; declared: []"),
+    ("an argument never given", "def run(z=1):\n    yield grasp()", 1, "'z' of `run` is never given"),
+    ("numpy", "import numpy as np\ndef run():\n    yield grasp()", 1, "vec.norm"),
+    ("os.path", "def run():\n    from os.path import join\n    yield grasp()", 2, "no file system"),
+    ("a relative import", "from . import x\ndef run():\n    yield grasp()", 1, "cannot be imported"),
+    (
+        "an unknown primitive",
+        "def run():\n    yield move_two(x=1)",
+        2,
+        "Did you mean 'move_to'? Valid: observe, move_to",
+    ),
+    ("an unknown argument", "def run():\n    yield move_to(z=1)", 2, "no argument 'z'; valid: x, y, speed"),
+    ("too many arguments", "def run():\n    yield grasp(1)", 2, "takes at most 0 arguments"),
+    ("an argument twice", "def run():\n    yield move_to(1, x=2)", 2, "got 'x' twice"),
+    ("a call alone", "def run():\n    grasp()\n    yield observe()", 2, "`outcome = yield grasp(...)`"),
+    (
+        "an outcome without yield",
+        "def run():\n    o = grasp()\n    if o['ok']: yield grasp()",
+        2,
+        "does nothing unless",
+    ),
+    ("a view without yield", "def run():\n    v = observe()\n    yield move_to(v['x'])", 2, "`view = yield observe()`"),
+    ("a subscript", "def run():\n    x = observe()['x']\n    yield grasp()", 2, "unless yielded"),
+    ("a condition", "def run():\n    if grasp(): yield grasp()", 2, "unless yielded"),
+    ("yield from", "def run():\n    yield from grasp()", 2, "unless yielded"),
+    ("can_start yields", "def run():\n    yield grasp()\ndef can_start(view):\n    yield 1", 3, "is a plain function"),
+    ("can_start takes none", "def run():\n    yield grasp()\ndef can_start():\n    return True", 3, "one argument"),
+    ("too long", "#" * 16_385, None, "at most 16384"),
+    ("deep nesting", "(" * 9000, 1, "too many nested parentheses"),
+    ("deep signs", "-" * 9000 + "1", None, "cannot be parsed"),
+    ("deep attributes", "a" + ".b" * 8000, None, ""),
+]
+
+RIGHT = [
+    "def run():\n    d = {'k': 0}\n    d['k'] += 1\n    x: int = 1\n    yield grasp()",
+    "def run():\n    n = 0\n    def f():\n        nonlocal n\n        n += 1\n    f()\n    yield grasp()",
+    "def run():\n    plan = [move_to(x=i / 10) for i in range(3)]\n    yield plan",
+    "def run():\n    plan = []\n    plan.append(grasp())\n    yield plan",
+    "def run():\n    go = move_to()\n    o = yield go\n    print(o['error'])",
+    "def step(x):\n    return move_to(x)\ndef run():\n    yield step(1)",
+    "def helper():\n    return (yield grasp())\ndef run():\n    o = yield from helper()\n    yield [grasp(), o]",
+    "def run():\n    v = (yield observe())['hand']\n    yield move_to(*v[:2])",
+    "def run():\n    if (o := (yield grasp())) and o.get('ok'):\n        yield grasp() if o else observe()",
+    "import math, random, vec\nfrom collections import deque\ndef run():\n    deque()\n    yield move_to(**{'x': 1})",
+    "def grasp():\n    return 1\ndef run():\n    grasp()\n    yield observe()",
+    "def run():\n    try:\n        yield grasp()\n    except ValueError as e:\n        raise RuntimeError(str(e))",
+    "def run():\n    class P:\n        def __init__(self): self.f = lambda: move_to()\n    yield P().f()",
+    "def can_start(view, margin=0.1):\n    return view['hand'][0] > margin\ndef run():\n    yield grasp()",
+]
+
+
+def _lint(source: str, library: Library, *parameters: Parameter) -> list[tuple[int | None, str]]:
+    verdicts = lint(CodedAction(name="a", doc="", source=source, parameters=parameters), library)
+    assert all(v.kind == "lint" and v.action == "a" for v in verdicts)
+    return [(v.line, v.message) for v in verdicts]
+
+
+@pytest.mark.parametrize(("source", "line", "says"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
+def test_a_mistake_is_told(source: str, line: int | None, says: str, library: Library) -> None:
+    found = _lint(source, library)
+    assert found
+    assert found[0][0] == line
+    assert says in found[0][1]
+
+
+@pytest.mark.parametrize("source", RIGHT)
+def test_code_that_is_right_passes_and_runs(source: str, library: Library, open_guest: Callable[..., Guest]) -> None:
+    assert _lint(source, library) == []
+    assert isinstance(open_guest(source).start("a", {}), Ask)
+
+
+def test_parameters_and_signature_must_agree(library: Library) -> None:
+    body = ":\n    yield grasp()"
+    assert _lint(f"def run(dx){body}", library, DX) == []
+    assert _lint(f"def run(*, dx=0){body}", library, DX) == []
+    assert _lint(f"def run(**parameters){body}", library, DX) == []
+    for signature in ("run()", "run(dx, /)", "run(*dx)"):
+        ((line, message),) = _lint(f"def {signature}{body}", library, DX)[:1]
+        assert line == 1
+        assert "'dx' is declared, but `run` takes none of that name" in message
+
+
+def test_every_mistake_is_told_in_order(library: Library) -> None:
+    found = _lint("import numpy\ndef run():\n    fly()\n    yield grasp(1)\n    observe()", library)
+    assert [line for line, _ in found] == [1, 3, 4, 5]
+
+
+def test_the_budget_in_force_counts(library: Library) -> None:
+    action = CodedAction(name="a", doc="", source="def run():\n    yield grasp()  # ä")
+    assert lint(action, library) == []
+    (verdict,) = lint(action, library, Budgets(source_bytes=30))
+    assert verdict.message.startswith(f"the source has {len(action.source) + 1} bytes")
