@@ -1,0 +1,54 @@
+"""The example plugin: installed as the separate distribution it is, it needs no change of core."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "rlgpt-corridor"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the distribution installed in it, and nothing else."""
+    target = tmp_path_factory.mktemp("site")
+    options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--no-warn-conflicts", "--target"]
+    command = [sys.executable, "-m", "pip", "install", *options, str(target), str(EXAMPLE)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    return target
+
+
+def _python(site: Path, *arguments: str) -> str:
+    paths = [str(site), *(p for p in sys.path if p)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+    ran = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, check=False)
+    assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
+    return ran.stdout
+
+
+def test_it_keeps_the_contract(site: Path) -> None:
+    said = _python(site, "-m", "pytest", "-rs", "-p", "no:cacheprovider", "-W", "error", str(EXAMPLE / "tests"))
+    assert "SKIPPED" not in said
+
+
+def test_its_tasks_are_found(site: Path) -> None:
+    code = "from rlgpt.plugin import PluginManager as M; m = M(); print(*m.tasks()); print(dict(m.broken))"
+    tasks, broken = _python(site, "-c", code).splitlines()
+    assert {"corridor/exit", "corridor/exit_slippery"} <= set(tasks.split())
+    assert broken == "{}"
+
+
+def test_it_runs_through_the_whole_loop(site: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    said = _python(site, str(Path(__file__).with_name("corridor_run.py")), str(folder))
+    found = json.loads(said.splitlines()[-1])
+    assert found["status"] == "finished"
+    assert found["coded"] == ["open_door"]
+    assert found["violations"] == []
+    assert 0 < found["training_steps"] <= 3000
+    assert "open_door" in found["usage"]
+    assert (folder / "bundle").is_dir()
