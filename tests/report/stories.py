@@ -31,7 +31,9 @@ FIRST = '''def run(reach=0.1):
     if not outcome["holding"]:
         return
 '''
-SECOND = FIRST.replace("    yield move_to(x=x, y=y, z=z)\n", "    yield move_to(x=x - reach, y=y, z=z)  # stand off first\n")
+SECOND = FIRST.replace(
+    "    yield move_to(x=x, y=y, z=z)\n", "    yield move_to(x=x - reach, y=y, z=z)  # stand off first\n"
+)
 
 
 def evaluation(wins: int, episodes: int, mode: str = "sampled", **more: object) -> Evaluation:
@@ -51,21 +53,34 @@ def iteration(index: int = 0, *, text: str = "", curve: tuple[tuple[int, float],
     trace = Trace(seed=0, success=False, total_reward=0.0, primitive_steps=41, decisions=())
     verdict = Verdict(kind="error", action="grasp_handle", message=text or "KeyError: 'handel'", line=4)
     review = Review(works=True, findings=(Finding(problem=text or "The hand stops 3 cm short.", suggestion=text),))
-    points = tuple(CurvePoint(primitive_steps=s, episodes=5, success=y, total_reward=y, decisions=s // 9) for s, y in curve)
+    points = tuple(
+        CurvePoint(primitive_steps=s, episodes=5, success=y, total_reward=y, decisions=s // 9) for s, y in curve
+    )
     training = TrainingRecord(trainer="ppo", primitive_steps=9000, decisions=1000, seconds=31.0, curve=points)
     return Iteration(
         index=index,
         plan=ActionPlan(
             thoughts=text or "Reaching is geometry: code does it. Pulling the door needs feel: learn it.",
             sub_actions=(
-                SubAction(name="grasp_handle", description=text or "take hold of the handle", kind="code", reason=text or "A fixed pose."),
-                SubAction(name="pull", description=text or "pull the door open", kind="rl", reason=text or "Contact varies."),
+                SubAction(
+                    name="grasp_handle",
+                    description=text or "take hold of the handle",
+                    kind="code",
+                    reason=text or "A fixed pose.",
+                ),
+                SubAction(
+                    name="pull", description=text or "pull the door open", kind="rl", reason=text or "Contact varies."
+                ),
             ),
         ),
         rehearsals={
             "grasp_handle": (
-                Rehearsal(attempt=0, action=action(text or FIRST, text or "Takes the handle."), trace=trace, verdict=verdict),
-                Rehearsal(attempt=1, action=action(f"{text}\n{SECOND}" if text else SECOND), trace=trace, review=review),
+                Rehearsal(
+                    attempt=0, action=action(text or FIRST, text or "Takes the handle."), trace=trace, verdict=verdict
+                ),
+                Rehearsal(
+                    attempt=1, action=action(f"{text}\n{SECOND}" if text else SECOND), trace=trace, review=review
+                ),
             )
         },
         actions=(action(SECOND),),
@@ -78,12 +93,12 @@ def iteration(index: int = 0, *, text: str = "", curve: tuple[tuple[int, float],
         ),
         code_evaluation=evaluation(1, 5, "code"),
         training=training,
-        evaluation=evaluation(
-            8 if index else 5, 10, usage={"base": 0.62, "grasp_handle": 0.38}, verdicts=(verdict,)
-        ),
+        evaluation=evaluation(8 if index else 5, 10, usage={"base": 0.62, "grasp_handle": 0.38}, verdicts=(verdict,)),
         critique=Critique(
             summary=text or "The handle is reached each time, the pull loses it in half of the episodes.",
-            for_slow=(Finding(action="pull", problem=text or "Loses the handle.", suggestion=text or "Code a slower pull."),),
+            for_slow=(
+                Finding(action="pull", problem=text or "Loses the handle.", suggestion=text or "Code a slower pull."),
+            ),
             for_fast=(Finding(problem=text or "Approach from the side.", suggestion=text or "Stand off by 10 cm."),),
         ),
         steps=Steps(rehearsal=820, code=400, training=9000, selection=800),

@@ -1,0 +1,58 @@
+"""Curves count every primitive step, and the figure takes its ink from the page."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from report_stories import iteration
+from rlgpt.report import curves
+
+
+def test_a_curve_begins_after_what_was_spent_before() -> None:
+    first = iteration(0, curve=((3000, 0.2), (9000, 0.6)))
+    second = iteration(1, curve=((3000, 0.7),))
+    points = curves.curve([first, second], smooth=1)
+    before = 820 + 400
+    assert points[:2] == [(before + 3000, 0.2), (before + 9000, pytest.approx(0.6))]
+    assert points[2] == (first.steps.total, first.success_rate)
+    assert points[3] == (first.steps.total + before + 3000, 0.7)
+    assert points[-1] == (first.steps.total + second.steps.total, second.success_rate)
+    assert [s for s, _ in points] == sorted(s for s, _ in points)
+
+
+def test_smoothing_is_over_episodes_not_points() -> None:
+    told = iteration(0, curve=((1000, 0.0), (2000, 1.0), (3000, 1.0)))
+    assert [y for _, y in curves.curve([told], smooth=10)][:3] == [0.0, 0.5, 1.0]
+
+
+def test_runs_meet_on_one_axis_and_keep_their_last_value() -> None:
+    steps, success = curves.on_grid([[(0, 0.0), (100, 1.0)], [(50, 0.5), (200, 0.5)]], points=4)
+    assert steps == pytest.approx([50, 100, 150, 200])
+    assert success == pytest.approx(np.array([[0.5, 1.0, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5]]))
+
+
+def test_no_runs_make_no_curve() -> None:
+    assert curves.on_grid([[]])[0].size == 0
+
+
+def test_svg_is_well_formed_the_same_each_time_and_uses_the_pages_ink() -> None:
+    methods = {
+        "<script>alert(1)</script>": [[(0, 0.0), (100, 1.0)]] * 2,
+        "pure code": [[(30, 0.4)], [(40, 0.5)]],
+        "-": [[]],
+    }
+    text = curves.svg(curves.draw(methods, budget=100))
+    assert text == curves.svg(curves.draw(methods, budget=100))
+    root = ElementTree.fromstring(text)
+    assert "width" not in root.attrib
+    assert "height" not in root.attrib
+    assert "currentColor" in text
+    assert "#010203" not in text
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_png_is_a_png() -> None:
+    assert curves.png(curves.draw({"a": [[(0, 0.0), (10, 1.0)]]}), dpi=40).startswith(b"\x89PNG")

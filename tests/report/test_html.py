@@ -1,0 +1,156 @@
+"""The page is self-contained, and nothing a language model wrote gets a meaning in it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from report_stories import evaluation, iteration, story
+from rlgpt.report import html, text
+from rlgpt.report.stats import interval
+from rlgpt.report.values import Clip, Comparison, MethodRow, Page
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</style><img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "'><a href='javascript:alert(1)'>x</a>",
+    "{{ 7 * 7 }}{% include 'style.css' %}",
+    "</pre></details></main><iframe src=https://example.org>",
+    "<!--",
+    "]]><base href=//example.org>",
+)
+TAGS = {"script", "iframe", "img", "object", "embed", "link", "base", "form", "a", "input"}
+
+
+class Reader(HTMLParser):
+    """Every tag and attribute of a page, and whether its tags are balanced."""
+
+    VOID = frozenset({"meta", "br", "img", "input", "link", "base", "path", "use", "rect"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(k, v or "") for k, v in attrs]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(k, v or "") for k, v in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, tag
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def page(told: str = "") -> Page:
+    row = MethodRow(
+        method=told or "RL-GPT", runs=3, success=interval([0.8, 0.9, 1.0]), primitive_steps=12_000, tokens=9
+    )
+    return Page(
+        title=told or "grid/door",
+        note=told,
+        comparisons=(Comparison(title=told or "Methods", goal=told, rows=(row,)),),
+        stories=(story(iteration(0, text=told), iteration(1, text=told), text=told),),
+    )
+
+
+@pytest.mark.parametrize("told", HOSTILE)
+def test_hostile_text_stays_text(told: str) -> None:
+    plain, hostile = read(html.render(page())), read(html.render(page(told)))
+    assert not TAGS & set(hostile.tags)
+    assert not [name for name, _ in hostile.attributes if name.startswith("on") or name == "href"]
+    assert told.strip() in " ".join(hostile.text.split()) or told in hostile.text
+    assert set(hostile.tags) <= set(plain.tags) | {"blockquote"}
+
+
+def test_the_page_loads_nothing_and_says_so() -> None:
+    reader = read(html.render(page()))
+    policy = next(v for k, v in reader.attributes if k == "content" and "default-src" in v)
+    assert "default-src 'none'" in policy
+    assert "script" not in policy
+    assert not [v for k, v in reader.attributes if k in ("src", "href", "action") and not v.startswith("data:")]
+
+
+def test_the_page_tells_what_happened() -> None:
+    shown = read(html.render(page())).text
+    for words in (
+        "90 %",
+        "11,020 primitive steps",
+        "A fixed pose.",
+        "KeyError: 'handel'",
+        "stand off first",
+        "The handle is reached each time",
+        "the transcript holds no further reply",
+        "rehearsal 820",
+        "18,734",
+    ):
+        assert words in shown, words
+
+
+def test_a_repair_is_shown_as_what_it_changed() -> None:
+    marked = str(text.diff("a\nb\nc\n", "a\nB\nc\n"))
+    assert '<span class="line del">-b\n</span><span class="line add">+B\n</span>' in marked
+    assert text.diff("same", "same") == ""
+
+
+def test_text_that_deceives_the_eye_is_spelt_out() -> None:
+    assert text.visible("a\u202eb\u0000\ud800") == "a\\u202eb\\u0000\\ud800"
+    assert text.visible("naïve – 中文\n\ttab") == "naïve – 中文\n\ttab"
+    assert "\\u2066" in str(text.highlight("x = 1  # \u2066"))
+
+
+def test_endless_text_is_cut() -> None:
+    shown = text.visible("x" * 10_000, 100)
+    assert len(shown) < 150
+    assert "9,900 more characters" in shown
+
+
+def test_source_keeps_its_lines() -> None:
+    marked = str(text.highlight("def f():\n    '''a\n    b'''\n\n    return 1\n"))
+    assert marked.count('<span class="line">') == 5
+    read(f"<main>{marked}</main>")
+
+
+def test_videos_are_carried_inside() -> None:
+    told = story(iteration()).model_copy(update={"clips": (Clip(caption="<b>", mp4=b"\x00\x01"),)})
+    reader = read(html.render(Page(title="t", stories=(told,))))
+    assert ("src", "data:video/mp4;base64,AAE=") in reader.attributes
+
+
+def test_a_run_without_code_training_or_critic_can_be_told() -> None:
+    bare = iteration().model_copy(
+        update={
+            "rehearsals": {},
+            "code_evaluation": None,
+            "training": None,
+            "critique": None,
+            "evaluation": evaluation(0, 2),
+        }
+    )
+    told = story(bare).model_copy(update={"outcome": None, "greedy": None, "dead_loop_rate": None, "dollars": None})
+    shown = read(html.render(Page(title="t", stories=(told,)))).text
+    assert "no steps were spent on learning" in shown
+    assert "unknown" in shown
+
+
+def test_dollars() -> None:
+    assert [html._dollars(x) for x in (None, 0, 0.0123, 12.345)] == ["unknown", "$0.00", "$0.0123", "$12.35"]

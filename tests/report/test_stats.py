@@ -1,0 +1,71 @@
+"""Aggregates against closed forms and against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from rlgpt.report.stats import band, difference, interval, iqm
+from scipy.stats import trim_mean
+
+unit = st.floats(0, 1, allow_subnormal=False)
+
+
+@given(arrays(np.float64, st.integers(1, 40), elements=unit))
+def test_iqm_is_the_trimmed_mean_of_rliable(scores: np.ndarray) -> None:
+    assert iqm(scores) == pytest.approx(trim_mean(scores, 0.25), abs=1e-12)
+
+
+def test_iqm_by_hand() -> None:
+    assert iqm(np.array([0.0, 0.2, 0.4, 1.0])) == pytest.approx(0.3)
+    assert iqm(np.array([0.0, 0.3, 0.9])) == pytest.approx(0.4)
+
+
+@given(arrays(np.float64, st.tuples(st.integers(1, 8), st.integers(1, 4)), elements=unit), st.integers(0, 99))
+def test_an_interval_lies_within_the_scores_and_holds_for_its_seed(scores: np.ndarray, seed: int) -> None:
+    first = interval(scores, repetitions=200, seed=seed)
+    assert scores.min() - 1e-12 <= first.low <= first.high <= scores.max() + 1e-12
+    assert first == interval(scores, repetitions=200, seed=seed)
+
+
+def test_runs_are_drawn_within_their_task() -> None:
+    scores = np.array([[0.0, 1.0]] * 6)
+    found = interval(scores, statistic=lambda x: x.mean(axis=-1))
+    assert (found.low, found.point, found.high) == (0.5, 0.5, 0.5)
+
+
+def test_the_bootstrap_of_a_mean_agrees_with_the_normal_approximation() -> None:
+    scores = np.random.default_rng(1).normal(0.5, 0.1, size=400)
+    found = interval(scores, statistic=lambda x: x.mean(axis=-1), repetitions=4000)
+    half = 1.96 * scores.std() / 20
+    assert found.low == pytest.approx(scores.mean() - half, abs=0.1 * half)
+    assert found.high == pytest.approx(scores.mean() + half, abs=0.1 * half)
+
+
+def test_a_difference_is_signed_and_certain_where_runs_agree() -> None:
+    found = difference([0.9] * 5, [0.2] * 3)
+    assert (found.low, found.point, found.high) == pytest.approx((0.7, 0.7, 0.7))
+    noisy = difference([0.8, 0.9, 1.0, 0.85], [0.1, 0.6, 0.3, 0.9])
+    assert noisy.low < noisy.point < noisy.high
+    back = difference([0.1, 0.6, 0.3, 0.9], [0.8, 0.9, 1.0, 0.85])
+    assert back.point == pytest.approx(-noisy.point)
+
+
+def test_a_band_is_the_interval_at_each_point() -> None:
+    scores = np.random.default_rng(0).random((5, 7))
+    middle, low, high = band(scores)
+    assert middle == pytest.approx(np.array([iqm(column) for column in scores.T]))
+    assert (low <= middle).all()
+    assert (middle <= high).all()
+
+
+@pytest.mark.parametrize("wrong", [[], [float("nan")], [[[1.0]]]])
+def test_what_is_no_score_is_refused(wrong: list[object]) -> None:
+    with pytest.raises(ValueError, match="scores must be finite"):
+        interval(wrong)
+
+
+def test_an_interval_reads_well() -> None:
+    assert str(interval([0.5, 0.5])) == "0.50 [0.50, 0.50]"

@@ -1,0 +1,50 @@
+"""Frames with captions become an mp4 that can be read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+from rlgpt.report.video import Film, caption
+
+
+def frame(grey: int, height: int = 97, width: int = 129) -> np.ndarray:
+    return np.full((height, width, 3), grey, np.uint8)
+
+
+def test_a_caption_is_drawn_below_and_leaves_the_rest() -> None:
+    given = frame(200)
+    drawn = caption(given, "grasp_handle")
+    assert drawn.shape == given.shape
+    assert (drawn[:70] == 200).all()
+    assert (drawn[-8:] != 200).any()
+    assert (given == 200).all()
+    assert (caption(given, "grasp_handle") != caption(given, "pull")).any()
+
+
+def test_a_film_can_be_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "videos" / "best.mp4"
+    with Film(path, fps=10) as film:
+        for i in range(12):
+            film.add(frame(10 * i), f"action {i}")
+    frames, seconds = imageio_ffmpeg.count_frames_and_secs(str(path))
+    assert (frames, seconds) == (12, pytest.approx(1.2))
+    reader = imageio_ffmpeg.read_frames(str(path))
+    assert next(reader)["size"] == (128, 96)
+    reader.close()
+    assert [p.name for p in path.parent.iterdir()] == ["best.mp4"]
+
+
+def test_an_error_leaves_no_half_film(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), Film(tmp_path / "a.mp4") as film:
+        film.add(frame(1), "x")
+        _ = 1 / 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_frames_no_file(tmp_path: Path) -> None:
+    with Film(tmp_path / "a.mp4"):
+        pass
+    assert list(tmp_path.iterdir()) == []
