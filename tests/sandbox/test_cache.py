@@ -10,9 +10,15 @@ import pytest
 import wasmtime
 from filelock import FileLock
 from rlgpt.sandbox import cache
+from wasmtime.component import Component
 
-COMPONENT = b"\0asm\x0d\0\x01\0"
-"""The empty component: compiles at once."""
+
+@pytest.fixture
+def component(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The empty component: compiles at once."""
+    path = tmp_path_factory.mktemp("guest") / "empty.wasm"
+    path.write_bytes(b"\0asm\x0d\0\x01\0")
+    return path
 
 
 def _engine() -> wasmtime.Engine:
@@ -24,25 +30,25 @@ import logging, pathlib, sys, wasmtime
 from rlgpt.sandbox import cache
 logging.basicConfig(stream=sys.stdout, format="%(message)s")
 print("ready", flush=True)
-cache.compiled(wasmtime.Engine(wasmtime.Config()), bytes.fromhex(sys.argv[2]), "settings", pathlib.Path(sys.argv[1]))
+cache.compiled(wasmtime.Engine(wasmtime.Config()), pathlib.Path(sys.argv[2]), "settings", pathlib.Path(sys.argv[1]))
 """
 
 
-def test_it_is_compiled_once_and_found_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_it_is_compiled_once_and_found_again(component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     engine = _engine()
     for _ in range(3):
-        cache.compiled(engine, COMPONENT, "settings", tmp_path)
+        cache.compiled(engine, component, "settings", tmp_path)
     assert [r.message.split()[0] for r in caplog.records] == ["compiling"]
     assert len(list(tmp_path.glob("*.cwasm"))) == 1
-    cache.compiled(engine, COMPONENT, "other settings", tmp_path)
+    cache.compiled(engine, component, "other settings", tmp_path)
     assert len(list(tmp_path.glob("*.cwasm"))) == 2
 
 
-def test_processes_that_start_at_once_compile_once(tmp_path: Path) -> None:
-    cache.compiled(_engine(), COMPONENT, "settings", tmp_path)
+def test_processes_that_start_at_once_compile_once(component: Path, tmp_path: Path) -> None:
+    cache.compiled(_engine(), component, "settings", tmp_path)
     (found,) = tmp_path.glob("*.cwasm")
     found.unlink()
-    command = [sys.executable, "-c", PROGRAM, str(tmp_path), COMPONENT.hex()]
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path), str(component)]
     with FileLock(tmp_path / f"{found.name.partition('-')[0]}.lock"):
         children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
         for child in children:
@@ -55,9 +61,11 @@ def test_processes_that_start_at_once_compile_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["flip", "truncate", "empty"])
-def test_a_damaged_cache_is_made_again(tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_cache_is_made_again(
+    component: Path, tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
     engine = _engine()
-    cache.compiled(engine, COMPONENT, "settings", tmp_path)
+    cache.compiled(engine, component, "settings", tmp_path)
     (file,) = tmp_path.glob("*.cwasm")
     code = file.read_bytes()
     middle = len(code) // 2
@@ -67,29 +75,29 @@ def test_a_damaged_cache_is_made_again(tmp_path: Path, damage: str, caplog: pyte
         )
     )
     caplog.clear()
-    cache.compiled(engine, COMPONENT, "settings", tmp_path)
+    cache.compiled(engine, component, "settings", tmp_path)
     assert "is damaged" in caplog.records[0].message
     (file,) = tmp_path.glob("*.cwasm")
     assert len(file.read_bytes()) == len(code)
     assert [p for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
-def test_what_wasmtime_refuses_is_made_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_wasmtime_refuses_is_made_again(component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A file that is whole, but of another engine (here: compiled with fuel) under this one's name."""
     fuelled = wasmtime.Config()
     fuelled.consume_fuel = True
-    cache.compiled(_engine(), COMPONENT, "settings", tmp_path)
+    cache.compiled(_engine(), component, "settings", tmp_path)
     (file,) = tmp_path.glob("*.cwasm")
     file.unlink()
     key = file.name.partition("-")[0]
-    other = wasmtime.component.Component(wasmtime.Engine(fuelled), COMPONENT).serialize()
+    other = Component.from_file(wasmtime.Engine(fuelled), component).serialize()
     cache._store(other, tmp_path, key)
-    cache.compiled(_engine(), COMPONENT, "settings", tmp_path)
+    cache.compiled(_engine(), component, "settings", tmp_path)
     assert "cannot be loaded" in caplog.text
     assert len(list(tmp_path.glob("*.cwasm"))) == 1
 
 
-def test_without_a_folder_it_still_works(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_folder_it_still_works(component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("")
-    cache.compiled(_engine(), COMPONENT, "settings", tmp_path / "file" / "below")
+    cache.compiled(_engine(), component, "settings", tmp_path / "file" / "below")
     assert "compiling without it" in caplog.text

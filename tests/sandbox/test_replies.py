@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from rlgpt.domain import Verdict
+from rlgpt.domain import PrimitiveCall, Verdict
 from rlgpt.sandbox import Ask, Budgets, Done, Library, replies
 from rlgpt.sandbox.checks import Checker, Refused
 
@@ -51,7 +51,8 @@ def _holds(turn: Ask, library: Library) -> None:
                 assert p.low <= value <= p.high
         assert set(request.clipped) <= set(request.args)
     # What was read is what a record can hold.
-    assert Ask.model_validate_json(turn.model_dump_json()) == turn
+    for request in turn.requests:
+        PrimitiveCall(name=request.name, args=dict(request.args), steps=1).model_dump_json()
 
 
 @given(ASKS)

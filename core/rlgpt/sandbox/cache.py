@@ -33,7 +33,7 @@ def folder() -> Path:
     return platformdirs.user_cache_path("rlgpt") / "guest"
 
 
-def guest_bytes() -> bytes:
+def guest() -> Path:
     """The guest program; built first where it is missing or of other sources and ``componentize-py`` is at hand.
 
     :raises SandboxError: there is none, or it was built from other sources, and it cannot be built here.
@@ -46,20 +46,19 @@ def guest_bytes() -> bytes:
                 "or install a released wheel of rlgpt"
             )
         build.build(build.GUEST)
-    return build.GUEST.read_bytes()
+    return build.GUEST
 
 
-def compiled(engine: Engine, guest: bytes, settings: str, where: Path | None = None) -> Component:
+def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = None) -> Component:
     """The compiled guest, from the cache where it is there and whole; compiled (seconds) and kept otherwise.
 
+    :param guest: the program, a component.
     :param settings: the engine's configuration in words; code compiled under another is never used.
     :param where: the cache's folder; default :func:`folder`.
     """
     from wasmtime.component import Component
 
-    made_from = "\0".join(
-        (hashlib.sha256(guest).hexdigest(), importlib.metadata.version("wasmtime"), settings, platform.machine())
-    )
+    made_from = "\0".join((_digest(guest), importlib.metadata.version("wasmtime"), settings, platform.machine()))
     key = hashlib.sha256(made_from.encode()).hexdigest()[:24]
     where = where or folder()
     try:
@@ -72,12 +71,12 @@ def compiled(engine: Engine, guest: bytes, settings: str, where: Path | None = N
             if found is not None:
                 return found
             log.warning("compiling the sandbox's guest program (once, some seconds) into %s", where)
-            component = Component(engine, guest)
+            component = Component.from_file(engine, guest)
             _store(component.serialize(), where, key)
             return component
     except OSError as error:
         log.warning("the sandbox's cache cannot be used (%s); compiling without it", error)
-        return Component(engine, guest)
+        return Component.from_file(engine, guest)
 
 
 def _load(engine: Engine, where: Path, key: str) -> Component | None:
@@ -85,7 +84,7 @@ def _load(engine: Engine, where: Path, key: str) -> Component | None:
     from wasmtime.component import Component
 
     for path in sorted(where.glob(f"{key}-*.cwasm")):
-        if _digest(path.read_bytes()) == path.stem.partition("-")[2]:
+        if _digest(path) == path.stem.partition("-")[2]:
             try:
                 return Component.deserialize_file(engine, str(path))
             except WasmtimeError as error:
@@ -100,11 +99,12 @@ def _store(code: bytes | bytearray, where: Path, key: str) -> None:
     try:
         with os.fdopen(number, "wb") as file:
             file.write(code)
-        os.replace(temporary, where / f"{key}-{_digest(code)}.cwasm")
+        os.replace(temporary, where / f"{key}-{_digest(Path(temporary))}.cwasm")
     except OSError:
         Path(temporary).unlink(missing_ok=True)
         raise
 
 
-def _digest(code: bytes | bytearray) -> str:
-    return hashlib.sha256(code).hexdigest()[:32]
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:32]

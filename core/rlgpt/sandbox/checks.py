@@ -59,8 +59,7 @@ class Checker:
             values[key] = value
             if outside:
                 clipped.append(key)
-        # What pydantic would check has just been checked: the fast way in.
-        return Request.model_construct(name=name, args=values, clipped=tuple(clipped), line=line)
+        return Request(name, values, tuple(clipped), line)
 
 
 def fit(parameter: Parameter, value: Any, primitive: str, line: int | None) -> tuple[Scalar, bool]:

@@ -48,7 +48,7 @@ def turn(reply: str, checker: Checker, budgets: Budgets) -> Ask | Done:
         case ["ask", bool(many), list(items)] if items and (many or len(items) == 1):
             if len(items) > budgets.requests:
                 raise Refused("type", f"one yield may hold at most {budgets.requests} requests, got {len(items)}")
-            return Ask.model_construct(requests=tuple(_request(item, checker) for item in items), many=many)
+            return Ask(tuple([_request(item, checker) for item in items]), many)
         case other:
             raise _refusal(other)
 

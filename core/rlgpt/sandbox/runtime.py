@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import NoReturn
 
 from wasmtime import Config, Engine, Store, WasmtimeError
@@ -64,7 +65,7 @@ class Runtime:
         config.epoch_interruption = True
         config.max_wasm_stack = _STACK
         self.engine = Engine(config)
-        self.component: Component = cache.compiled(self.engine, cache.guest_bytes(), _SETTINGS)
+        self.component: Component = cache.compiled(self.engine, cache.guest(), _SETTINGS)
         self.linker = Linker(self.engine)
         self.clock = Clock(self.engine)
 
@@ -106,7 +107,7 @@ class Instance:
             function = instance.get_func(self._store, name)
             if function is None:
                 raise SandboxError(f"the guest has no export {name!r}: run `make guest`")
-            self._functions[name] = function
+            self._functions[name] = _with_known_type(function, self._store)
 
     def call(self, export: str, *arguments: str | int, fuel: int) -> str:
         """Call an export with at most ``fuel``.
@@ -127,6 +128,14 @@ class Instance:
         if not isinstance(reply, str):
             raise Refused("reply", "what was handed over is no text")
         return reply
+
+
+def _with_known_type(function: Func, store: Store) -> Func:
+    """``function``, which asks the engine for its type once and not at every call (a seventh of a call's time)."""
+    asked = function.type(store)
+    known = SimpleNamespace(params=asked.params, result=asked.result)
+    function.type = lambda store: known  # type: ignore[method-assign, assignment, return-value]
+    return function
 
 
 def _refuse(error: str) -> NoReturn:

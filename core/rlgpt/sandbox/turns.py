@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from rlgpt.domain import Scalar, Value, Verdict
+from dataclasses import dataclass
+
+from rlgpt.domain import Scalar, Verdict
 
 
-class Request(Value):
+@dataclass(frozen=True, slots=True)
+class Request:
     """One checked request.
 
     :ivar name: a primitive of the library, or ``observe``.
@@ -20,14 +23,16 @@ class Request(Value):
     line: int | None = None
 
 
-class Ask(Value):
+@dataclass(frozen=True, slots=True)
+class Ask:
     """The generator yielded: run ``requests`` in order, then send one outcome, or a list of them where ``many``."""
 
     requests: tuple[Request, ...]
     many: bool = False
 
 
-class Done(Value):
+@dataclass(frozen=True, slots=True)
+class Done:
     """The generator returned."""
 
 
