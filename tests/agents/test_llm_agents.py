@@ -8,7 +8,7 @@ import sys
 import pytest
 from rlgpt.agents.base import Brief, Outcome
 from rlgpt.agents.brief import make_brief
-from rlgpt.agents.critic import LLMCritic, render_traces
+from rlgpt.agents.critic import LLMCritic, render_results, render_traces
 from rlgpt.agents.fast import LLMFast
 from rlgpt.agents.mode import Mode
 from rlgpt.agents.slow import LLMSlow
@@ -205,9 +205,23 @@ def test_the_critic_judges_an_iteration_for_each_agent(brief: Brief, outcome: Ou
     assert request.measured["success"] == 0.25
 
 
+@pytest.mark.parametrize("apart", [True, False])
+def test_pure_code_is_told_once_and_by_its_name(outcome: Outcome, apart: bool) -> None:
+    code = outcome.evaluation.model_copy(update={"mode": "code"})
+    results = render_results(
+        outcome.model_copy(update={"evaluation": code, "code_evaluation": code if apart else None})
+    )
+    assert results.count("Pure code") == 1
+    assert "The policy" not in results
+    both = render_results(outcome.model_copy(update={"code_evaluation": code}))
+    assert both.index("The policy: success 0.25") < both.index("Pure code")
+
+
 def test_a_critic_with_eyes_sees_the_frames(brief: Brief, outcome: Outcome) -> None:
     llm = FakeLLM({"critic": scripts.CRITIQUE}, eyes=True)
-    LLMCritic(llm).critique(brief, outcome, ())
+    critic = LLMCritic(llm)
+    assert critic.eyes
+    critic.critique(brief, outcome, ())
     assert llm.requests[0].messages[1].images == outcome.frames
     assert "1 frames of one evaluation episode" in text(llm.requests[0])
 

@@ -102,6 +102,9 @@ class FastAgent(ABC):
 class Critic(ABC):
     """Reads what happened; writes findings for each agent."""
 
+    eyes: bool = False
+    """Whether :attr:`Outcome.frames` would be looked at."""
+
     @abstractmethod
     def review(self, brief: Brief, sub_action: SubAction, rehearsal: Rehearsal, *, iteration: int) -> Review: ...
 

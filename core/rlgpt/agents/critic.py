@@ -29,7 +29,7 @@ class LLMCritic(Critic):
     """Judges rehearsals for the fast agent, and iterations for both. Looks at frames where the model has eyes."""
 
     def __init__(self, llm: LLM, mode: Mode | None = None, *, review_llm: LLM | None = None) -> None:
-        self._llm, self._mode = llm, mode or Mode()
+        self.eyes, self._mode = llm.eyes, mode or Mode()
         self._review, self._critique = Asker(review_llm or llm, "review"), Asker(llm, "critic")
 
     def review(self, brief: Brief, sub_action: SubAction, rehearsal: Rehearsal, *, iteration: int) -> Review:
@@ -64,7 +64,7 @@ class LLMCritic(Critic):
     def critique(self, brief: Brief, outcome: Outcome, history: History) -> Critique:
         """:raises rlgpt.errors.LLMError: no usable critique after every retry."""
         iteration = len(history)
-        frames = outcome.frames[:FRAMES] if self._llm.eyes else ()
+        frames = outcome.frames[:FRAMES] if self.eyes else ()
         return self._critique(
             brief,
             RequestKey(task=brief.task.id, iteration=iteration, role="critic"),
@@ -90,11 +90,11 @@ class LLMCritic(Critic):
 
 def render_results(outcome: Outcome) -> str:
     """Success, reward, reward terms, use of each action and errors, of the policy and of pure code."""
-    lines = [_evaluated("The policy", outcome.evaluation)]
-    if outcome.code_evaluation is not None:
-        lines.append(
-            _evaluated("Pure code (the coded actions once each, in the plan's order)", outcome.code_evaluation)
-        )
+    pure = outcome.evaluation.mode == "code"
+    lines = [] if pure else [_evaluated("The policy", outcome.evaluation)]
+    code = outcome.code_evaluation or (outcome.evaluation if pure else None)
+    if code is not None:
+        lines.append(_evaluated("Pure code (the coded actions in the plan's order, over and over)", code))
     if (training := outcome.training) is not None:
         lines.append(f"Training took {training.primitive_steps} primitive steps, {training.decisions} decisions.")
         if training.quarantined:

@@ -92,7 +92,7 @@ def for_action(history: History, name: str, limit: int = LIMIT) -> str:
 def render_plan(plan: ActionPlan) -> str:
     """The sub-actions, numbered in the order of use."""
     return "\n".join(
-        f"{i}. `{s.name}` ({s.kind}): {s.description} Why {s.kind}: {s.reason}"
+        f"{i}. `{s.name}` ({s.kind}): {s.description} (Why {s.kind}: {s.reason})"
         for i, s in enumerate(plan.sub_actions, start=1)
     )
 
