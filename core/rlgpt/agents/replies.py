@@ -23,7 +23,7 @@ from rlgpt.domain import (
     Value,
 )
 
-Thoughts = Annotated[str, Field(max_length=8000, description="your reasoning, before you decide; a few sentences")]
+Thoughts = Annotated[str, Field(max_length=20_000, description="your reasoning, before you decide; a few sentences")]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
