@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rlgpt.sandbox import Guest, Sandbox
 
 
-class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any]):
+class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs):
     """``env`` with K coded actions. Made by :func:`rlgpt.extend`.
 
     A chosen coded action runs until it returns, the episode ends, its step limit, or a violation. One decision of k
@@ -53,7 +53,20 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any]):
         quarantined: Iterable[str],
         trace: bool,
     ) -> None:
-        super().__init__(env)
+        gym.utils.RecordConstructorArgs.__init__(
+            self,
+            actions=actions,
+            plugin=plugin,
+            task=task,
+            gamma=gamma,
+            base_actions=base_actions,
+            reward_weights=reward_weights,
+            sandbox=sandbox,
+            quarantined=(quarantined := tuple(quarantined)),
+            trace=trace,
+            _disable_deepcopy=True,
+        )
+        gym.Wrapper.__init__(self, env)
         self.plugin, self.task, self.gamma, self.trace = plugin, task, gamma, trace
         self._rng = np.random.default_rng()
         self.context = Context(task, None, {}, 0, self._rng, plugin.model(env))

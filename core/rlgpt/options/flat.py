@@ -40,9 +40,10 @@ def flat_view(env: ExtendedEnv) -> gym.Env[Any, Any]:
     raise ConfigError(f"action space {space} has no flat view; use a trainer that takes Tuple spaces.")
 
 
-class _Flat(gym.ActionWrapper[Any, Any, Any]):
+class _Flat(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorArgs):
     def __init__(self, env: ExtendedEnv, heads: tuple[Head, ...]) -> None:
-        super().__init__(env)
+        gym.utils.RecordConstructorArgs.__init__(self, heads=heads, _disable_deepcopy=True)
+        gym.Wrapper.__init__(self, env)
         self._heads = heads
         boxes = [h.space for h in heads if h.kind == "parameters"]
         self._box = boxes[0] if boxes and isinstance(boxes[0], spaces.Box) else None

@@ -20,14 +20,15 @@ def succeeded(info: Mapping[str, Any], total_reward: float, terminated: bool) ->
     return terminated and total_reward > 0
 
 
-class Judged(gymnasium.Wrapper[Any, Any, Any, Any]):
+class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
     """Puts a bool ``info["success"]`` into every step and truncates at ``horizon`` primitive steps.
 
     :param success: how to tell; default: :func:`succeeded`.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], horizon: int, success: Success | None = None) -> None:
-        super().__init__(env)
+        gymnasium.utils.RecordConstructorArgs.__init__(self, horizon=horizon, success=success, _disable_deepcopy=True)
+        gymnasium.Wrapper.__init__(self, env)
         self._horizon, self._success = horizon, success
         self._steps, self._total = 0, 0.0
 
