@@ -22,8 +22,9 @@ from rlgpt.domain import (
 )
 from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop.context import LoopContext
+from rlgpt.loop.frames import shots
 from rlgpt.loop.inner import write_actions
-from rlgpt.rl.evaluate import evaluate, evaluate_code
+from rlgpt.rl.evaluate import OnFrame, evaluate, evaluate_code
 
 
 def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
@@ -200,7 +201,31 @@ def _criticise(ctx: LoopContext, here: str, brief: Brief, outcome: Outcome, hist
     if len(history) + 1 >= _turns(ctx) or outcome.evaluation.success_rate >= ctx.settings.target_success:
         return None
     ctx.observer.stage("critique", iteration=len(history))
-    return ctx.run.once(f"{here}/critique", Critique, lambda: ctx.agents.critic.critique(brief, outcome, history))
+
+    def judge() -> Critique:
+        seen = outcome.model_copy(update={"frames": _frames(ctx, outcome, len(history))})
+        return ctx.agents.critic.critique(brief, seen, history)
+
+    return ctx.run.once(f"{here}/critique", Critique, judge)
+
+
+def _frames(ctx: LoopContext, outcome: Outcome, index: int) -> tuple[str, ...]:
+    """Frames of the first selection episode played again, for a critic with eyes. The replay is no new experience."""
+    if not ctx.agents.critic.eyes:
+        return ()
+    spec = ctx.spec(outcome.setup, outcome.actions, outcome.training)
+
+    def play(on_frame: OnFrame) -> object:
+        if outcome.evaluation.mode == "code":
+            seeds = ctx.seeds.code(index, 1)
+            return evaluate_code(spec, outcome.actions, seeds=seeds, on_frame=on_frame)
+        policy = ctx.policy(spec, index, trained=outcome.training is not None)
+        return evaluate(policy, spec, seeds=ctx.seeds.selection(1), greedy=False, on_frame=on_frame)
+
+    frames, why_none = shots(play)
+    if why_none:
+        ctx.observer.message(why_none)
+    return frames
 
 
 def _rehearsed(rehearsals: dict[str, tuple[Rehearsal, ...]]) -> int:
