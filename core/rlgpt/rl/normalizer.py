@@ -32,8 +32,9 @@ class RunningMoments(nn.Module):
         batch = batch.to(torch.float64)
         added = float(len(batch))
         total = self.count + added
-        shift = batch.mean(0) - self.mean
-        seen = self.var * self.count + batch.var(0, unbiased=False) * added
+        mean = batch.mean(0)
+        shift = mean - self.mean
+        seen = self.var * self.count + (batch - mean).square().sum(0)
         self.var.copy_((seen + shift**2 * self.count * added / total) / total)
         self.mean.add_(shift * added / total)
         self.count.copy_(total)
