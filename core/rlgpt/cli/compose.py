@@ -41,6 +41,7 @@ def context(config: Mapping[str, Any], run: Run, watcher: Watcher, manager: Plug
     settings = validated(LoopSettings, {k: v for k, v in config.items() if k in LoopSettings.model_fields})
     budgets = validated(Budgets, config.get("sandbox") or {}, "sandbox")
     trainer = _trainer(config["trainer"])
+    hyperparameters = hyperparameters_of(config, plugin, task)
     kind = config["agents"]["kind"]
     llm = None if kind in WITHOUT_LLM else _llm(config, run.folder, watcher, plugin, task, manager)
     agents = build_agents(
@@ -52,7 +53,6 @@ def context(config: Mapping[str, Any], run: Run, watcher: Watcher, manager: Plug
         training_steps=settings.budget // settings.iterations,
         iterations=settings.iterations,
     )
-    hyperparameters = hyperparameters_of(config, plugin, task)
     return LoopContext(
         settings=settings,
         task=task,

@@ -39,9 +39,7 @@ def change(config: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any
     parsed = [checks.parse(text) for text in overrides]
     for override in parsed:
         if override.key_or_group in KEPT:
-            raise ConfigError(
-                f"{override.key_or_group} stays what it is for a run's whole life: start a new run instead."
-            )
+            raise ConfigError(f"a run keeps its {override.key_or_group} for its whole life: start a new run instead.")
     with opened() as app:
         loader = app.config_loader
         groups = [o for o in parsed if loader.get_group_options(o.key_or_group, ObjectType.CONFIG)]

@@ -1,0 +1,107 @@
+"""The front: light to import, and every mistake ends in a message and a status."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Call = Callable[..., tuple[int, str, str]]
+
+HEAVY = ("torch", "hydra", "omegaconf", "litellm", "numpy", "gymnasium", "matplotlib", "pydantic", "rich", "wasmtime")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys\nfrom rlgpt.cli import main\n"
+        f"try: main({arguments})\nexcept SystemExit: pass\n"
+        f"print(sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stderr.strip() == "[]"
+    assert "usage: rlgpt" in ran.stdout
+
+
+def test_without_a_command_it_explains_itself(rlgpt: Call) -> None:
+    status, out, _ = rlgpt()
+    assert status == 0
+    for command in ("train", "resume", "evaluate", "report", "tasks", "doctor", "new-plugin"):
+        assert command in out
+
+
+def test_a_misspelt_command_names_the_near_one(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["rlgpt", "tarin"])
+    status, _, err = rlgpt("tarin")
+    assert status == 2
+    assert "Did you mean 'train'?" in err
+
+
+@pytest.mark.parametrize("arguments", [("train", "--sed", "1"), ("tasks", "--foo"), ("report", "x", "--foo")])
+def test_a_flag_nobody_knows(rlgpt: Call, arguments: tuple[str, ...]) -> None:
+    status, _, err = rlgpt(*arguments)
+    assert status == 2
+    assert "does not take" in err
+
+
+@pytest.mark.parametrize("command", ["resume", "evaluate", "report"])
+def test_a_folder_without_a_run(rlgpt: Call, command: str, tmp_path: Path) -> None:
+    status, _, err = rlgpt(command, str(tmp_path / "nowhere"))
+    assert status == 2
+    assert "there is no run at" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema_version": 99}', '{"schema_version": 1, "task": 3}'])
+@pytest.mark.parametrize("command", ["resume", "evaluate", "report"])
+def test_a_corrupt_run(rlgpt: Call, command: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(text)
+    status, _, err = rlgpt(command, str(tmp_path))
+    assert status == 2
+    assert "run.json" in err
+    assert "Traceback" not in err
+    assert (tmp_path / "run.json").read_text() == text
+
+
+def test_tasks(rlgpt: Call) -> None:
+    status, out, _ = rlgpt("tasks", "grid/*")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["grid/door", "grid/key"]
+    assert '"id": "grid/door"' in rlgpt("tasks", "grid/d*", "--json")[1]
+
+
+def test_a_pattern_that_matches_no_task(rlgpt: Call) -> None:
+    status, _, err = rlgpt("tasks", "gird/*")
+    assert status == 2
+    assert "grid/door" in err
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_broken_plugin_is_named_and_the_others_work(rlgpt: Call) -> None:
+    status, out, err = rlgpt("tasks")
+    assert status == 0
+    assert "grid/door" in out
+    assert "'crooked' is broken" in err
+    assert "a_module_that_is_not_there" in err
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_broken_plugin_is_fatal_when_it_is_selected(rlgpt: Call) -> None:
+    status, _, err = rlgpt("train", "task=crooked/any", "trainer=ppo")
+    assert status == 2
+    assert "a_module_that_is_not_there" in err
+    assert "Traceback" not in err
+
+
+def test_no_plugin_at_all(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RLGPT_DISABLE_PLUGINS", "1")
+    status, out, _ = rlgpt("tasks")
+    assert status == 0
+    assert "new-plugin" in out
+
+
+def test_version(rlgpt: Call) -> None:
+    assert rlgpt("--version")[:2] == (0, "0.1.0\n")

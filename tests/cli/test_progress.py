@@ -1,0 +1,77 @@
+"""Progress: lines where there is no terminal, a live display where there is one."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import pytest
+from rlgpt.cli.progress import Meter, PlainWatcher, RichWatcher, headline, watcher
+from rlgpt.domain import CurvePoint
+from rlgpt.llm.budget import Spending
+
+
+def point(steps: int, success: float = 0.5) -> CurvePoint:
+    return CurvePoint(primitive_steps=steps, episodes=5, success=success, total_reward=0.0, decisions=steps)
+
+
+@pytest.fixture
+def clock() -> Iterator[int]:
+    return iter(range(0, 1000, 2))
+
+
+def test_the_rate_counts_from_the_first_point(clock: Iterator[int]) -> None:
+    meter = Meter(lambda: next(clock))
+    assert meter.rate(5000) is None
+    assert meter.rate(5100) == 50
+    assert meter.rate(5400) == 100
+    meter.restart()
+    assert meter.rate(5400) is None
+
+
+def test_lines_at_each_tenth(clock: Iterator[int]) -> None:
+    out = io.StringIO()
+    told = PlainWatcher(out, lambda: next(clock))
+    told.stage("train", iteration=1, budget=1000)
+    for steps in range(50, 1001, 50):
+        told.training(point(steps), 1000)
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "train: iteration 1, budget 1,000"
+    assert len(lines) == 1 + 11
+    assert lines[-1] == "  1,000 of 1,000 steps, 25 steps/s, success 0.50"
+
+
+def test_the_bill_is_told_when_it_changes() -> None:
+    out = io.StringIO()
+    told = PlainWatcher(out)
+    for spending in (Spending(), Spending(), Spending(calls=1, prompt_tokens=1200, dollars=0.01)):
+        told.spent(spending)
+    assert len(out.getvalue().splitlines()) == 2
+    assert "1,200 tokens" in out.getvalue()
+
+
+def test_headlines() -> None:
+    assert headline("plan", {}) == "plan"
+    assert headline("write", {"sub_action": "grasp", "attempt": 0, "works": False, "x": None}) == (
+        "write: sub action grasp, attempt 0, works no"
+    )
+
+
+def test_a_terminal_gets_a_live_line() -> None:
+    from rich.console import Console
+
+    out = io.StringIO()
+    with RichWatcher(Console(file=out, force_terminal=True, width=140)) as told:
+        told.stage("train", iteration=0)
+        told.training(point(100, 0.25), 1000)
+        told.spent(Spending(calls=1, prompt_tokens=7))
+        told.finished("train", success=0.25)
+        told.message("[bold]text, not markup[/bold]")
+        told._bar.refresh()
+    shown = out.getvalue()
+    for words in ("train: iteration 0", "100/1,000", "success 0.25", "7 tokens", "[bold]text, not markup[/bold]"):
+        assert words in shown
+
+
+def test_what_is_no_terminal_gets_lines() -> None:
+    assert isinstance(watcher(io.StringIO()), PlainWatcher)

@@ -1,0 +1,94 @@
+"""Whole runs by the command line, on the grid world, with the built-in PPO."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rlgpt.runs import Run
+
+Call = Callable[..., tuple[int, str, str]]
+
+SMOKE = ("task=grid/key", "trainer=ppo", "agents=rl_only", "experiment=smoke", "selection_episodes=1")
+
+
+def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
+    status, out, err = rlgpt("train", *SMOKE, "seed=3", "folder=here", "hyperparameters.envs=2")
+    assert status == 0, err
+    assert "pure RL" in out
+    assert "train: iteration 0" in err
+    run = Run.open(Path("here"))
+    assert (run.record.status, run.record.seed, run.record.task) == ("finished", 3, "grid/key")
+    assert run.record.config["hyperparameters"]["envs"] == 2
+    assert 0 < run.record.steps.total <= 600 + 40
+    assert "grid/key" in Path("here/report.html").read_text()
+
+    status, out, _ = rlgpt("evaluate", "here", "--episodes", "2", "--video")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()[1:3]] == ["sampled", "greedy"]
+    assert Path("here/videos/seed-3700000.mp4").stat().st_size > 0
+    kept = json.loads(Path("here/evaluations/sampled-3700000-2.json").read_text())
+    assert [e["seed"] for e in kept["episodes"]] == [3_700_000, 3_700_001]
+
+    before = Path("here/iterations/0/iteration.json").read_bytes()
+    status, _, err = rlgpt("resume", "here")
+    assert status == 0
+    assert Path("here/iterations/0/iteration.json").read_bytes() == before
+    assert "train:" not in err
+
+    status, _, err = rlgpt("train", *SMOKE, "folder=here")
+    assert status == 2
+    assert "rlgpt resume" in err
+
+
+def test_a_resumed_run_takes_changed_settings(rlgpt: Call) -> None:
+    assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
+    assert rlgpt("resume", "here", "report_episodes=2", "sandbox.yields=7")[0] == 0
+    config = Run.open(Path("here")).record.config
+    assert (config["report_episodes"], config["sandbox"]["yields"]) == (2, 7)
+    assert rlgpt("resume", "here", "llm=live", "llm.budget.dollars=5")[0] == 0
+    llm = Run.open(Path("here")).record.config["llm"]
+    assert (llm["kind"], llm["budget"]["dollars"]) == ("live", 5)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ("seed=4", "keeps its seed"),
+        ("task=grid/door", "keeps its task"),
+        ("budgt=3", "'budget'"),
+        ("budget=-1", "budget=-1"),
+    ],
+)
+def test_a_change_that_cannot_be_leaves_the_run_as_it_was(rlgpt: Call, change: str, word: str) -> None:
+    assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
+    before = Path("here/run.json").read_bytes()
+    status, _, err = rlgpt("resume", "here", change)
+    assert status == 2
+    assert word in err
+    assert Path("here/run.json").read_bytes() == before
+
+
+def test_a_sweep_goes_on_after_a_run_that_fails(rlgpt: Call) -> None:
+    swept = ("-m", "agents=slow_fast,rl_only", "task=glob(grid/*)", "hydra.sweep.dir=sweep")
+    status, out, err = rlgpt("train", *swept, "trainer=ppo", "experiment=smoke")
+    assert status == 2
+    assert err.count("no transcript of task") == 2
+    runs = sorted(Path("sweep").rglob("run.json"))
+    assert {Run.open(path.parent).record.task for path in runs} == {"grid/door", "grid/key"}
+    assert len(runs) == 2
+    status, out, _ = rlgpt("report", "sweep", "--out", "all.html")
+    assert status == 0
+    assert "grid/door" in out
+    assert "grid/key" in Path("all.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_sweep_in_processes(rlgpt: Call) -> None:
+    status, _, err = rlgpt("train", "-m", "-j", "2", *SMOKE, "seed=range(3)", "hydra.sweep.dir=sweep")
+    assert status == 0, err
+    assert err.count(": finished") == 3
+    assert {Run.open(p.parent).record.seed for p in Path("sweep").rglob("run.json")} == {0, 1, 2}
+    assert "pure RL" in Path("sweep/0/output.txt").read_text()

@@ -1,0 +1,100 @@
+"""The wheels install with plain pip outside the checkout and work there, with the built-in PPO."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "rlgpt-corridor"
+
+SCRIPT = """
+import gymnasium, rlgpt, pathlib
+assert "site-packages" in rlgpt.__file__, rlgpt.__file__
+action = rlgpt.CodedAction(name="right", doc="two steps right", source="def run():\\n    yield act(action=1)\\n    yield act(action=1)\\n")
+env = rlgpt.extend(gymnasium.make("CartPole-v1"), actions=[action])
+assert env.action_space.n == 3
+env.reset(seed=0)
+info = env.step(2)[-1]
+assert (info["action"], info["duration"]) == ("right", 2), info
+print("extended")
+"""
+
+
+def run(*command: str, cwd: Path) -> str:
+    """A command without the checkout in reach."""
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(
+        command, cwd=cwd, env={**env, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-1500:]}\n{done.stderr[-3000:]}"
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a wheel of each distribution."""
+    out = tmp_path_factory.mktemp("wheels")
+    sources = [ROOT / "core", *(p.parent for p in sorted(ROOT.glob("plugins/*/pyproject.toml"))), EXAMPLE]
+    for source in sources:
+        run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out), cwd=source)
+    return out
+
+
+def test_the_wheel_carries_what_lies_outside_the_package(wheels: Path) -> None:
+    (core,) = wheels.glob("rlgpt-0*.whl")
+    names = set(zipfile.ZipFile(core).namelist())
+    conf = {f"rlgpt/conf/{p.relative_to(ROOT / 'conf')}" for p in (ROOT / "conf").rglob("*.yaml")}
+    assert conf <= names
+    assert {
+        "rlgpt/overrides.txt",
+        "rlgpt/sandbox/guest.wasm",
+        "rlgpt/report/page/report.html",
+        "rlgpt/report/page/style.css",
+        "rlgpt/cli/template/pyproject.toml.txt",
+        "rlgpt/py.typed",
+        "hydra_plugins/rlgpt_processes.py",
+    } <= names
+    assert not [n for n in names if "test" in Path(n).parts or n.endswith(".pyc")]
+
+
+def test_without_the_guest_no_wheel_is_built(tmp_path: Path) -> None:
+    core = tmp_path / "core"
+    (core / "rlgpt" / "sandbox").mkdir(parents=True)
+    (core / "rlgpt" / "__init__.py").touch()
+    (core / "hydra_plugins").mkdir()
+    for name in ("pyproject.toml", "hatch_build.py"):
+        (core / name).write_bytes((ROOT / "core" / name).read_bytes())
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel"],
+        cwd=core,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "make guest" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_plain_pip_installs_the_wheels_and_they_work(wheels: Path, tmp_path: Path) -> None:
+    venv, work = tmp_path / "venv", tmp_path / "work"
+    work.mkdir()
+    run(sys.executable, "-m", "venv", str(venv), cwd=work)
+    python, rlgpt = str(venv / "bin" / "python"), str(venv / "bin" / "rlgpt")
+    run(python, "-m", "pip", "install", "-q", *map(str, wheels.glob("*.whl")), "torch==2.13.*", cwd=work)
+    run(python, "-m", "pip", "check", cwd=work)
+    tasks = run(rlgpt, "tasks", cwd=work)
+    assert "kitchen/microwave" in tasks
+    assert "corridor/exit" in tasks
+    assert "extended" in run(python, "-c", SCRIPT, cwd=work)
+    told = run(rlgpt, "train", "task=corridor/exit", "agents=rl_only", "trainer=ppo", "experiment=smoke", cwd=work)
+    assert "pure RL" in told
+    doctor = run(rlgpt, "doctor", cwd=work)
+    assert "--overrides" in doctor
+    assert str(venv / "lib") in doctor
