@@ -1,4 +1,4 @@
-"""kill -9 at any moment, then go on: every iteration exactly once, nothing paid for asked twice but what was in flight."""
+"""kill -9 at any moment, then go on: every iteration exactly once, nothing paid for asked twice."""
 
 from __future__ import annotations
 
