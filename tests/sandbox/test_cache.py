@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -101,3 +102,20 @@ def test_without_a_folder_it_still_works(component: Path, tmp_path: Path, caplog
     (tmp_path / "file").write_text("")
     cache.compiled(_engine(), component, "settings", tmp_path / "file" / "below")
     assert "compiling without it" in caplog.text
+
+
+@pytest.mark.slow
+def test_two_processes_share_one_compilation_of_the_real_guest(tmp_path: Path) -> None:
+    program = """
+from rlgpt.domain import CodedAction
+from rlgpt.sandbox import Library, Sandbox, Signature
+action = CodedAction(name="a", doc="", source="def run():\\n    yield act()")
+library = Library(primitives=(Signature(name="act"),))
+print(type(Sandbox().open(library, [action], seed=0).start("a")).__name__)
+"""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    command = [sys.executable, "-c", program]
+    children = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [child.communicate()[0].strip() for child in children] == ["Ask", "Ask"]
+    if sys.platform.startswith("linux"):
+        assert len(list(tmp_path.rglob("*.cwasm"))) == 1

@@ -162,6 +162,15 @@ def test_can_start_leaves_the_waiting_generator_alone(open_guest: Open) -> None:
     assert isinstance(guest.send({}), Ask)
 
 
+def test_loading_another_action_leaves_the_waiting_generator_alone(open_guest: Open) -> None:
+    guest = open_guest("def run():\n    yield grasp()\n    yield grasp()", "def can_start(view): pass\n1 / 0")
+    guest.start("a", {})
+    broken = guest.can_start("b", {})
+    assert isinstance(broken, Verdict)
+    assert (broken.kind, guest.has_can_start("b")) == ("load", False)
+    assert isinstance(guest.send({}), Ask)
+
+
 def test_cancel_runs_finally_once_and_the_next_start_is_fresh(open_guest: Open) -> None:
     guest = open_guest(
         "closed = 0\ndef run():\n    global closed\n    try:\n        yield move_to(tries=closed + 1)\n"

@@ -20,7 +20,9 @@ class Case(NamedTuple):
 
 def _reach(patch: str) -> str:
     """A program that replaces the guest's own functions: what an escape inside the guest can do at most."""
-    return f"    g = __builtins__['__import__'].__globals__\n    {patch}\n    yield grasp()"
+    return (
+        f"    g = __builtins__['__import__'].__globals__['sys'].modules['app'].__dict__\n    {patch}\n    yield grasp()"
+    )
 
 
 def _says(reply: str) -> str:
@@ -139,7 +141,7 @@ def test_a_source_that_cannot_be_loaded(
     assert (verdict.kind, verdict.line) == ("load", line)
     assert says in verdict.message
     assert guest.start("a", {}) == verdict
-    assert guest.can_start("a", {}) == verdict
+    assert guest.can_start("a", {}) is True
     assert guest.has_can_start("a") is False
     assert isinstance(guest.start("b", {}), Ask)
 

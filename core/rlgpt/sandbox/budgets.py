@@ -16,7 +16,9 @@ class Budgets(Value):
     )
     load_fuel: int = Field(default=1_000_000_000, ge=1, description="fuel to run the top level of a source")
     turn_fuel: int = Field(
-        default=1_000_000_000, ge=1_000_000, description="fuel between two yields; a plain one takes 150,000"
+        default=1_000_000_000,
+        ge=1_000_000,
+        description="fuel between two yields; a plain one takes 150,000, a step of a simple loop 1,500 to 2,000",
     )
     yields: int = Field(default=50, ge=1, description="yields of one call")
     requests: int = Field(default=16, ge=1, description="requests in one yield")

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 SOURCES = Path(__file__).parent / "guest"
 GUEST = Path(__file__).parent / "guest.wasm"
-_FILES = ("app.py", "modules.py", "vec.py", "rlgpt.wit")
+_FILES = ("app.py", "modules.py", "primitives.py", "surroundings.py", "vec.py", "rlgpt.wit")
 _SECTION = b"rlgpt-guest"
 
 

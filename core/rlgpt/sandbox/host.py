@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_TURNS = ("start-action", "send-reply")
+
 _FATAL: frozenset[VerdictKind] = frozenset({"fuel", "wall", "memory", "reply"})
 """After these the instance may be broken: the next call gets a fresh one."""
 
@@ -105,6 +107,8 @@ class Guest:
 
         :raises PluginError: ``view`` is not plain.
         """
+        if "can_start" not in self._action(action).source:
+            return True
         ready = self._load(action)
         if isinstance(ready, Verdict) or not ready:
             return True if ready is False else ready
@@ -166,7 +170,7 @@ class Guest:
             verdict = self._verdict(action, refused)
             if refused.kind in _FATAL:
                 self._drop()
-            elif export != "ask-can-start":
+            elif export in _TURNS:
                 self.cancel()
             return verdict
 
@@ -175,13 +179,13 @@ class Guest:
         coded = self._action(action)
         if action in self._broken:
             return self._broken[action]
+        size = len(coded.source.encode("utf-8", "replace"))
+        if size > self.budgets.source_bytes:
+            self.fuel_used = 0
+            text = f"the source has {size} bytes; at most {self.budgets.source_bytes} are taken"
+            return self._verdict(action, Refused("load", text))
         self._ready()
         if action not in self._loaded:
-            size = len(coded.source.encode("utf-8", "replace"))
-            if size > self.budgets.source_bytes:
-                self.fuel_used = 0
-                text = f"the source has {size} bytes; at most {self.budgets.source_bytes} are taken"
-                return self._verdict(action, Refused("load", text))
             state = self._call(action, "load-action", action, coded.source, read=replies.loaded)
             if isinstance(state, Verdict):
                 if state.kind == "error":

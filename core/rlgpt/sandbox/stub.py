@@ -45,7 +45,7 @@ Rules
 - A primitive does nothing until it is yielded; helper generators are called by `yield from helper()`.
 - Numbers outside their range are clipped; then, and only then, outcome["clipped"] lists the names of the arguments.
 - One call may yield {budgets.yields} times, at most {budgets.requests} requests each.
-- Loops need a bound, and long ones must yield.
+- Between two yields there is time for about {budgets.turn_fuel // 2000:,} steps of a simple loop. Loops need a bound.
 - The source has at most {budgets.source_bytes} bytes. Globals last until the episode ends.
 - There, without import: {modules}, vec.
   Nothing else can be imported: no numpy, no files, no clock; print() goes nowhere.

@@ -8,7 +8,6 @@ WebAssembly, which holds no file, no clock, no network and no memory of the host
 
 import abc
 import bisect
-import builtins
 import collections
 import copy
 import dataclasses
@@ -29,15 +28,15 @@ import string
 import sys
 import types
 import typing
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Never
+from typing import Any
 
 import annotationlib  # type: ignore[import-not-found]
-import modules  # type: ignore[import-not-found]
 import vec  # type: ignore[import-not-found]
 import wit_world  # type: ignore[import-not-found]
+from primitives import Request, RequestError, primitive  # type: ignore[import-not-found]
+from surroundings import BUILTINS, audit  # type: ignore[import-not-found]
 
 # Imported above so that they are in the snapshot: at run time there is no file system to import from.
 _SNAPSHOT = (abc, annotationlib, bisect, copy, decimal, enum, fractions, inspect, operator, re, string)
@@ -45,111 +44,6 @@ _GIVEN: dict[str, ModuleType] = {
     m.__name__: m
     for m in (math, random, itertools, functools, collections, dataclasses, typing, json, heapq, statistics, vec)
 }
-
-
-class _Nowhere:
-    """Standard output and error: writing to the stubbed WASI streams would trap."""
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-    def flush(self) -> None:
-        return None
-
-
-sys.stdout = sys.stderr = _Nowhere()
-sys.unraisablehook = lambda _: None
-warnings.simplefilter("ignore")
-
-
-_random_seed = random.Random.seed
-
-
-def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
-    """``random.Random.seed``, where no seed means one drawn from the seeded ``random``: there is no entropy here."""
-    _random_seed(self, random.getrandbits(64) if a is None else a, version)
-
-
-random.Random.seed = _seed  # type: ignore[method-assign]
-random.seed = random._inst.seed
-
-
-class RequestError(TypeError):
-    """A primitive was called, or used, in a way that cannot work."""
-
-
-class Request:
-    """What calling a primitive returns: to be yielded."""
-
-    __slots__ = ("args", "line", "name")
-
-    def __init__(self, name: str, args: dict[str, Any], line: int) -> None:
-        self.name, self.args, self.line = name, args, line
-
-    def _misused(self, *_: object) -> Never:
-        raise RequestError(f"{self.name}(...) is a request; its outcome comes from `outcome = yield {self.name}(...)`")
-
-    __getitem__ = __iter__ = __len__ = __bool__ = __contains__ = __float__ = __lt__ = __gt__ = _misused
-
-    def __getattr__(self, attribute: str) -> Never:
-        self._misused()
-
-    def __repr__(self) -> str:
-        return f"<request {self.name}>"
-
-
-def _primitive(name: str, parameters: tuple[str, ...]) -> Callable[..., Request]:
-    """The function ``name`` of the library: binds its arguments by name and makes a :class:`Request`."""
-    known = ", ".join(parameters) or "(none)"
-
-    def call(*args: Any, **kwargs: Any) -> Request:
-        if len(args) > len(parameters):
-            raise RequestError(f"{name} takes at most {len(parameters)} arguments ({known}), got {len(args)}")
-        for key, value in zip(parameters, args, strict=False):
-            if key in kwargs:
-                raise RequestError(f"{name} got {key!r} twice")
-            kwargs[key] = value
-        for key, value in kwargs.items():
-            if key not in parameters:
-                raise RequestError(f"{name} has no argument {key!r}; valid: {known}")
-            if isinstance(value, Request):
-                value._misused()
-            if not isinstance(value, (int, float, str)):
-                raise RequestError(f"{key!r} of {name} must be a number, bool or str, got {type(value).__name__}")
-            if isinstance(value, float) and not math.isfinite(value):
-                raise RequestError(f"{key!r} of {name} must be finite, got {value!r}")
-        return Request(name, kwargs, sys._getframe(1).f_lineno)
-
-    call.__name__ = call.__qualname__ = name
-    return call
-
-
-def _import(name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] = (), level: int = 0) -> Any:
-    if level or (name.partition(".")[0] not in modules.IMPORTABLE):
-        raise ImportError(modules.refusal("." * level + name))
-    return __import__(name, globals, locals, fromlist, 0)
-
-
-def _refused(name: str, instead: str) -> Callable[..., Never]:
-    def call(*_: object, **__: object) -> Never:
-        raise RuntimeError(f"there is no {name}() here: {instead}")
-
-    return call
-
-
-_BUILTINS = {
-    **vars(builtins),
-    "__import__": _import,
-    "print": lambda *_, **__: None,
-    "open": _refused("open", "no file system; keep state in variables"),
-    "input": _refused("input", "nobody answers; ask with `view = yield observe()`"),
-}
-
-
-def _audit(event: str, _: object) -> None:
-    """Opening a file would trap (the interpreter itself tries, to quote the line of a syntax error): make it fail."""
-    if event == "open":
-        raise RuntimeError("there is no file system")
 
 
 class State:
@@ -164,7 +58,7 @@ class State:
     def namespace(self, action: str) -> dict[str, Any]:
         module = types.ModuleType(f"coded_{action}")
         sys.modules[module.__name__] = module
-        module.__dict__.update(_GIVEN, **self.functions, __builtins__=_BUILTINS)
+        module.__dict__.update(_GIVEN, **self.functions, __builtins__=BUILTINS)
         return module.__dict__
 
 
@@ -255,9 +149,9 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         # An import that is not in the snapshot must fail, not trap on the missing file system.
         sys.path.clear()
         sys.meta_path[:] = [f for f in sys.meta_path if "PathFinder" not in repr(f)]
-        sys.addaudithook(_audit)
+        sys.addaudithook(audit)
         random.seed(seed)
-        STATE.functions = {name: _primitive(name, tuple(names)) for name, names in json.loads(library).items()}
+        STATE.functions = {name: primitive(name, tuple(names)) for name, names in json.loads(library).items()}
         return _reply("ready")
 
     def load_action(self, action: str, source: str) -> str:
