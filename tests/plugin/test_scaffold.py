@@ -13,8 +13,8 @@ from rlgpt.plugin.scaffold import create
 
 
 def test_it_passes_its_own_tests(tmp_path) -> None:
-    create("my-robot", tmp_path)
-    root = tmp_path / "rlgpt-my-robot"
+    root = create("my_robot", tmp_path)
+    assert root == tmp_path / "rlgpt-my-robot"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *(p for p in sys.path if p)])}
     command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "-rs", str(root)]
     ran = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
@@ -23,14 +23,14 @@ def test_it_passes_its_own_tests(tmp_path) -> None:
 
 
 def test_the_entry_point_leads_to_the_plugin(tmp_path, monkeypatch) -> None:
-    written = create("arm2", tmp_path)
-    root = tmp_path / "rlgpt-arm2"
-    assert {str(p.relative_to(root)) for p in written} == {
+    root = create("arm2", tmp_path)
+    assert {str(p.relative_to(root)) for p in root.rglob("*") if p.is_file()} == {
         "README.md",
         "pyproject.toml",
         "rlgpt_arm2/__init__.py",
         "rlgpt_arm2/env.py",
         "rlgpt_arm2/plugin.py",
+        "rlgpt_arm2/py.typed",
         "tests/test_contract.py",
     }
     monkeypatch.syspath_prepend(str(root))
@@ -53,7 +53,7 @@ def test_it_is_formatted_and_typed(tmp_path) -> None:
         assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize("name", ["", "Robot", "2arm", "a b", "../x", "a" * 31, "arm_", "arm/x", "ärm"])
+@pytest.mark.parametrize("name", ["", "Robot", "2arm", "a b", "a-b", "../x", "a" * 41, "arm_", "arm/x", "ärm"])
 def test_names_that_cannot_be_used(tmp_path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot name a plugin"):
         create(name, tmp_path)
@@ -63,4 +63,4 @@ def test_names_that_cannot_be_used(tmp_path, name: str) -> None:
 def test_nothing_is_overwritten(tmp_path) -> None:
     create("arm", tmp_path)
     with pytest.raises(ConfigError, match="is there already"):
-        create("rlgpt-arm", tmp_path)
+        create("arm", tmp_path)

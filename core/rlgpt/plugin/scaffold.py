@@ -3,41 +3,44 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 
 from rlgpt.errors import ConfigError
-from rlgpt.files import write_atomic
 
 _SUFFIX = ".tmpl"
 
 
-def create(name: str, folder: Path) -> list[Path]:
-    """Write the distribution ``rlgpt-NAME`` into ``folder / "rlgpt-NAME"``; the files written.
+def create(name: str, folder: Path) -> Path:
+    """Write the distribution ``folder / "rlgpt-NAME"``, whole or not at all; its folder.
 
-    :param name: the plugin's name, the prefix of its task ids: lower case, digits, underscores (or dashes, which become
-        underscores), a letter first, at most 30 characters.
+    :param name: the plugin's name, the prefix of its task ids: lower case, digits, underscores, a letter first, at most
+        40 characters.
     :raises ConfigError: the name cannot be used, or the folder is there already.
     """
-    plain = name.removeprefix("rlgpt-").replace("-", "_")
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,29}", plain) or plain.endswith("_"):
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or name.endswith("_"):
         raise ConfigError(
             f"{name!r} cannot name a plugin. Valid: lower case letters, digits, underscores, a letter first, at most "
-            "30 characters, for example 'my_robot'."
+            "40 characters, for example 'my_robot'."
         )
-    dashed = plain.replace("_", "-")
+    dashed = name.replace("_", "-")
     root = folder / f"rlgpt-{dashed}"
     if root.exists():
         raise ConfigError(f"{root} is there already. Choose another name, or another folder.")
-    words = {"name": plain, "dashed": dashed, "title": "".join(part.capitalize() for part in plain.split("_"))}
-    written = []
-    for parts, template in _templates(resources.files("rlgpt.plugin") / "template", ()):
-        path = root.joinpath(*(f"rlgpt_{plain}" if p == "package" else p for p in parts))
-        write_atomic(path, Template(template.read_text(encoding="utf-8")).substitute(words))
-        written.append(path)
-    return written
+    words = {"name": name, "dashed": dashed, "title": "".join(part.capitalize() for part in name.split("_"))}
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        draft = Path(scratch) / root.name
+        for parts, template in _templates(resources.files("rlgpt.plugin") / "template", ()):
+            path = draft.joinpath(*(f"rlgpt_{name}" if p == "package" else p for p in parts))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(Template(template.read_text(encoding="utf-8")).substitute(words), encoding="utf-8")
+        shutil.move(draft, root)
+    return root
 
 
 def _templates(folder: Traversable, parts: tuple[str, ...]) -> list[tuple[tuple[str, ...], Traversable]]:

@@ -10,6 +10,6 @@ from rlgpt.plugin.scaffold import create
 
 def main(arguments: argparse.Namespace) -> int:
     folder = create(arguments.name, Path(arguments.folder))
-    print(f"{folder} is a plugin that works as it is. Next:\n\n  cd {folder}\n  pip install -e '.[test]'\n  pytest")
+    print(f"{folder} is a plugin that works as it is. Next:\n\n  cd {folder}\n  pip install -e . pytest\n  pytest")
     print(f"\nThen put your environment into rlgpt_{arguments.name}/plugin.py; CONTRIBUTING.md goes through it.")
     return 0
