@@ -92,7 +92,7 @@ class Execution:
         except StopIteration as end:
             return False, dict(end.value or {})
         actions.close()
-        return False, {"ended": "primitive limit"}
+        return False, {**dict.fromkeys(primitive.outcome), "ended": "primitive limit"}
 
 
 def check_primitives(primitives: Mapping[str, Primitive]) -> None:
