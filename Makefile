@@ -34,6 +34,19 @@ $(GUEST): $(VENV)/.installed $(GUEST_SOURCES)
 	$(BIN)/python -m rlgpt.sandbox.build
 	@touch $@
 
+DEMO_TASK ?= kitchen/microwave
+DEMO_RUNS := runs/demo/$(shell date +%Y-%m-%d-%H%M%S)
+
+# Status 3 is a run that ended early but cleanly, as at the end of its transcript: its figures count.
+demo: setup ## pure RL, pure code and RL-GPT on one task, three seeds each; no key needed
+	$(BIN)/rlgpt train -m -j 2 experiment=demo task=$(DEMO_TASK) agents=slow_fast_critic,rl_only,code_only \
+	  'seed=range(3)' hydra.sweep.dir=$(DEMO_RUNS) || test $$? -eq 3
+	$(BIN)/rlgpt report $(DEMO_RUNS)
+
+bench: setup ## the benchmarks; resumable, about two hours on two cores
+	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/kitchen.py
+
 test: setup ## the tests, without the long ones
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 

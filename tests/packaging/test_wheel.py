@@ -16,7 +16,8 @@ EXAMPLE = ROOT / "examples" / "rlgpt-corridor"
 SCRIPT = """
 import gymnasium, rlgpt, pathlib
 assert "site-packages" in rlgpt.__file__, rlgpt.__file__
-action = rlgpt.CodedAction(name="right", doc="two steps right", source="def run():\\n    yield act(action=1)\\n    yield act(action=1)\\n")
+source = "def run():\\n    for _ in range(2):\\n        yield act(action=1)\\n"
+action = rlgpt.CodedAction(name="right", doc="two steps right", source=source)
 env = rlgpt.extend(gymnasium.make("CartPole-v1"), actions=[action])
 assert env.action_space.n == 3
 env.reset(seed=0)
@@ -56,7 +57,7 @@ def test_the_wheel_carries_what_lies_outside_the_package(wheels: Path) -> None:
         "rlgpt/sandbox/guest.wasm",
         "rlgpt/report/page/report.html",
         "rlgpt/report/page/style.css",
-        "rlgpt/cli/template/pyproject.toml.txt",
+        "rlgpt/plugin/template/pyproject.toml.tmpl",
         "rlgpt/py.typed",
         "hydra_plugins/rlgpt_processes.py",
     } <= names
