@@ -44,7 +44,7 @@ def direct_sum(b: dict[str, torch.Tensor], gamma: float, lam: float, semi_markov
     lam=st.floats(0.0, 1.0),
     semi_markov=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_equals_the_direct_sum(
     seed: int, steps: int, envs: int, longest: int, gamma: float, lam: float, semi_markov: bool
 ) -> None:

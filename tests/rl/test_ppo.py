@@ -99,6 +99,7 @@ def test_threads_are_as_they_were(tmp_path: Path) -> None:
     assert set(seen) == {1}
 
 
+@pytest.mark.slow
 def test_workers_learn_and_count_like_one_process(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW)
     record = train(tmp_path / "workers", spec, trainer=PPO(workers=2))
@@ -106,6 +107,11 @@ def test_workers_learn_and_count_like_one_process(tmp_path: Path) -> None:
     train(tmp_path / "here", spec)
     here, there = weights(tmp_path / "here"), weights(tmp_path / "workers")
     assert all(torch.equal(here[key], there[key]) for key in here)
+
+
+def test_an_error_in_a_worker_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TrainerError, match="FileNotFoundError"):
+        train(tmp_path / "a", grid_spec(tmp_path / "no" / "such" / "folder"), trainer=PPO(workers=1))
 
 
 class OneOnly(CountingGrid):

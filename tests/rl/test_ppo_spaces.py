@@ -51,7 +51,7 @@ class Aim(gymnasium.Env[Any, Any]):
 
 
 def learn(
-    make: Callable[[], Aim], folder: Path, *actions: CodedAction, budget: int = 5000
+    make: Callable[[], Aim], folder: Path, *actions: CodedAction, budget: int = 3500
 ) -> tuple[float, float, TrainingRecord]:
     """Mean reward of a step, untrained and trained (greedy), and the record."""
     task = Task(id="aim/it", goal="answer the target", horizon=HORIZON, success="near")
@@ -108,7 +108,7 @@ def test_parameters_of_an_option(tmp_path: Path) -> None:
 
 def test_images(tmp_path: Path) -> None:
     before, after, _ = learn(
-        lambda: Aim(spaces.Discrete(2), lambda a, t: near(float(a), t), image=True), tmp_path, budget=1500
+        lambda: Aim(spaces.Discrete(2), lambda a, t: near(float(a), t), image=True), tmp_path, budget=1000
     )
     assert before < 0.7
     assert after > 0.95
