@@ -1,6 +1,5 @@
 """Planted faults: broken variants of the grid plugin, each of which the contract must catch, by the law it breaks."""
 
-import inspect
 import re
 import sys
 from dataclasses import replace
@@ -10,25 +9,8 @@ import pytest
 from rlgpt.domain import Parameter
 from rlgpt.plugin.base import Labels, Primitive, ResetOption, RewardTerm, ViewKey
 from rlgpt.testing import PluginContract
+from rlgpt.testing.contract.broken import OF_THE_MODULE, broken_laws
 from rlgpt.testing.grid import DIRECTIONS, USE, GridEnv, GridPlugin
-
-LAWS = {name: law for name, law in inspect.getmembers(PluginContract) if name.startswith("test_")}
-OF_THE_MODULE = {"test_the_manager_takes_it", "test_importing_and_listing_tasks_is_light"}
-
-
-def broken_laws(plugin, laws=None) -> dict[str, str]:
-    """Law -> what it says, for every law of the contract that the plugin's first task breaks."""
-    contract, found = PluginContract(), {}
-    for name in laws or LAWS.keys() - OF_THE_MODULE:
-        values = {"plugin": plugin, "task": next(iter(plugin.tasks().values()))}
-        wanted = inspect.signature(LAWS[name]).parameters.keys() & values
-        try:
-            LAWS[name](contract, **{k: values[k] for k in wanted})
-        except pytest.skip.Exception:
-            continue
-        except Exception as fault:
-            found[name] = f"{type(fault).__name__}: {fault}"
-    return found
 
 
 class WithEnv(GridPlugin):
@@ -272,7 +254,7 @@ def test_the_contract_catches_modules(tmp_path, monkeypatch, source: str, text: 
     said = []
     for law in sorted(OF_THE_MODULE):
         try:
-            LAWS[law](contract)
+            getattr(contract, law)()
         except (AssertionError, ImportError) as fault:
             said.append(str(fault))
     assert any(text in s for s in said), said
@@ -289,5 +271,5 @@ def test_a_call_of_one_argument_setting_is_enough() -> None:
             yield 0
 
     what = Parameter(name="what", kind="choice", choices=("nothing", "something", "everything"), default="nothing")
-    found = broken_laws(with_primitive("do", run, (what,)), ["test_no_single_call_is_a_solution"])
+    found = broken_laws(with_primitive("do", run, (what,)), laws=["test_no_single_call_is_a_solution"])
     assert "do(what='everything') alone succeeds in 20 of 20" in found["test_no_single_call_is_a_solution"]

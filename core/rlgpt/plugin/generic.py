@@ -70,7 +70,9 @@ class GenericPlugin(EnvironmentPlugin):
             ``get_action_meanings()`` says, else ``action_0``, ``action_1``, ...
         :param observations: names of the numbers of a one-dimensional observation.
         :param docs: what an expert would tell of the environment. Default: its docstring.
-        :param success: ``success(info, total_reward) -> bool``; default: :func:`rlgpt.plugin.judged.succeeded`.
+        :param success: ``success(info, total_reward) -> bool``; default: :func:`rlgpt.plugin.judged.succeeded`, which
+            suits tasks that end when they are solved. Where surviving is the task (CartPole), say it yourself:
+            ``lambda info, total_reward: total_reward >= 475``.
         :param owner: the plugin whose defaults these are: primitives use its labels and its view.
         :raises ConfigError: the action space has no parameters, or labels do not fit their space.
         """

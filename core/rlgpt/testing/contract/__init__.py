@@ -5,9 +5,11 @@
     class TestKitchen(PluginContract):
         module = "rlgpt_kitchen"
 
-Each law is one test (for each task); its message says what to do.
+Each law is one test (for each task); its message says what to do. ``broken_laws(plugin)`` tries them without pytest's
+runner.
 """
 
+from rlgpt.testing.contract.broken import broken_laws
 from rlgpt.testing.contract.environment import EnvironmentLaws
 from rlgpt.testing.contract.extension import ExtensionLaws
 from rlgpt.testing.contract.primitives import PrimitiveLaws
@@ -20,4 +22,4 @@ class PluginContract(TaskLaws, EnvironmentLaws, ViewLaws, RewardLaws, PrimitiveL
     """All laws. Set ``module``; see :class:`rlgpt.testing.contract.laws.Laws` for the other settings."""
 
 
-__all__ = ["PluginContract"]
+__all__ = ["PluginContract", "broken_laws"]

@@ -1,0 +1,27 @@
+"""The plugin of an environment nobody prepared keeps the contract as every other does."""
+
+from functools import partial
+
+import gymnasium
+import pytest
+from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.testing.contract import broken_laws
+
+
+@pytest.mark.parametrize(
+    ("name", "success"),
+    [
+        ("CartPole-v1", lambda info, total: total >= 475),
+        ("Pendulum-v1", lambda info, total: False),
+        ("FrozenLake-v1", None),
+        ("Taxi-v4", None),
+        ("MountainCarContinuous-v0", None),
+    ],
+)
+def test_it_keeps_the_contract(name: str, success) -> None:
+    assert broken_laws(GenericPlugin.of(partial(gymnasium.make, name), success=success)) == {}
+
+
+def test_a_task_of_one_step_is_a_single_call() -> None:
+    found = broken_laws(GenericPlugin.of(partial(gymnasium.make, "Blackjack-v1")))
+    assert list(found) == ["test_no_single_call_is_a_solution"]
