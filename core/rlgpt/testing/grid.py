@@ -192,6 +192,10 @@ class GridPlugin(EnvironmentPlugin):
             "map": "\n".join("".join(row) for row in rows),
         }
 
+    def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> int:
+        """``use`` does nothing where neither key nor door is; a move always does something."""
+        return USE
+
     def summarize(self, view: Mapping[str, Plain]) -> str:
         held = "held" if view["holding"] else f"at {view['key']}"
         return f"The agent is at {view['agent']}, the key {held}, the door at {view['door']}."
