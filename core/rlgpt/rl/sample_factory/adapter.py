@@ -11,6 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from rlgpt.domain import Verdict
+from rlgpt.errors import TrainerError
 from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.rl.sample_factory.board import DECISIONS, FIRST_ENV, Board
@@ -125,6 +126,8 @@ class Adapter(gymnasium.Env[Any, Any]):
         return self._shown(observation)
 
     def _shown(self, observation: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        if not np.isfinite(observation["obs"]).all():
+            raise TrainerError("the environment's observation holds NaN or infinity; mend its observation or view.")
         for key in self._hidden:
             del observation[key]
         return observation

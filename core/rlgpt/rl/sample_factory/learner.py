@@ -97,6 +97,8 @@ class OptionLearner(Learner):  # type: ignore[misc]
         self.board.put(LEARNER, SAVED, 0)
         self.board.begin(LEARNER)
         stats: dict[str, Any] | None = super().train(batch)
+        if not all(bool(torch.isfinite(p).all()) for p in self.actor_critic.parameters()):
+            raise TrainerError("the policy's weights are no longer finite; lower learning_rate or mend the reward.")
         if self.board.iterations() == 0:
             self.save()
         self.board.add(LEARNER, ITERATIONS)
@@ -119,6 +121,8 @@ class OptionLearner(Learner):  # type: ignore[misc]
             buffer["valids"][:, :-1] = (buffer["policy_id"] == self.policy_id) & fresh
             if not self.actor_critic.training:
                 self.actor_critic.train()
+            if not bool(torch.isfinite(buffer["rewards"]).all()):
+                raise TrainerError("the environment's reward holds NaN or infinity; mend its reward or reward terms.")
             observations = buffer.pop("obs")
             durations = observations["duration"][:, 1:, 0]
             cut = buffer["time_outs"].bool() & buffer["dones"].bool()

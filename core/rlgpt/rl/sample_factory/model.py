@@ -10,7 +10,7 @@ from gymnasium import spaces
 from sample_factory.algo.utils.tensor_dict import TensorDict
 from torch import nn
 
-from rlgpt.rl.distribution import ActionLayout, BranchedDistribution
+from rlgpt.rl.distribution import MASKED, ActionLayout, BranchedDistribution
 from rlgpt.rl.network import ActorCritic
 from rlgpt.rl.sample_factory.adapter import policy_entries
 
@@ -56,8 +56,12 @@ class OptionActorCritic(nn.Module):
 
     def forward_head(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
         """``[B, layout.parameters + 1]``: masked logits, and the value."""
-        logits = self.network.logits(observations)
-        return torch.cat([logits, self.network.scaled_value(observations).unsqueeze(1)], dim=1)
+        parts = [self.network.logits(observations), self.network.scaled_value(observations).unsqueeze(1)]
+        branches = len(self.layout.branches)
+        if branches:
+            selector, heads = parts[0].tensor_split([branches], dim=1)
+            parts[:1] = [selector.masked_fill(observations["action_mask"] == 0, MASKED), heads]
+        return torch.cat(parts, dim=1)
 
     def forward_core(self, head: torch.Tensor, rnn_states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return head, rnn_states

@@ -103,7 +103,7 @@ def _cleans(process: psutil.Process) -> bool:
 
 
 def tail(log: Path, start: int, lines: int = 40) -> str:
-    """The end of ``log`` since byte ``start``; from its first traceback on, where it has one: that is the cause."""
+    """The end of ``log`` since byte ``start``, or the first traceback in it where there is one: that is the cause."""
     try:
         with log.open("rb") as file:
             file.seek(start)
@@ -112,8 +112,11 @@ def tail(log: Path, start: int, lines: int = 40) -> str:
         return f"(no log: {fault})"
     rows = [re.sub(r"\x1b\[[0-9;]*m", "", row) for row in text.splitlines()]
     first = next((i for i, row in enumerate(rows) if row.startswith("Traceback (most recent call last)")), None)
-    shown = rows[-lines:] if first is None else rows[first : first + lines]
-    return "\n".join(shown) or "(the log is empty)"
+    if first is None:
+        return "\n".join(rows[-lines:]) or "(the log is empty)"
+    last = next((i for i in range(first + 1, len(rows)) if rows[i][:1] not in ("", " ")), len(rows) - 1)
+    cause = rows[first : last + 1]
+    return "\n".join(cause if len(cause) <= lines else [cause[0], "  ...", *cause[2 - lines :]])
 
 
 def main_module_of(pickled: bytes) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 from rlgpt.domain import CurvePoint
 from rlgpt.errors import ConfigError, TrainerError
@@ -60,6 +61,8 @@ def supervise(job: Job, board: Board, lock: int, progress: Progress) -> None:
         end_group(child.pid)
         child.wait()
         os.close(receiver)
+        with contextlib.suppress(BrokenPipeError):
+            _control(child).close()
 
 
 class _ChildError(Exception):
@@ -150,18 +153,21 @@ def _payload(job: Job) -> bytes:
 
 
 def _tell(child: subprocess.Popen[bytes], payload: bytes) -> None:
-    assert child.stdin is not None
+    control = _control(child)
     try:
-        child.stdin.write(payload)
-        child.stdin.flush()
+        control.write(payload)
+        control.flush()
     except BrokenPipeError:
         raise _ChildError("ended before it heard what to train") from None
 
 
 def _say_stop(child: subprocess.Popen[bytes]) -> None:
+    control = _control(child)
+    with contextlib.suppress(BrokenPipeError):  # it has ended meanwhile, and the next look says how
+        control.write(b"stop\n")
+        control.flush()
+
+
+def _control(child: subprocess.Popen[bytes]) -> IO[bytes]:
     assert child.stdin is not None
-    try:
-        child.stdin.write(b"stop\n")
-        child.stdin.flush()
-    except BrokenPipeError:
-        return  # it has ended meanwhile, and the next look says how
+    return child.stdin

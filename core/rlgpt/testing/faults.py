@@ -1,0 +1,61 @@
+"""The counting grid with a fault planted at one of its primitive steps. Importable by spawned processes."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+
+from rlgpt.domain import CodedAction, Task
+from rlgpt.rl.base import EnvSpec
+from rlgpt.testing.counting import CountingGrid, counted, grid_spec
+
+Fault = Literal["raise", "hang", "kill", "reward"]
+"""The environment raises; never returns; its process is killed; every reward from then on is NaN."""
+
+
+class Faulty(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Fails once ``path`` counts ``at`` steps of all environments together."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], path: str, fault: Fault, at: int) -> None:
+        super().__init__(env)
+        self.path, self.fault, self.at = Path(path), fault, at
+
+    def step(self, action: Any) -> Any:
+        observation, reward, *rest = super().step(action)
+        if counted(self.path) >= self.at:
+            if self.fault == "raise":
+                raise ValueError("the simulator exploded")
+            if self.fault == "hang":
+                threading.Event().wait()
+            if self.fault == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            reward = np.nan
+        return observation, reward, *rest
+
+
+class FaultyGrid(CountingGrid):
+    def __init__(self, path: str, fault: Fault, at: int) -> None:
+        super().__init__(path)
+        self.fault, self.at = fault, at
+
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
+        env = super().make_env(task, seed=seed, render_mode=render_mode)
+        return Faulty(env, self.path, self.fault, self.at)
+
+
+def faulty_grid(path: str, fault: Fault, at: int, task: Task) -> FaultyGrid:
+    return FaultyGrid(path, fault, at)
+
+
+def faulty_spec(counter: Path, fault: Fault, at: int, *actions: CodedAction, **setup: Any) -> EnvSpec:
+    """:func:`rlgpt.testing.counting.grid_spec` with a fault."""
+    spec = grid_spec(counter, *actions, **setup)
+    return dataclasses.replace(spec, factory=functools.partial(faulty_grid, str(counter), fault, at))

@@ -1,0 +1,170 @@
+"""The watchdog: every way a training can fail is reported in time, with its cause, and nothing stays behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from rlgpt.domain import CurvePoint, TrainingRecord
+from rlgpt.errors import ConfigError, TrainerError, UnknownNameError
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.checkpoint import Checkpoint
+from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
+from rlgpt.testing.counting import TO_ROW, counted, grid_spec
+from rlgpt.testing.faults import faulty_spec
+
+REPORTED_WITHIN = 30.0
+"""Seconds after the last beat."""
+
+
+def train(folder: Path, spec: EnvSpec, *, budget: int = 4000, progress: Any = None, **settings: Any) -> TrainingRecord:
+    h = Hyperparameters(envs=2, rollout=16, minibatch=32)
+    trainer = SampleFactory(SampleFactorySettings(**settings))
+    return trainer.train(spec, budget=budget, seed=0, folder=folder, hyperparameters=h, progress=progress)
+
+
+def children() -> set[int]:
+    return {p.pid for p in psutil.Process().children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_behind() -> Any:
+    processes, shared = children(), set(os.listdir("/dev/shm"))
+    yield
+    assert children() <= processes
+    assert {name for name in set(os.listdir("/dev/shm")) - shared if name.startswith("sem.mp-")} == set()
+
+
+def test_an_exception_of_the_environment_is_reported_with_its_traceback(tmp_path: Path) -> None:
+    spec = faulty_spec(tmp_path / "count", "raise", 90, TO_ROW)
+    with pytest.raises(TrainerError, match=r"(?s)Traceback.*ValueError: the simulator exploded"):
+        train(tmp_path / "train", spec)
+    assert Checkpoint.load(tmp_path / "train").state.decisions > 0
+
+
+def test_an_environment_that_hangs_is_named(tmp_path: Path) -> None:
+    spec = faulty_spec(tmp_path / "count", "hang", 90)
+    with pytest.raises(TrainerError, match=r"hung: environment [01] has been busy"):
+        train(tmp_path / "train", spec, heartbeat_timeout=1.5)
+
+
+def test_a_stopped_runner_is_reported(tmp_path: Path) -> None:
+    begun: list[float] = []
+
+    def freeze(point: CurvePoint) -> None:
+        for process in psutil.Process().children():
+            if "rlgpt.rl.sample_factory.child" in process.cmdline():
+                process.send_signal(signal.SIGSTOP)
+                begun.append(time.monotonic())
+
+    with pytest.raises(TrainerError, match="hung"):
+        train(tmp_path / "train", grid_spec(tmp_path / "count"), progress=freeze, heartbeat_timeout=1.5)
+    assert time.monotonic() - begun[0] < REPORTED_WITHIN
+
+
+def test_gpu_without_cuda_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    with pytest.raises(TrainerError, match=r"^device=gpu needs CUDA.*device=cpu"):
+        train(tmp_path / "train", grid_spec(tmp_path / "count"), device="gpu")
+
+
+def test_what_the_recipe_gets_wrong_is_said_without_a_traceback(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^unknown observation key 'nowhere'") as found:
+        train(tmp_path / "train", grid_spec(tmp_path / "count", observation_keys=("nowhere",)))
+    assert "Traceback" not in str(found.value)
+
+
+def test_a_recipe_that_cannot_be_pickled_is_an_error(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count")
+    with pytest.raises(TrainerError, match="pickled"):
+        train(tmp_path / "train", EnvSpec(spec.task, spec.setup, (), factory=lambda task: spec.factory(task)))  # type: ignore[operator]
+
+
+def test_settings_are_checked_before_anything_starts(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count")
+    with pytest.raises(ConfigError, match="multiple of 3"):
+        train(tmp_path / "a", spec, mode="parallel", workers=3)
+    with pytest.raises(UnknownNameError, match=r"'adam_beta'.*adam_beta1"):
+        train(tmp_path / "b", spec, extra={"adam_beta": 0.9})
+    with pytest.raises(UnknownNameError, match="'gamma'"):
+        train(tmp_path / "c", spec, extra={"gamma": 0.9})
+    with pytest.raises(ConfigError, match="linear_decay"):
+        train(tmp_path / "d", spec, extra={"lr_schedule": "linear_decay"})
+    assert counted(tmp_path / "count") == 0
+
+
+def test_a_broken_progress_ends_the_child_too(tmp_path: Path) -> None:
+    def broken(point: CurvePoint) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "train", grid_spec(tmp_path / "count"), progress=broken)
+
+
+@pytest.mark.slow
+class TestParallel:
+    """The library itself notices each of these after nine minutes, or never."""
+
+    def run(self, tmp_path: Path, spec: EnvSpec, **more: Any) -> tuple[str, float]:
+        """The error's text, and seconds from the last step of any environment to the report."""
+        last = [0, time.monotonic()]
+
+        def note(point: CurvePoint) -> None:
+            last[:] = [point.primitive_steps, time.monotonic()]
+
+        more.setdefault("progress", note)
+        with pytest.raises(TrainerError) as found:
+            train(tmp_path / "train", spec, mode="parallel", workers=2, **more)
+        return str(found.value), time.monotonic() - last[1]
+
+    @pytest.mark.parametrize(
+        ("fault", "said"),
+        [
+            ("raise", "ValueError: the simulator exploded"),
+            ("kill", r"rollout_proc[01] ended in the midst of training"),
+            ("reward", "reward holds NaN"),
+        ],
+    )
+    def test_a_crash_in_any_process_is_reported(self, tmp_path: Path, fault: Any, said: str) -> None:
+        text, seconds = self.run(tmp_path, faulty_spec(tmp_path / "count", fault, 400, TO_ROW))
+        assert re.search(said, text)
+        assert seconds < REPORTED_WITHIN
+
+    def test_a_hung_environment_is_reported(self, tmp_path: Path) -> None:
+        text, _ = self.run(tmp_path, faulty_spec(tmp_path / "count", "hang", 400), heartbeat_timeout=3)
+        assert re.search(r"hung: environment [01]", text)
+
+    def test_a_hung_learner_is_reported(self, tmp_path: Path) -> None:
+        begun: list[float] = []
+
+        def freeze(point: CurvePoint) -> None:
+            """The learner's process is the one that holds the optimiser: the first that the runner started."""
+            for process in psutil.Process().children():
+                if "rlgpt.rl.sample_factory.child" in process.cmdline() and not begun:
+                    workers = sorted((p for p in process.children() if "spawn_main" in str(p.cmdline())), key=_started)
+                    workers[0].send_signal(signal.SIGSTOP)
+                    begun.append(time.monotonic())
+
+        text, _ = self.run(tmp_path, grid_spec(tmp_path / "count"), progress=freeze, heartbeat_timeout=3)
+        assert re.search("hung: (the learner|neither)", text)
+        assert time.monotonic() - begun[0] < REPORTED_WITHIN
+
+    def test_learns_counts_resumes_and_warm_starts(self, tmp_path: Path) -> None:
+        spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
+        first = train(folder, spec, budget=600, mode="parallel", workers=2)
+        second = train(folder, spec, budget=1200, mode="parallel", workers=2, asynchronous=True)
+        assert second.primitive_steps == counted(tmp_path / "count") >= 1200
+        assert second.curve[: len(first.curve)] == first.curve
+        assert second.decisions > first.decisions
+        third = train(folder, spec, budget=1800)
+        assert third.primitive_steps == counted(tmp_path / "count") >= 1800
+
+
+def _started(process: psutil.Process) -> float:
+    return float(process.create_time())
