@@ -17,7 +17,6 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 
-
 ConfigStore.instance().store(
     group="hydra/launcher",
     name="processes",

@@ -49,10 +49,21 @@ SHELL = [
 
 
 @pytest.mark.parametrize(("document", "at", "text"), PYTHON)
-def test_python_blocks_run(document: Path, at: int, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_run_and_print_what_they_say(
+    document: Path,
+    at: int,
+    text: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``print(...)  # text`` says what is printed."""
     monkeypatch.chdir(tmp_path)
     code = compile("\n" * (at - 1) + text, str(document), "exec")
     exec(code, {"__name__": "__main__"})
+    promised = re.findall(r"^print\(.*\)  # (.*)$", text, flags=re.MULTILINE)
+    if promised:
+        assert capsys.readouterr().out.splitlines() == promised
 
 
 @pytest.mark.parametrize("line", SHELL)

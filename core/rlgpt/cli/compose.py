@@ -167,8 +167,9 @@ def _trainer(config: Mapping[str, Any]) -> Trainer:
     if not (isinstance(kind, type) and issubclass(kind, Trainer)):
         raise ConfigError(f"trainer._target_={target!r} is no Trainer: name a subclass of rlgpt.rl.base.Trainer.")
     said = {key: value for key, value in config.items() if key != "_target_"}
-    model = _settings_of(kind)
+    if (model := _settings_of(kind)) is not None:
+        said = {"settings": validated(model, said, "trainer")}
     try:
-        return kind(settings=validated(model, said, "trainer")) if model else kind(**said)
+        return kind(**said)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"trainer={target}: {' '.join(str(error).split())}") from error
