@@ -16,7 +16,7 @@ EXAMPLE = ROOT / "examples" / "rlgpt-corridor"
 SCRIPT = """
 import gymnasium, rlgpt, pathlib
 assert "site-packages" in rlgpt.__file__, rlgpt.__file__
-source = "def run():\\n    for _ in range(2):\\n        yield act(action=\"action_1\")\\n"
+source = "def run():\\n    for _ in range(2):\\n        yield act(action='action_1')\\n"
 action = rlgpt.CodedAction(name="right", doc="two steps right", source=source)
 env = rlgpt.extend(gymnasium.make("CartPole-v1"), actions=[action])
 assert env.action_space.n == 3

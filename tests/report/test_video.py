@@ -14,12 +14,12 @@ def frame(grey: int, height: int = 97, width: int = 129) -> np.ndarray:
     return np.full((height, width, 3), grey, np.uint8)
 
 
-def test_a_caption_is_drawn_below_and_leaves_the_rest() -> None:
+def test_a_caption_is_drawn_above_and_leaves_the_rest() -> None:
     given = frame(200)
     drawn = caption(given, "grasp_handle")
     assert drawn.shape == given.shape
-    assert (drawn[:70] == 200).all()
-    assert (drawn[-8:] != 200).any()
+    assert (drawn[27:] == 200).all()
+    assert (drawn[:8] != 200).any()
     assert (given == 200).all()
     assert (caption(given, "grasp_handle") != caption(given, "pull")).any()
 

@@ -17,7 +17,7 @@ Frame = NDArray[np.uint8]
 
 
 def caption(frame: Frame, text: str) -> Frame:
-    """A copy of the frame with ``text`` on a dark strip along its lower edge."""
+    """A copy of the frame with ``text`` on a dark strip along its upper edge (players put their controls below)."""
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.fromarray(frame)
@@ -25,8 +25,8 @@ def caption(frame: Frame, text: str) -> Frame:
     size = max(10, height // 18)
     strip = round(size * 1.8)
     draw = ImageDraw.Draw(image, "RGBA")
-    draw.rectangle((0, height - strip, width, height), fill=(12, 16, 24, 190))
-    draw.text((size * 0.6, height - strip * 0.5), text, font=ImageFont.load_default(size), fill="white", anchor="lm")
+    draw.rectangle((0, 0, width, strip), fill=(12, 16, 24, 190))
+    draw.text((size * 0.6, strip * 0.5), text, font=ImageFont.load_default(size), fill="white", anchor="lm")
     return np.asarray(image)
 
 

@@ -190,7 +190,7 @@ def _story(run: Run) -> Story:
 def _clips(folder: Path) -> Iterator[Clip]:
     for path in sorted((folder / "videos").glob("*.mp4")):
         if path.stat().st_size <= _CLIP_BYTES:
-            caption = "A fresh episode of the best iteration; the active action stands at its lower edge."
+            caption = "A fresh episode of the best iteration; the active action stands at the upper edge."
             yield Clip(caption=caption, mp4=path.read_bytes())
 
 

@@ -1,0 +1,90 @@
+"""From run folders to rows: seeds are put together, settings keep methods apart, every cost is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_stories import evaluation, iteration
+from rlgpt.errors import RunError
+from rlgpt.files import write_atomic
+from rlgpt.llm.base import Message, Reply, Request, RequestKey, Usage
+from rlgpt.llm.exchange import Exchange, Journal
+from rlgpt.report.write import bill, find, methods, page_of, table, write_page
+from rlgpt.runs import Report, Run
+
+
+def made(
+    folder: Path, *, seed: int = 0, kind: str = "slow_fast_critic", wins: int = 5, task: str = "a/b", **config: Any
+) -> Run:
+    """A run with one iteration and a report, on disk."""
+    run = Run.create(folder, task=task, seed=seed, config={"agents": {"kind": kind}, "seed": seed, **config})
+    told = iteration(0)
+    write_atomic(folder / "iterations/0/iteration.json", told.model_dump_json())
+    report = Report(iteration=0, mode="policy", sampled=evaluation(wins, 10))
+    write_atomic(folder / "report.json", report.model_dump_json())
+    run.update(steps=told.steps, best=0, iterations=1)
+    return run
+
+
+def exchange(tokens: int, dollars: float | None) -> Exchange:
+    key = RequestKey(task="a/b", role="slow")
+    request = Request(key=key, messages=(Message(role="user", content=str(tokens)),), fingerprint="f")
+    return Exchange.of(request, Reply(text="{}", model="m", usage=Usage(prompt_tokens=tokens, dollars=dollars)))
+
+
+def test_runs_that_differ_in_seed_alone_are_one_method(tmp_path: Path) -> None:
+    runs = [made(tmp_path / str(s), seed=s, wins=w) for s, w in enumerate((5, 6, 10))]
+    (row,) = page_of(runs).comparisons[0].rows
+    assert (row.method, row.runs) == ("RL-GPT", 3)
+    assert row.success.point == pytest.approx(0.7)
+    assert row.primitive_steps == iteration().steps.total
+    assert row.steps_per_success == pytest.approx(30 * 80 / 21)
+
+
+def test_a_setting_keeps_two_methods_apart(tmp_path: Path) -> None:
+    one = made(tmp_path / "1", hyperparameters={"semi_markov": None})
+    two = made(tmp_path / "2", hyperparameters={"semi_markov": False})
+    base = made(tmp_path / "3", kind="rl_only", hyperparameters={"semi_markov": False})
+    assert set(methods([base, one, two])) == {
+        "RL-GPT (hyperparameters.semi_markov=None)",
+        "RL-GPT (hyperparameters.semi_markov=False)",
+        "pure RL",
+    }
+
+
+def test_every_exchange_is_on_the_bill(tmp_path: Path) -> None:
+    assert bill([]) == (0, 0)
+    assert bill([exchange(10, 0.5), exchange(5, 0.25)]) == (15, 0.75)
+    assert bill([exchange(10, 0.5), exchange(5, None)]) == (15, None)
+    run = made(tmp_path / "1")
+    Journal(run.folder / "llm.jsonl").append(exchange(1200, 0.5))
+    page = page_of([run])
+    assert (page.comparisons[0].rows[0].tokens, page.stories[0].dollars) == (1200, 0.5)
+    assert "$0.5000" in table(page)
+
+
+def test_tasks_are_compared_apart_and_the_best_run_of_a_method_is_told(tmp_path: Path) -> None:
+    runs = [made(tmp_path / str(i), seed=i, wins=i, task=f"a/t{i % 2}") for i in range(4)]
+    runs.append(made(tmp_path / "rl", kind="rl_only", task="a/t0"))
+    page = page_of(runs)
+    assert [c.title for c in page.comparisons] == ["a/t0", "a/t1"]
+    assert [(s.task, s.seed) for s in page.stories if s.title.startswith("RL-GPT")] == [("a/t0", 2), ("a/t1", 3)]
+
+
+def test_a_sweep_is_found_and_written(tmp_path: Path) -> None:
+    for seed in range(2):
+        made(tmp_path / "sweep" / str(seed), seed=seed)
+    Run.create(tmp_path / "sweep" / "2", task="a/b", seed=2, config={})
+    assert len(find([tmp_path / "sweep", tmp_path / "sweep" / "1"])) == 3
+    page = write_page([tmp_path / "sweep"], tmp_path / "out" / "page.html")
+    assert "1 runs have no finished iteration" in page.note
+    assert (tmp_path / "out" / "page.html").read_text().startswith("<!doctype html>")
+
+
+def test_nothing_to_report(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="there is no run at"):
+        find([tmp_path])
+    with pytest.raises(RunError, match="rlgpt resume"):
+        page_of([Run.create(tmp_path / "1", task="a/b", seed=0, config={})])
