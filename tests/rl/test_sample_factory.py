@@ -354,7 +354,7 @@ def test_a_child_ends_with_its_parent() -> None:
         "import os, sys, threading\n"
         "from rlgpt.rl.sample_factory.processes import die_with_parent\n"
         "stop = threading.Event()\n"
-        "die_with_parent(sys.stdin.buffer, stop, patience=0.1)\n"
+        "die_with_parent(open(0, 'rb', buffering=0), stop, patience=0.1)\n"
         "print(1, flush=True)\n"
         "stop.wait(); threading.Event().wait()\n"
     )

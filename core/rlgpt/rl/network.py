@@ -31,6 +31,8 @@ class ActorCritic(nn.Module):
     :param images: entry of the observation -> shape; each gets a small convolutional encoder.
     """
 
+    _order: torch.Tensor
+
     def __init__(
         self,
         layout: ActionLayout,
@@ -42,17 +44,18 @@ class ActorCritic(nn.Module):
         self.layout, self._observation_names = layout, observation_names
         self._normalizes, self._branch_masking = hyperparameters.normalize_observations, hyperparameters.branch_masking
         spread = set(layout.log_stds)
-        self._outputs = [i for i in range(layout.parameters) if i not in spread]
-        self._log_stds = list(layout.log_stds)
+        outputs = [i for i in range(layout.parameters) if i not in spread]
+        order = np.argsort([*outputs, *layout.log_stds])
+        self.register_buffer("_order", torch.as_tensor(order), persistent=False)
         self.observations = RunningMoments(len(observation_names))
         self.returns = RunningMoments(1)
         self.actor = Torso(len(observation_names), images, hyperparameters.hidden)
         self.critic = Torso(len(observation_names), images, hyperparameters.hidden)
-        self.output = nn.Linear(self.actor.width, len(self._outputs))
+        self.output = nn.Linear(self.actor.width, len(outputs))
         self.value = nn.Linear(self.critic.width, 1)
         _initialize(self.output, OUTPUT_GAIN)
         _initialize(self.value, 1.0)
-        self.log_std = nn.Parameter(torch.full((len(self._log_stds),), float(np.log(hyperparameters.initial_std))))
+        self.log_std = nn.Parameter(torch.full((len(spread),), float(np.log(hyperparameters.initial_std))))
 
     @classmethod
     def of(cls, env: PolicyEnv, hyperparameters: Hyperparameters, *, seed: int) -> ActorCritic:
@@ -65,11 +68,13 @@ class ActorCritic(nn.Module):
 
     def logits(self, batch: Batch) -> torch.Tensor:
         """The policy's flat parameters ``[B, layout.parameters]`` at each observation, before the mask."""
-        output = self.output(self.actor(self._vector(batch), batch))
-        parameters: torch.Tensor = output.new_empty((len(output), self.layout.parameters))
-        parameters[:, self._outputs] = output
-        parameters[:, self._log_stds] = self.log_std
-        return parameters
+        return self._flat(self.actor(self._vector(batch), batch))
+
+    def logits_and_value(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """:meth:`logits` and :meth:`scaled_value` in one go."""
+        vector = self._vector(batch)
+        value: torch.Tensor = self.value(self.critic(vector, batch)).squeeze(-1)
+        return self._flat(self.actor(vector, batch)), value
 
     def distribution(self, batch: Batch) -> BranchedDistribution:
         """The policy at each observation of a batch (entries ``[B, ...]``)."""
@@ -103,6 +108,13 @@ class ActorCritic(nn.Module):
             columns = seen + tuple(f"image feature {i}" for i in range(hidden))
             found[f"{torso}.layers.0.weight"] = (None, columns)
         return found
+
+    def _flat(self, features: torch.Tensor) -> torch.Tensor:
+        output: torch.Tensor = self.output(features)
+        if not self.log_std.numel():
+            return output
+        joined = torch.cat([output, self.log_std.expand(len(output), -1)], dim=1)
+        return joined.index_select(1, self._order)
 
     def _vector(self, batch: Batch) -> torch.Tensor:
         return self.observations.normalize(batch["obs"]) if self._normalizes else batch["obs"]

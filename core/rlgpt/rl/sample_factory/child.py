@@ -14,8 +14,9 @@ import struct
 import sys
 import threading
 import traceback
+from io import FileIO
 from multiprocessing import spawn
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 
 from rlgpt.errors import RlgptError, TrainerError
 from rlgpt.rl.sample_factory.job import Job
@@ -27,7 +28,7 @@ def main() -> None:
     stop = threading.Event()
     events = os.fdopen(int(sys.argv[1]), "w", buffering=1)
     os.set_inheritable(events.fileno(), False)
-    control = sys.stdin.buffer
+    control = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - for as long as this process lives
     prepared, pickled = _receive(control)
     die_with_parent(control, stop)
     try:
@@ -47,10 +48,20 @@ def main() -> None:
         os._exit(status)
 
 
-def _receive(control: BinaryIO) -> tuple[dict[str, Any], bytes]:
-    head, size = struct.unpack("<QQ", control.read(16))
-    prepared: dict[str, Any] = json.loads(control.read(head))
-    return prepared, control.read(size)
+def _receive(control: FileIO) -> tuple[dict[str, Any], bytes]:
+    head, size = struct.unpack("<QQ", _exactly(control, 16))
+    prepared: dict[str, Any] = json.loads(_exactly(control, head))
+    return prepared, _exactly(control, size)
+
+
+def _exactly(control: FileIO, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        chunk = control.read(count - len(data))
+        if not chunk:
+            raise EOFError("the parent is gone")
+        data += chunk
+    return data
 
 
 def _prepare(prepared: dict[str, Any]) -> None:

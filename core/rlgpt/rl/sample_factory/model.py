@@ -56,12 +56,12 @@ class OptionActorCritic(nn.Module):
 
     def forward_head(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
         """``[B, layout.parameters + 1]``: masked logits, and the value."""
-        parts = [self.network.logits(observations), self.network.scaled_value(observations).unsqueeze(1)]
+        logits, value = self.network.logits_and_value(observations)
         branches = len(self.layout.branches)
         if branches:
-            selector, heads = parts[0].tensor_split([branches], dim=1)
-            parts[:1] = [selector.masked_fill(observations["action_mask"] == 0, MASKED), heads]
-        return torch.cat(parts, dim=1)
+            allowed = nn.functional.pad(observations["action_mask"], (0, logits.shape[1] - branches), value=1.0)
+            logits = logits.masked_fill(allowed == 0, MASKED)
+        return torch.cat([logits, value.unsqueeze(1)], dim=1)
 
     def forward_core(self, head: torch.Tensor, rnn_states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return head, rnn_states

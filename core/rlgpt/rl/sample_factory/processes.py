@@ -9,8 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 import psutil
 
@@ -30,14 +30,14 @@ def child_environment(environment: Mapping[str, str], threads: int) -> dict[str,
     return {**kept, **{f"{library}_NUM_THREADS": str(threads) for library in _THREADS}}
 
 
-def die_with_parent(control: BinaryIO, stop: threading.Event, *, patience: float = 5.0) -> None:
-    """Set ``stop`` at each line of ``control``, a pipe held by the parent, and where it closes: the parent is gone.
+def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float = 5.0) -> None:
+    """Set ``stop`` at every word from ``control``, a pipe held by the parent, and where it closes: the parent is gone.
 
     Then this process group has ``patience`` seconds to end by itself.
     """
 
     def follow() -> None:
-        for _ in iter(control.readline, b""):
+        while control.read(1 << 10):
             stop.set()
         stop.set()
         time.sleep(patience)
