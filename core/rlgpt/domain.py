@@ -18,7 +18,7 @@ TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}/[a-z0-9][a-
 """``plugin/task``."""
 
 Scalar = float | int | bool | str
-Plain = TypeAliasType("Plain", "None | Scalar | list[Plain] | dict[str, Plain]")
+Plain = TypeAliasType("Plain", "Scalar | list[Plain] | dict[str, Plain] | None")
 """What may cross the boundary between host and guest: JSON without NaN."""
 
 
@@ -136,7 +136,7 @@ class RLSetup(Value):
     coded_actions: tuple[Name, ...] = Field(default=(), description="coded actions the policy may choose")
     horizon: int | None = Field(default=None, ge=1, description="training horizon in primitive steps; None: the task's")
     gamma: float = Field(default=0.99, gt=0, le=1, description="discount per primitive step")
-    reset_option: str | None = Field(default=None, description="one of the plugin's reset options; None: the task's own")
+    reset_option: str | None = Field(default=None, description="a reset option of the plugin; None: the task's own")
     reason: str = ""
 
 
@@ -285,6 +285,7 @@ class Rehearsal(Value):
 
     attempt: int
     action: CodedAction
+    steps: int = Field(default=0, description="primitive steps it cost, those outside the trace too")
     trace: Trace | None = None
     verdict: Verdict | None = None
     review: Review | None = None

@@ -64,6 +64,12 @@ class LLMError(RlgptError):
     exit_status = 1
 
 
+class UnusableReplyError(LLMError):
+    """A language model's replies could not be used, however often it was asked: nothing in them is carried out."""
+
+    exit_status = 2
+
+
 class BudgetExceeded(LLMError):
     """The run has spent its tokens, dollars or calls; it ends cleanly and can be resumed with a larger budget."""
 

@@ -8,13 +8,19 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rlgpt.errors import LLMError, RunError
+from rlgpt.domain import Value
+from rlgpt.errors import LLMError, RunError, UnusableReplyError
 from rlgpt.llm.base import Message, Reply, Request, Usage
 from rlgpt.llm.budget import Spending
 from rlgpt.llm.exchange import Exchange, Journal, read_exchanges
 from rlgpt.llm.record import Recorder
 from rlgpt.llm.redact import redact
+from rlgpt.llm.structured import ask
 from rlgpt.testing.llm import FakeLLM
+
+
+class Verdictless(Value):
+    works: bool
 
 
 def echo(request: Request) -> str:
@@ -60,6 +66,22 @@ def test_another_prompt_is_another_request(tmp_path: Path, request_: Request, ch
     recorder.complete(request_)
     recorder.complete(request_.model_copy(update=change))
     assert len(llm.requests) == 2
+
+
+def test_replies_nobody_could_use_are_asked_for_anew_after_a_resume(tmp_path: Path, request_: Request) -> None:
+    path = tmp_path / "llm.jsonl"
+    other = numbered(request_, 7)
+    first = Recorder(FakeLLM(lambda r: "no JSON here"), path)
+    first.complete(other)
+    with pytest.raises(UnusableReplyError, match="Resume the run to ask again") as caught:
+        ask(first, request_, Verdictless, retries=1)
+    assert caught.value.exit_status == 2
+    again = FakeLLM(lambda r: '{"works": true}')
+    resumed = Recorder(again, path)
+    assert ask(resumed, request_, Verdictless).parsed.works
+    assert resumed.complete(other).text == "no JSON here"
+    assert len(again.requests) == 1
+    assert len(read_exchanges(path)) == 4, "what was paid for stays on the bill"
 
 
 def test_a_failed_request_leaves_nothing(tmp_path: Path, request_: Request) -> None:

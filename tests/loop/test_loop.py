@@ -6,15 +6,28 @@ import json
 from pathlib import Path
 
 import pytest
-from rlgpt.domain import Iteration
+from rlgpt.domain import CodedAction, Iteration
 from rlgpt.errors import BudgetExceeded, RunError, TranscriptEnded
 from rlgpt.llm.base import Request
 from rlgpt.loop import LoopSettings, Observer, Seeds, run
+from rlgpt.loop.rehearse import rehearse
 from rlgpt.options import load_bundle
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
+from rlgpt.sandbox import Sandbox
+from rlgpt.testing.grid import GridPlugin
 from rlgpt.testing.llm import FakeLLM
-from story import SETTINGS, TASK, context, reply
+from story import SETTINGS, TASK, WALK, context, reply
+
+SOLVES = """
+def run():
+    view = yield observe()
+    for axis, names in ((0, ("up", "down")), (1, ("left", "right"))):
+        delta = view["key"][axis] - view["agent"][axis]
+        if delta:
+            yield go(direction=names[delta > 0], cells=abs(delta))
+    yield use()
+"""
 
 
 def test_a_run_from_plan_to_bundle(tmp_path: Path) -> None:
@@ -88,19 +101,10 @@ def test_ablations_are_configuration(tmp_path: Path, kind: str, asks: bool, trai
 
 
 def test_code_that_solves_the_task_spends_no_steps_on_learning(tmp_path: Path) -> None:
-    solves = """
-def run():
-    view = yield observe()
-    for axis, names in ((0, ("up", "down")), (1, ("left", "right"))):
-        delta = view["key"][axis] - view["agent"][axis]
-        if delta:
-            yield go(direction=names[delta > 0], cells=abs(delta))
-    yield use()
-"""
     meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
 
     def all_code(request: Request) -> str:
-        return f"{meta}\n```python\n{solves}\n```" if request.key.role == "fast" else reply(request)
+        return f"{meta}\n```python\n{SOLVES}\n```" if request.key.role == "fast" else reply(request)
 
     result = run(context(tmp_path, PPO(), FakeLLM(all_code)))
     assert len(result.history) == 1
@@ -110,6 +114,34 @@ def run():
     assert result.report.mode == "code"
     assert result.report.sampled.success_rate == 1.0
     assert Run.open(tmp_path).record.steps.training == 0
+
+
+def test_an_action_that_could_not_start_in_its_rehearsal_is_nobodys_to_review(tmp_path: Path) -> None:
+    never = "def can_start(view):\n    return False\n\n" + WALK
+    meta = json.dumps({"thoughts": "", "doc": "Walk.", "parameters": [], "max_steps": 10})
+
+    def hidden(request: Request) -> str:
+        return f"{meta}\n```python\n{never}\n```" if request.key.role == "fast" else reply(request)
+
+    llm = FakeLLM(hidden)
+    result = run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"iterations": 1})))
+    (rehearsal,) = result.history[0].rehearsals["to_row"]
+    assert rehearsal.review is not None
+    assert "not exercised" in rehearsal.review.findings[0].problem
+    assert "review" not in [k.role for k in llm.keys]
+
+
+def test_rehearsals_cost_what_they_spent(tmp_path: Path) -> None:
+    """An action that comes after one that solves the task is tried alone, and both tries count."""
+    plugin = GridPlugin()
+    solve = CodedAction(name="solve", doc="", source=SOLVES)
+    walk = CodedAction(name="walk", doc="", source=WALK)
+    first, steps = rehearse(plugin, TASK, (), solve, seed=3, sandbox=Sandbox())
+    assert first.success
+    assert steps == first.primitive_steps
+    second, both = rehearse(plugin, TASK, (solve,), walk, seed=3, sandbox=Sandbox())
+    assert [d.action for d in second.decisions] == ["walk"]
+    assert both == steps + second.primitive_steps
 
 
 @pytest.mark.parametrize("stop", [BudgetExceeded("12 calls are spent"), TranscriptEnded("no further reply")])

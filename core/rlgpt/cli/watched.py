@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlgpt.cli.progress import Watcher
-from rlgpt.llm.base import LLM, Reply, Request
+from rlgpt.llm.base import LLM, Reply, Request, RequestKey
 from rlgpt.llm.record import Recorder
 
 
@@ -19,3 +19,6 @@ class Watched(LLM):
             self._watcher.message(f"  replayed reply ({request.key.role}): {reply.note}")
         self._watcher.spent(self.llm.spending)
         return reply
+
+    def forget(self, key: RequestKey) -> None:
+        self.llm.forget(key)

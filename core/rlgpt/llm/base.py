@@ -92,3 +92,6 @@ class LLM(ABC):
         :raises rlgpt.errors.LLMError: no reply after every retry and fallback.
         :raises rlgpt.errors.BudgetExceeded: the run has no tokens, dollars or calls left.
         """
+
+    def forget(self, key: RequestKey) -> None:  # noqa: B027 - most have nothing to forget
+        """Nothing usable came of ``key``, whatever its ``ask``: what remembers replies is to ask anew next time."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from rlgpt.domain import Value
 from rlgpt.errors import RunError
@@ -41,6 +41,17 @@ class Exchange(Value):
         return identity(self.request)
 
 
+class Forgotten(Value):
+    """Nothing usable came of the exchanges before this line that are about ``forgotten`` (whatever their ``ask``)."""
+
+    schema_version: Literal[1] = 1
+    time: str
+    forgotten: RequestKey
+
+    def covers(self, key: RequestKey) -> bool:
+        return key.model_copy(update={"ask": self.forgotten.ask}) == self.forgotten
+
+
 def identity(request: Request) -> Identity:
     """What a request is recognised by when a run is resumed. Keys do not enter the digest."""
     text = "\0".join(f"{m.role}\0{m.content}\0{' '.join(m.images)}" for m in _redacted(request.messages))
@@ -61,7 +72,7 @@ def read_exchanges(path: Path) -> list[Exchange]:
 
     :raises RunError: another line is not an exchange; names it.
     """
-    return _read(path)[0]
+    return _read(path)[0].exchanges
 
 
 class Journal:
@@ -72,34 +83,69 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.exchanges, whole = _read(path)
+        self._lines, whole = _read(path)
         if path.exists() and path.stat().st_size != whole:
             with path.open("r+b") as file:
                 file.truncate(whole)
                 os.fsync(file.fileno())
 
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """Every exchange, oldest first."""
+        return self._lines.exchanges
+
+    @property
+    def remembered(self) -> list[Exchange]:
+        """Those that were not forgotten since."""
+        return self._lines.remembered
+
     def append(self, exchange: Exchange) -> None:
         """Write one line; it is on the disk when this returns."""
+        self._write(exchange)
+
+    def forget(self, key: RequestKey) -> None:
+        """Let what was exchanged about ``key`` so far answer nobody again."""
+        self._write(Forgotten(time=datetime.now(UTC).isoformat(timespec="seconds"), forgotten=key))
+
+    def _write(self, line: Exchange | Forgotten) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab") as file:
-            file.write(exchange.model_dump_json().encode() + b"\n")
+            file.write(line.model_dump_json().encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        self.exchanges.append(exchange)
+        self._lines.add(line)
 
 
-def _read(path: Path) -> tuple[list[Exchange], int]:
-    """The exchanges, and how many bytes of the file they take."""
-    exchanges: list[Exchange] = []
+class _Lines:
+    """What a journal's lines say, in their order."""
+
+    def __init__(self) -> None:
+        self.exchanges: list[Exchange] = []
+        self.remembered: list[Exchange] = []
+
+    def add(self, line: Exchange | Forgotten) -> None:
+        if isinstance(line, Forgotten):
+            self.remembered = [e for e in self.remembered if not line.covers(e.request.key)]
+        else:
+            self.exchanges.append(line)
+            self.remembered.append(line)
+
+
+_LINE: TypeAdapter[Exchange | Forgotten] = TypeAdapter(Exchange | Forgotten)
+
+
+def _read(path: Path) -> tuple[_Lines, int]:
+    """What the lines say, and how many bytes of the file the whole ones take."""
+    lines = _Lines()
     whole = 0
     if not path.exists():
-        return exchanges, whole
+        return lines, whole
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 break
             try:
-                exchanges.append(Exchange.model_validate_json(line))
+                lines.add(_LINE.validate_json(line))
             except ValidationError as fault:
                 first = fault.errors()[0]
                 where = ".".join(map(str, first["loc"])) or "the line"
@@ -108,4 +154,4 @@ def _read(path: Path) -> tuple[list[Exchange], int]:
                     "Restore the file, or delete the lines from there on: they will be asked again."
                 ) from fault
             whole += len(line)
-    return exchanges, whole
+    return lines, whole

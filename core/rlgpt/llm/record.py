@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rlgpt.llm.base import LLM, Reply, Request
+from rlgpt.llm.base import LLM, Reply, Request, RequestKey
 from rlgpt.llm.budget import Spending
 from rlgpt.llm.exchange import Exchange, Journal, identity
 from rlgpt.llm.transcript import export
@@ -24,7 +24,7 @@ class Recorder(LLM):
     def __init__(self, llm: LLM, path: Path, *, transcript: Path | None = None) -> None:
         self.llm, self.eyes, self.transcript = llm, llm.eyes, transcript
         self.journal = Journal(path)
-        self._known = {e.identity: e.reply for e in self.journal.exchanges}
+        self._known = {e.identity: e.reply for e in self.journal.remembered}
 
     @property
     def spending(self) -> Spending:
@@ -41,3 +41,8 @@ class Recorder(LLM):
         if self.transcript is not None:
             export(self.journal.path, self.transcript)
         return exchange.reply
+
+    def forget(self, key: RequestKey) -> None:
+        """Its replies stay in the record and in the bill, and answer nobody again."""
+        self.journal.forget(key)
+        self._known = {e.identity: e.reply for e in self.journal.remembered}

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from rlgpt.errors import LLMError
+from rlgpt.errors import LLMError, UnusableReplyError
 from rlgpt.llm.base import LLM, Message, Reply, Request
 from rlgpt.llm.extract import REPLY_LIMIT, find
 from rlgpt.llm.instructions import CODE_FIELD, format_instructions, takes_code
@@ -54,7 +54,7 @@ def ask(
     from the request's own. Prompts tell the form of the reply with :func:`format_instructions`.
 
     :param check: complaints about a parsed value, for the model to read (an unknown primitive, say); none: it is good.
-    :raises LLMError: no usable reply after the last try; names what was wrong with it.
+    :raises UnusableReplyError: no usable reply after the last try; says what was wrong. A resumed run asks anew.
     """
     replies: list[Reply] = []
     messages = request.messages
@@ -73,8 +73,9 @@ def ask(
                 return Answer(parsed, tuple(replies))
         messages = (*messages, *_again(reply, complaints, schema))
     key = request.key
+    llm.forget(key)
     who = f"{key.role}{f' on {key.sub_action!r}' if key.sub_action else ''}, iteration {key.iteration}"
-    raise LLMError(
+    raise UnusableReplyError(
         f"no usable reply from {replies[-1].model} ({who}) in {len(replies)} tries. The last one: "
         f"{'; '.join(complaints)[:1500]}. It began: {replies[-1].text[:120]!r}. Resume the run to ask again, "
         f"or choose another model (llm.model=...)."

@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlgpt.agents.base import Brief, History
-from rlgpt.domain import ActionPlan, CodedAction, Rehearsal, SubAction
+from rlgpt.domain import ActionPlan, CodedAction, Finding, Rehearsal, Review, SubAction
 from rlgpt.loop.context import LoopContext
-from rlgpt.loop.rehearse import rehearse, verdict_of
+from rlgpt.loop.rehearse import exercised, rehearse, verdict_of
 from rlgpt.sandbox import lint
+
+NOT_EXERCISED = Review(
+    works=True,
+    findings=(
+        Finding(
+            problem="not exercised: its can_start was False where the rehearsal came to it",
+            suggestion="leave it, or loosen can_start if it should have run there",
+        ),
+    ),
+)
+"""Stands for a review where there is nothing to see: no model is asked about it."""
 
 
 def write_actions(
@@ -70,11 +81,15 @@ def _attempt(
     if faults:
         return Rehearsal(attempt=len(tried), action=action, verdict=faults[0])
     ctx.observer.stage("rehearse", sub_action=sub_action.name)
-    trace = rehearse(ctx.plugin, ctx.task, kept, action, seed=ctx.seeds.rehearsal(len(history)), sandbox=ctx.sandbox)
+    trace, steps = rehearse(
+        ctx.plugin, ctx.task, kept, action, seed=ctx.seeds.rehearsal(len(history)), sandbox=ctx.sandbox
+    )
     verdict = verdict_of(trace, action)
-    rehearsal = Rehearsal(attempt=len(tried), action=action, trace=trace, verdict=verdict)
+    rehearsal = Rehearsal(attempt=len(tried), action=action, steps=steps, trace=trace, verdict=verdict)
     if verdict is not None:
         return rehearsal
+    if not exercised(trace):
+        return rehearsal.model_copy(update={"review": NOT_EXERCISED})
     review = ctx.agents.critic.review(brief, sub_action, rehearsal, iteration=len(history))
     return rehearsal.model_copy(update={"review": review})
 

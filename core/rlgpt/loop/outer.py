@@ -229,4 +229,4 @@ def _frames(ctx: LoopContext, outcome: Outcome, index: int) -> tuple[str, ...]:
 
 
 def _rehearsed(rehearsals: dict[str, tuple[Rehearsal, ...]]) -> int:
-    return sum(r.trace.primitive_steps for tried in rehearsals.values() for r in tried if r.trace)
+    return sum(r.steps for tried in rehearsals.values() for r in tried)

@@ -18,22 +18,29 @@ def rehearse(
     *,
     seed: int,
     sandbox: Sandbox,
-) -> Trace:
+) -> tuple[Trace, int]:
     """Run ``action`` once, after the actions the plan puts before it, parameters at their defaults.
 
     Where an earlier action already ends the episode, ``action`` is tried alone from a fresh start.
+
+    :returns: the trace with ``action`` at its end, and the primitive steps spent, the other try's included.
     """
     env = extend(
         plugin.make_env(task, seed=seed), (*before, action), plugin=plugin, task=task, trace=True, sandbox=sandbox
     )
     try:
         trace = _play(env, (*before, action), seed)
-        if trace.decisions[-1].action != action.name:
-            alone = _play(env, (action,), seed)
-            trace = alone.model_copy(update={"primitive_steps": trace.primitive_steps + alone.primitive_steps})
-        return trace
+        if trace.decisions[-1].action == action.name:
+            return trace, trace.primitive_steps
+        alone = _play(env, (action,), seed)
+        return alone, trace.primitive_steps + alone.primitive_steps
     finally:
         env.close()
+
+
+def exercised(trace: Trace) -> bool:
+    """Whether the action at the trace's end could start at all."""
+    return trace.decisions[-1].ended != "masked"
 
 
 def _play(env: ExtendedEnv, actions: Sequence[CodedAction], seed: int) -> Trace:

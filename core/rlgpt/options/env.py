@@ -91,6 +91,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._check_names(self._next_quarantine)
         if self.actions:
             self._prepare()
+        self._mask_varies = bool(self.actions) and (self._asks_plugin or bool(self._conditional))
 
     def _prepare(self) -> None:
         from rlgpt.plugin.library import library
@@ -130,7 +131,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         before = self.view() if self.trace else {}
         call = self._carry_out(choice)
         terminated, truncated = self._over
-        self._mask = self._compute_mask() if not (terminated or truncated) else self._mask
+        if self._mask_varies and not (terminated or truncated):
+            self._mask = self._compute_mask()
         info = dict(self._info)
         info.update(
             duration=self._duration,

@@ -89,7 +89,7 @@ class ExtendedSpace:
             elif head.kind == "base":
                 base_parts.append(value)
             else:
-                vector = np.asarray(value, np.float64).reshape(-1)
+                vector = value
         if branch >= self._offset:
             coded = self.actions[branch - self._offset]
             return Choice(branch, coded=coded, parameters=self._values(branch - self._offset, vector))
@@ -126,11 +126,11 @@ class ExtendedSpace:
         """Default of every coded action's parameters, float32, shape (P,)."""
         return np.array([p.default for p in self._parameters], np.float32)
 
-    def _values(self, index: int, vector: np.ndarray | None) -> dict[str, float]:
+    def _values(self, index: int, vector: Any) -> dict[str, float]:
         declared = self.actions[index].parameters
         if vector is None:
             return {p.name: float(p.default) for p in declared}
-        numbers = vector[self._slices[index]]
+        numbers = np.asarray(vector, np.float64).reshape(-1)[self._slices[index]]
         return {p.name: min(max(float(v), p.low or 0.0), p.high or 0.0) for p, v in zip(declared, numbers, strict=True)}
 
     def _base_action(self, branch: int, parts: list[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -34,6 +35,7 @@ class ActionCodec:
                     f"a policy needs finite action bounds, got {part}. Wrap the environment with "
                     "gymnasium.wrappers.TransformAction so that its Box is bounded."
                 )
+        self._stretches = [_stretch(part) for part in self._parts]
         has_selector = layout.heads[0].kind == "selector"
         normalised = [_normalised(part) for part in self._parts]
         self.space: gymnasium.Space[Any] = normalised[0] if len(normalised) == 1 else spaces.Tuple(normalised)
@@ -54,7 +56,7 @@ class ActionCodec:
     def decode(self, action: Any) -> Any:
         """An action of :attr:`space` (numbers outside [-1, 1] are clipped) as one of the extended space."""
         values = action if isinstance(self.space, spaces.Tuple) else (action,)
-        parts = [_stretched(part, value) for part, value in zip(self._parts, values, strict=True)]
+        parts = [stretch(value) for stretch, value in zip(self._stretches, values, strict=True)]
         if isinstance(self._target, spaces.MultiDiscrete):
             return np.array(parts, dtype=self._target.dtype)
         return tuple(parts) if isinstance(self._target, spaces.Tuple) else parts[0]
@@ -74,13 +76,20 @@ def _normalised(part: gymnasium.Space[Any]) -> gymnasium.Space[Any]:
     return spaces.Box(-1.0, 1.0, (int(np.prod(part.shape)),), np.float32)
 
 
-def _stretched(part: gymnasium.Space[Any], value: Any) -> Any:
+def _stretch(part: gymnasium.Space[Any]) -> Callable[[Any], Any]:
+    """From a normalised value of ``part`` to its own; what does not change from step to step is worked out once."""
     if isinstance(part, spaces.Discrete):
-        return np.int64(value) + part.start
+        start = part.start
+        return lambda value: np.int64(value) + start
     assert isinstance(part, spaces.Box)
-    share = (np.clip(np.asarray(value, np.float64), -1.0, 1.0).reshape(part.shape) + 1.0) / 2.0
-    stretched = part.low + share * (part.high.astype(np.float64) - part.low)
-    return np.clip(stretched, part.low, part.high).astype(part.dtype)
+    shape, dtype, low, high = part.shape, part.dtype, part.low.astype(np.float64), part.high.astype(np.float64)
+    span = high - low
+
+    def stretch(value: Any) -> Any:
+        share = (np.asarray(value, np.float64).clip(-1.0, 1.0).reshape(shape) + 1.0) / 2.0
+        return (low + share * span).clip(low, high).astype(dtype)
+
+    return stretch
 
 
 def _squeezed(part: gymnasium.Space[Any], value: Any) -> Any:

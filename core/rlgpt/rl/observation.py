@@ -57,6 +57,9 @@ class ObservationBuilder:
                 hint = "Keys of the view whose size is 0 are for code alone."
                 raise UnknownNameError("observation key", key, {*base, *sizes}, hint)
         widths = [self._width(key) for key in self._order]
+        ends = np.cumsum([0, *widths]).tolist()
+        kinds = [self._box_type(key) for key in self._order]
+        self._places = list(zip(self._order, map(slice, ends[:-1], ends[1:]), kinds, strict=True))
         self.names = tuple(f"{k}[{i}]" for k, width in zip(self._order, widths, strict=True) for i in range(width))
         """A name for each number of ``obs``; they say which weights another observation may take over."""
         self.spaces: dict[str, gymnasium.Space[Any]] = {"obs": spaces.Box(-np.inf, np.inf, (sum(widths),), np.float32)}
@@ -70,13 +73,14 @@ class ObservationBuilder:
     def build(self, observation: Any, view: Mapping[str, Plain]) -> dict[str, NDArray[Any]]:
         """One entry for each of :attr:`spaces`."""
         values = observation if self._nested else {PLAIN: observation}
-        parts = [
-            np.asarray(gymnasium.spaces.flatten(self._base[key], values[key]))
-            if key in self._base
-            else self._seen(key, view)
-            for key in self._order
-        ]
-        vector = np.concatenate(parts).astype(np.float32) if parts else np.zeros(0, np.float32)
+        vector = np.empty(len(self.names), np.float32)
+        for key, place, box in self._places:
+            if box is not None:
+                vector[place] = np.asarray(values[key], box).reshape(-1)
+            elif key in self._base:
+                vector[place] = np.asarray(spaces.flatten(self._base[key], values[key]))
+            else:
+                vector[place] = self._seen(key, view)
         return {"obs": vector} | {f"image_{key}": np.asarray(values[key]) for key in self.images}
 
     def _seen(self, key: str, view: Mapping[str, Plain]) -> NDArray[np.float32]:
@@ -87,6 +91,11 @@ class ObservationBuilder:
                 "mend view_keys()."
             )
         return flat
+
+    def _box_type(self, key: str) -> np.dtype[Any] | None:
+        """The dtype of a part that is a Box: most are, and gymnasium's own flatten costs a dispatch at each step."""
+        space = self._base.get(key)
+        return space.dtype if isinstance(space, spaces.Box) else None
 
     def _width(self, key: str) -> int:
         return self._view[key] if key in self._view else int(gymnasium.spaces.flatdim(self._base[key]))

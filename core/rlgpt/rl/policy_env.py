@@ -110,9 +110,8 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
 
     def _observe(self, observation: Any, info: Mapping[str, Any], duration: int) -> Observation:
         view = self.extended.view() if self._builder.needs_view else {}
-        mask = info["action_mask"] if self.layout.branches else np.ones(1)
         seen = self._builder.build(observation, view)
-        seen["action_mask"] = np.asarray(mask, np.float32)
+        seen["action_mask"] = info["action_mask"].astype(np.float32) if self.layout.branches else np.ones(1, np.float32)
         seen["duration"] = np.array([duration], np.float32)
         return seen
 

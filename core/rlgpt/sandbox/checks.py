@@ -12,7 +12,7 @@ from rlgpt.sandbox.library import OBSERVE, Library, Signature
 from rlgpt.sandbox.turns import Request
 
 
-class Refused(Exception):  # noqa: N818 - what happened to the guest, no error of ours
+class Refused(Exception):
     """Something of the guest's cannot be accepted: becomes a verdict of ``kind``."""
 
     def __init__(self, kind: VerdictKind, message: str, line: int | None = None) -> None:
