@@ -1,0 +1,43 @@
+"""What rlgpt costs: of a step, of training, of a sandboxed primitive.
+
+    python benchmarks/overhead.py              # all three parts, about 12 minutes
+    python benchmarks/overhead.py --quick      # a smoke test of the first and the last part, seconds
+    python benchmarks/overhead.py --parts step primitive training
+
+==============  ====================================================================================================
+``step``        CPU time of ``extend(env)`` over that of ``env``, the same actions through the same states
+``training``    primitive steps per CPU-second (all processes) of each trainer, over plain Sample Factory's, on the
+                kitchen with recorded actions, so that all of them simulate the same
+``primitive``   microseconds of a primitive that sandboxed code asks for, beside the plain call
+==============  ====================================================================================================
+
+Everything is compared in short blocks, in turn, within one run; see ``ratios.py``. Ends with lines of JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
+
+import primitive_cost
+import step_cost
+import training_cost
+
+PARTS = {"step": step_cost.measure, "primitive": primitive_cost.measure, "training": training_cost.measure}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--parts", nargs="+", choices=tuple(PARTS), help="default: all; with --quick, not training")
+    parser.add_argument("--quick", action="store_true", help="few blocks: that it runs, not what it costs")
+    arguments = parser.parse_args()
+    for part in arguments.parts or [p for p in PARTS if not (arguments.quick and p == "training")]:
+        PARTS[part](quick=arguments.quick)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
