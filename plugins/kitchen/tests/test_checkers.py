@@ -1,0 +1,77 @@
+"""Every task, extended, before gymnasium's checker, and flat before Stable-Baselines3's. (Bare: ``test_env.py``.)"""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from gymnasium.utils.env_checker import check_env
+from rlgpt import CodedAction, Parameter, extend, flat_view
+from rlgpt.options import ExtendedEnv
+from rlgpt_kitchen.plugin import KitchenPlugin
+from rlgpt_kitchen.tasks import make_tasks
+
+TASKS = make_tasks()
+FAST = ("kitchen/kettle", "kitchen/microwave_noisy", "kitchen/sequence_b")
+
+ACTIONS = (
+    CodedAction(
+        name="shift",
+        doc="Moves the hand along x.",
+        source="def run(dx):\n    yield move_by(x=dx)\n",
+        parameters=(Parameter(name="dx", low=-0.1, high=0.1, default=0.05, doc="how far, m"),),
+        max_steps=15,
+    ),
+    CodedAction(
+        name="look",
+        doc="Closes the fingers, early in the episode only.",
+        source="def can_start(view):\n    return view['time'] < 0.5\n\n"
+        "def run():\n    yield observe()\n    yield grasp()\n",
+        max_steps=10,
+    ),
+)
+
+every_task = pytest.mark.parametrize(
+    "task", [pytest.param(name, id=name, marks=() if name in FAST else pytest.mark.slow) for name in TASKS]
+)
+bare_or_extended = pytest.mark.parametrize("actions", [(), ACTIONS], ids=["K=0", "K=2"])
+
+
+WRAPPER = "different from the unwrapped version"
+"""gymnasium's advice to check what is inside a wrapper: the wrapper is what is checked here."""
+FLOAT64 = "Your action space has dtype float64"
+"""Stable-Baselines3's advice on FrankaKitchen-v1's own action space, which K = 0 does not touch."""
+
+
+def extended(plugin: KitchenPlugin, task: str, actions: tuple[CodedAction, ...]) -> ExtendedEnv:
+    return extend(plugin.make_env(TASKS[task], seed=0), actions, plugin=plugin, task=task)
+
+
+@every_task
+@bare_or_extended
+def test_gymnasiums_checker_passes_extended_tasks(
+    task: str, actions: tuple[CodedAction, ...], plugin: KitchenPlugin
+) -> None:
+    env = extended(plugin, task, actions)
+    env.action_space.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", f".*{WRAPPER}")
+        check_env(env, skip_render_check=True)
+    env.close()
+
+
+@every_task
+@bare_or_extended
+def test_stable_baselines_checker_passes_flat_tasks(
+    task: str, actions: tuple[CodedAction, ...], plugin: KitchenPlugin
+) -> None:
+    from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines
+
+    env = flat_view(extended(plugin, task, actions))
+    env.action_space.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", FLOAT64)
+        check_for_stable_baselines(env, warn=True, skip_render_check=True)
+    env.close()
