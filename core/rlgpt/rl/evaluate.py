@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, Literal
 
 import gymnasium
@@ -41,7 +42,7 @@ def evaluate(
     so that the same seeds give the same evaluation, in any order. Rewards are the plugin's default terms, undiscounted.
 
     :param greedy: the most likely branch and the means, instead of samples.
-    :param traces: of how many episodes, from the first, a trace is kept.
+    :param traces: of how many episodes a trace is kept: failures and successes by turns, the first of each.
     :param on_frame: given, the environment renders ``rgb_array`` frames.
     """
     mode: Literal["greedy", "sampled"] = "greedy" if greedy else "sampled"
@@ -113,9 +114,8 @@ def _judge(
     usage: Counter[str] = Counter()
     try:
         choose = chooser(env)
-        for number, seed in enumerate(seeds):
-            env.extended.trace = number < traces
-            recorder = _Recorder() if number < traces else None
+        for seed in seeds:
+            recorder = _Recorder() if traces else None
             for info in _episode(env, choose, seed, camera):
                 verdicts += info.get("verdicts", ())
                 if recorder is not None and "decision" in info:
@@ -130,9 +130,18 @@ def _judge(
         mode=mode,
         episodes=tuple(episodes),
         usage={name: count / usage.total() for name, count in sorted(usage.items())},
-        traces=tuple(kept),
+        traces=_both_kinds(kept, traces),
         verdicts=tuple(verdicts[:KEPT_VERDICTS]),
     )
+
+
+def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
+    """At most ``count``, failures and successes by turns as long as there are both, in the order they were played."""
+    failures = [t for t in traces if not t.success]
+    successes = [t for t in traces if t.success]
+    turns = [t for pair in zip_longest(failures, successes) for t in pair if t is not None]
+    chosen = turns[:count]
+    return tuple(t for t in traces if t in chosen)
 
 
 def _episode(env: PolicyEnv, choose: Chooser, seed: int, camera: _Camera | None) -> Iterator[dict[str, Any]]:
