@@ -1,6 +1,6 @@
 """What happened, step by step, as text: the view before and after each decision, only the keys that changed.
 
-The middle of a long episode is left out, never its start or its end.
+The middle of a long episode is left out, then its beginning, never its end.
 """
 
 from __future__ import annotations
@@ -126,18 +126,21 @@ def _decisions(decisions: Sequence[Decision]) -> list[str]:
 
 
 def _bounded(texts: list[str], room: int) -> list[str]:
-    """As many texts from both ends as fit into ``room`` characters; one that is too long alone is cut."""
+    """As many texts from both ends as fit into ``room`` characters, the last one in any case: it is the one in question.
+
+    A text that is too long alone is cut.
+    """
     head: list[str] = []
     tail: list[str] = []
-    rest = [shorten(t, max(200, room)) for t in texts]
+    rest = [shorten(t, max(200, room * 2 // 3)) for t in texts]
     while rest:
-        from_head = len(head) <= len(tail)
-        text = rest[0] if from_head else rest[-1]
+        from_tail = len(tail) <= len(head)
+        text = rest[-1] if from_tail else rest[0]
         if (head or tail) and len(text) > room:
             break
         room -= len(text) + 1
-        if from_head:
-            head.append(rest.pop(0))
-        else:
+        if from_tail:
             tail.insert(0, rest.pop())
+        else:
+            head.append(rest.pop(0))
     return [*head, *([f"({len(rest)} more entries left out here)"] if rest else []), *tail]
