@@ -71,6 +71,16 @@ def test_a_change_that_cannot_be_leaves_the_run_as_it_was(rlgpt: Call, change: s
     assert Path("here/run.json").read_bytes() == before
 
 
+def test_a_run_at_work_elsewhere_is_left_as_it_is(rlgpt: Call) -> None:
+    assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
+    before = Path("here/run.json").read_bytes()
+    with Run.open(Path("here")).lock():
+        status, _, err = rlgpt("resume", "here", "report_episodes=2")
+    assert status != 0
+    assert "another process" in err
+    assert Path("here/run.json").read_bytes() == before
+
+
 def test_a_sweep_goes_on_after_a_run_that_fails(rlgpt: Call) -> None:
     swept = ("-m", "agents=slow_fast,rl_only", "task=glob(grid/*)", "hydra.sweep.dir=sweep")
     status, out, err = rlgpt("train", *swept, "trainer=ppo", "experiment=smoke")

@@ -52,6 +52,24 @@ def test_saving_replaces_a_bundle_and_nothing_else(bundle: Bundle, tmp_path: Pat
     assert (tmp_path / "mine" / "thesis.tex").exists()
 
 
+def test_a_bundle_being_replaced_is_whole_whenever_it_ends(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed while the old one is deleted, its manifest first: what stands under the name can be read and replaced."""
+
+    def killed(path: Path, **_: object) -> None:
+        (path / "bundle.json").unlink(missing_ok=True)
+        raise KeyboardInterrupt
+
+    folder = save_bundle(bundle, tmp_path / "b")
+    with monkeypatch.context() as patch:
+        patch.setattr("rlgpt.options.bundle.shutil.rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            save_bundle(bundle.model_copy(update={"plan": None}), folder)
+    assert load_bundle(folder).actions == bundle.actions
+    assert load_bundle(save_bundle(bundle, folder)) == bundle
+
+
 def edit(folder: Path, **changes: object) -> None:
     path = folder / "bundle.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))

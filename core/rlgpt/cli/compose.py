@@ -28,8 +28,6 @@ from rlgpt.sandbox import Budgets
 
 M = TypeVar("M", bound=BaseModel)
 
-GROUPS = ("llm", "agents", "trainer", "sandbox")
-
 
 def context(config: Mapping[str, Any], run: Run, watcher: Watcher, manager: PluginManager) -> LoopContext:
     """The objects of a run.

@@ -37,7 +37,8 @@ def go_on(folder: Path, config: Mapping[str, Any]) -> int:
         there = Run.open(folder)
         made = context(config, there, watching, manager)
         if dict(there.record.config) != dict(config):
-            there.update(config=config)
+            with there.lock():
+                there.update(config=config)
         return finish(made, watching)
 
 

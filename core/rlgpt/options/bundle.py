@@ -33,8 +33,12 @@ def save_bundle(bundle: Bundle, folder: Path) -> Path:
         write_atomic(staged / "bundle.json", json.dumps(manifest, indent=2) + "\n")
         staged.chmod(0o755)
         if folder.exists():
-            shutil.rmtree(folder)
-        staged.rename(folder)
+            # aside before it is deleted: killed in between, what is left under its name is whole or absent
+            folder.rename(replaced := Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.")))
+            staged.rename(folder)
+            shutil.rmtree(replaced)
+        else:
+            staged.rename(folder)
     except BaseException:
         shutil.rmtree(staged, ignore_errors=True)
         raise
