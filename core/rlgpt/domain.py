@@ -319,15 +319,23 @@ class Iteration(Value):
     rehearsals: Mapping[str, tuple[Rehearsal, ...]] = Field(default_factory=dict, description="by sub-action")
     actions: tuple[CodedAction, ...] = ()
     setup: RLSetup
-    code_evaluation: Evaluation | None = Field(default=None, description="the plan's coded actions in order")
+    code_evaluation: Evaluation | None = Field(
+        default=None, description="the plan's coded actions in order, on the selection seeds"
+    )
     training: TrainingRecord | None = None
     evaluation: Evaluation = Field(description="on the selection seeds")
     critique: Critique | None = None
     steps: Steps
 
     @property
+    def kept(self) -> Evaluation:
+        """What did better on the selection seeds: the policy, or (strictly better) the plan's code alone."""
+        code = self.code_evaluation
+        return code if code is not None and code.success_rate > self.evaluation.success_rate else self.evaluation
+
+    @property
     def success_rate(self) -> float:
-        return self.evaluation.success_rate
+        return self.kept.success_rate
 
 
 class Provenance(Value):

@@ -24,7 +24,7 @@ from rlgpt.testing.llm import FakeLLM
 
 TASK = TASKS["grid/key"]
 SETTINGS = LoopSettings(
-    budget=3000, iterations=2, repairs=1, selection_episodes=8, report_episodes=6, code_episodes=2, target_success=1.0
+    budget=3000, iterations=2, repairs=1, selection_episodes=8, report_episodes=6, target_success=1.0
 )
 # It hardly learns, so that no selection ends the run before its last iteration.
 HYPERPARAMETERS = Hyperparameters(envs=2, rollout=16, minibatch=32, epochs=2, hidden=(16,), learning_rate=1e-6)

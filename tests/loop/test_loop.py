@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from rlgpt.domain import CodedAction, Iteration
+from rlgpt.domain import CodedAction, Evaluation, Iteration
 from rlgpt.errors import BudgetExceeded, RunError, TranscriptEnded
 from rlgpt.llm.base import Request
 from rlgpt.loop import LoopSettings, Observer, Seeds, run
@@ -71,7 +71,7 @@ def test_seeds_of_different_purposes_and_runs_never_meet() -> None:
         set(part)
         for seed in range(5)
         for s in [Seeds(seed)]
-        for part in (s.selection(100), s.report(100), s.code(0, 50), s.code(1, 50), [s.training(0), s.rehearsal(0)])
+        for part in (s.selection(100), s.report(100), [s.training(0), s.rehearsal(0)])
     ]
     assert len(set().union(*sets)) == sum(map(len, sets))
 
@@ -202,9 +202,7 @@ def test_the_observer_sees_every_stage(tmp_path: Path) -> None:
         def stage(self, name: str, **facts: object) -> None:
             seen.append(name)
 
-    settings = LoopSettings(
-        budget=1500, iterations=1, selection_episodes=2, report_episodes=2, code_episodes=1, target_success=1.0
-    )
+    settings = LoopSettings(budget=1500, iterations=1, selection_episodes=2, report_episodes=2, target_success=1.0)
     run(context(tmp_path, PPO(), observer=Watching(), settings=settings))
     assert seen == ["plan", "write", "rehearse", "write", "rehearse", "setup", "code", "train", "select", "report"]
 
@@ -216,3 +214,19 @@ def test_iterations_are_whole_on_disk(tmp_path: Path) -> None:
         assert Iteration.model_validate_json(path.read_text()) == iteration
     assert Run.open(tmp_path).iterations() == result.history
     assert TASK.id == Run.open(tmp_path).record.task
+
+
+def test_code_that_does_better_than_the_policy_is_what_the_run_keeps(tmp_path: Path) -> None:
+    result = run(context(tmp_path, PPO(), settings=SETTINGS.model_copy(update={"iterations": 1})))
+    (iteration,) = result.history
+
+    def rate(wins: int, mode: str) -> Evaluation:
+        episodes = tuple(
+            e.model_copy(update={"success": i < wins}) for i, e in enumerate(iteration.evaluation.episodes)
+        )
+        return iteration.evaluation.model_copy(update={"episodes": episodes, "mode": mode})
+
+    for code, policy, kept in ((3, 2, "code"), (2, 2, "sampled"), (1, 2, "sampled")):
+        changes = {"code_evaluation": rate(code, "code"), "evaluation": rate(policy, "sampled")}
+        assert iteration.model_copy(update=changes).kept.mode == kept
+        assert iteration.model_copy(update=changes).success_rate == max(code, policy) / 8

@@ -57,9 +57,7 @@ def main(folder: Path) -> None:
     record = Run.create(folder, task=task.id, seed=0, config={})
     llm = Recorder(FakeLLM(reply), folder / "llm.jsonl")
     agents = build_agents("slow_fast_critic", llm, plugin, task)
-    settings = LoopSettings(
-        budget=3000, iterations=1, selection_episodes=4, report_episodes=5, code_episodes=2, target_success=1.0
-    )
+    settings = LoopSettings(budget=3000, iterations=1, selection_episodes=4, report_episodes=5, target_success=1.0)
     hyperparameters = Hyperparameters(envs=2, rollout=16, minibatch=32, epochs=4, hidden=(16,))
     result = run(LoopContext(settings, task, plugin, "corridor", agents, PPO(), hyperparameters, record))
     (iteration,) = result.history

@@ -163,7 +163,7 @@ def _summary(history: History) -> str:
         code = f", pure code {it.code_evaluation.success_rate:.2f}" if it.code_evaluation is not None else ""
         plan = ", ".join(f"{s.name} ({s.kind})" for s in it.plan.sub_actions)
         rows.append(
-            f"- iteration {it.index}: success {it.success_rate:.2f} ({it.evaluation.mode}, "
+            f"- iteration {it.index}: success {it.evaluation.success_rate:.2f} ({it.evaluation.mode}, "
             f"{len(it.evaluation.episodes)} episodes){code}, mean reward {number(it.evaluation.mean_reward)}, "
             f"{it.steps.total} primitive steps spent; plan: {plan}"
         )

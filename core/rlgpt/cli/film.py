@@ -24,7 +24,7 @@ def film(made: LoopContext, path: Path, *, seed: int | None = None) -> str:
     seeds = (made.seeds.report(1)[0] if seed is None else seed,)
     try:
         with Film(path, fps=FPS) as shots:
-            if best.evaluation.mode == "code":
+            if best.kept.mode == "code":
                 played = evaluate_code(spec, best.actions, seeds=seeds, on_frame=shots.add)
             else:
                 policy = made.policy(spec, best.index, trained=best.training is not None)

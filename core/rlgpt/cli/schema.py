@@ -41,7 +41,6 @@ class Config:
     iterations: int = 2
     repairs: int = 2
     target_success: float = 0.95
-    code_episodes: int = 5
     selection_episodes: int = 10
     report_episodes: int = 50
     traces: int = 2

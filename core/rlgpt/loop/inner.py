@@ -77,7 +77,7 @@ def _attempt(
     history: History,
 ) -> Rehearsal:
     action = ctx.agents.fast.write(brief, plan, sub_action, written=kept, attempts=tried, history=history)
-    faults = lint(action, ctx.library)
+    faults = lint(action, ctx.library, ctx.budgets)
     if faults:
         return Rehearsal(attempt=len(tried), action=action, verdict=faults[0])
     ctx.observer.stage("rehearse", sub_action=sub_action.name)

@@ -24,6 +24,7 @@ from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.frames import shots
 from rlgpt.loop.inner import write_actions
+from rlgpt.loop.spending import spent
 from rlgpt.rl.evaluate import OnFrame, evaluate, evaluate_code
 
 
@@ -36,6 +37,7 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
     history: History = ctx.run.iterations()
     while _goes_on(ctx, history):
         try:
+            history = _advised(ctx, brief, history)
             iteration = ctx.run.once(
                 f"iterations/{len(history)}/iteration",
                 Iteration,
@@ -52,12 +54,7 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
 
 def best_of(history: History) -> Iteration:
     """The iteration with the highest success on the selection seeds; the later one where two are equal."""
-    return max(history, key=lambda i: (i.success_rate, i.evaluation.mean_reward, i.index))
-
-
-def spent(history: History) -> Steps:
-    """Primitive steps of all finished iterations."""
-    return sum((i.steps for i in history), Steps())
+    return max(history, key=lambda i: (i.success_rate, i.kept.mean_reward, i.index))
 
 
 def _goes_on(ctx: LoopContext, history: History) -> bool:
@@ -98,10 +95,6 @@ def _iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
     else:
         training = _train(ctx, here, setup, actions, history, steps) if ctx.agents.train else None
         evaluation = _select(ctx, here, setup, actions, training, len(history))
-    outcome = Outcome(
-        plan=plan, actions=actions, setup=setup, code_evaluation=code, training=training, evaluation=evaluation
-    )
-    critique = _criticise(ctx, here, brief, outcome, history)
     return Iteration(
         index=len(history),
         plan=plan,
@@ -111,7 +104,6 @@ def _iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
         code_evaluation=code,
         training=training,
         evaluation=evaluation,
-        critique=critique,
         steps=Steps(
             rehearsal=_rehearsed(rehearsals),
             code=code.primitive_steps if code else 0,
@@ -124,16 +116,15 @@ def _iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
 def _try_code(
     ctx: LoopContext, here: str, setup: RLSetup, actions: tuple[CodedAction, ...], index: int
 ) -> Evaluation | None:
-    episodes = ctx.settings.code_episodes or (ctx.settings.selection_episodes if ctx.agents.evaluate == "code" else 0)
-    if not actions or not episodes or not ctx.agents.rehearse:
+    untrained = ctx.agents.evaluate == "policy" and not ctx.agents.train
+    if not actions or not ctx.agents.rehearse or untrained:
         return None
     ctx.observer.stage("code", iteration=index)
+    seeds = ctx.seeds.selection(ctx.settings.selection_episodes)
     evaluation = ctx.run.once(
         f"{here}/code",
         Evaluation,
-        lambda: evaluate_code(
-            ctx.spec(setup, actions), actions, seeds=ctx.seeds.code(index, episodes), traces=ctx.settings.traces
-        ),
+        lambda: evaluate_code(ctx.spec(setup, actions), actions, seeds=seeds, traces=ctx.settings.traces),
     )
     ctx.observer.finished("code", success=evaluation.success_rate)
     return evaluation
@@ -160,9 +151,12 @@ def _train(
 
 
 def _share(ctx: LoopContext, before: Steps, index: int) -> int:
-    """This iteration's part of what is left, after putting by what selection can cost at most."""
+    """This iteration's part of what is left, after putting by what judging can cost at most.
+
+    That is one judgement of each policy to come, and one of the code of each further iteration.
+    """
     turns = _turns(ctx) - index
-    reserve = turns * ctx.settings.selection_episodes * ctx.task.horizon
+    reserve = (2 * turns - 1) * ctx.settings.selection_episodes * ctx.task.horizon
     return max(1, (ctx.settings.budget - before.total - reserve) // turns)
 
 
@@ -196,17 +190,33 @@ def _select(
     return evaluation
 
 
-def _criticise(ctx: LoopContext, here: str, brief: Brief, outcome: Outcome, history: History) -> Critique | None:
-    """The last iteration's critique would advise nobody, so it is not asked for."""
-    if len(history) + 1 >= _turns(ctx) or outcome.evaluation.success_rate >= ctx.settings.target_success:
-        return None
-    ctx.observer.stage("critique", iteration=len(history))
+def _advised(ctx: LoopContext, brief: Brief, history: History) -> History:
+    """``history`` with the critic's word on its newest iteration.
+
+    It is asked for when there is a next iteration to read it. An iteration is finished, and may be the best, without.
+    """
+    if not history or history[-1].critique is not None:
+        return history
+    *before, last = history
+    here = f"iterations/{last.index}"
+    ctx.observer.stage("critique", iteration=last.index)
+    outcome = Outcome(
+        plan=last.plan,
+        actions=last.actions,
+        setup=last.setup,
+        code_evaluation=last.code_evaluation,
+        training=last.training,
+        evaluation=last.evaluation,
+    )
 
     def judge() -> Critique:
-        seen = outcome.model_copy(update={"frames": _frames(ctx, outcome, len(history))})
-        return ctx.agents.critic.critique(brief, seen, history)
+        seen = outcome.model_copy(update={"frames": _frames(ctx, outcome, last.index)})
+        return ctx.agents.critic.critique(brief, seen, tuple(before))
 
-    return ctx.run.once(f"{here}/critique", Critique, judge)
+    critique = ctx.run.once(f"{here}/critique", Critique, judge)
+    whole = last.model_copy(update={"critique": critique})
+    ctx.run.rewrite(f"{here}/iteration", whole)
+    return (*before, whole)
 
 
 def _frames(ctx: LoopContext, outcome: Outcome, index: int) -> tuple[str, ...]:
@@ -214,13 +224,13 @@ def _frames(ctx: LoopContext, outcome: Outcome, index: int) -> tuple[str, ...]:
     if not ctx.agents.critic.eyes:
         return ()
     spec = ctx.spec(outcome.setup, outcome.actions, outcome.training)
+    seeds = ctx.seeds.selection(1)
 
     def play(on_frame: OnFrame) -> object:
         if outcome.evaluation.mode == "code":
-            seeds = ctx.seeds.code(index, 1)
             return evaluate_code(spec, outcome.actions, seeds=seeds, on_frame=on_frame)
         policy = ctx.policy(spec, index, trained=outcome.training is not None)
-        return evaluate(policy, spec, seeds=ctx.seeds.selection(1), greedy=False, on_frame=on_frame)
+        return evaluate(policy, spec, seeds=seeds, greedy=False, on_frame=on_frame)
 
     frames, why_none = shots(play)
     if why_none:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from rlgpt.agents.base import Brief, History
 from rlgpt.agents.brief import make_brief
 from rlgpt.agents.deadloop import of_run
-from rlgpt.domain import Bundle, Evaluation, Iteration, Provenance
+from rlgpt.domain import Bundle, Evaluation, Iteration, Provenance, Steps
 from rlgpt.errors import LLMError
 from rlgpt.loop.context import LoopContext
-from rlgpt.loop.outer import best_of, learn, spent
+from rlgpt.loop.outer import best_of, learn
+from rlgpt.loop.spending import spent, under_way
 from rlgpt.options import extend, save_bundle
 from rlgpt.rl.evaluate import evaluate, evaluate_code
 from rlgpt.runs import Report
@@ -32,9 +33,7 @@ class Result:
 def run(ctx: LoopContext) -> Result:
     """Do, or go on with, the run in ``ctx.run``. Finished stages are read, not redone."""
     with ctx.run.lock():
-        if ctx.run.record.status != "finished":
-            ctx.run.forget("report")
-            ctx.run.update(status="running", reason="")
+        ctx.run.update(status="running", reason="")
         try:
             return _run(ctx)
         except BaseException as fault:
@@ -48,19 +47,20 @@ def run(ctx: LoopContext) -> Result:
 
 def _run(ctx: LoopContext) -> Result:
     history, stopped = learn(ctx, brief_of(ctx))
+    steps = spent(history) + under_way(ctx.run, len(history))
     if not history:
         assert stopped is not None
-        ctx.run.update(status="stopped", reason=str(stopped))
+        ctx.run.update(status="stopped", reason=str(stopped), steps=steps)
         return Result(history, None, stopped)
     best = best_of(history)
+    ctx.run.update(steps=steps, iterations=len(history), best=best.index)
     ctx.observer.stage("report", iteration=best.index, episodes=ctx.settings.report_episodes)
-    report = ctx.run.once("report", Report, lambda: _report(ctx, best, history))
-    save_bundle(_bundle(ctx, best, report, history), ctx.run.folder / "bundle")
+    report = _reported(ctx, best, history)
+    save_bundle(_bundle(ctx, best, report, steps), ctx.run.folder / "bundle")
     ctx.run.update(
         status="stopped" if stopped else "finished",
         reason=str(stopped or ""),
         success_rate=report.sampled.success_rate,
-        steps=spent(history),
     )
     ctx.observer.finished("report", success=report.sampled.success_rate)
     return Result(history, report, stopped)
@@ -76,11 +76,27 @@ def brief_of(ctx: LoopContext) -> Brief:
         env.close()
 
 
+def _reported(ctx: LoopContext, best: Iteration, history: History) -> Report:
+    """The report on ``best``: read where it is there, made anew where the run has gone on or its settings changed."""
+
+    def read() -> Report:
+        return ctx.run.once("report", Report, lambda: _report(ctx, best, history))
+
+    report = read()
+    seeds = ctx.seeds.report(ctx.settings.report_episodes)
+    played = tuple(e.seed for e in report.sampled.episodes)
+    known = (best.index, of_run(history).rate)
+    if played not in ((), seeds) or (report.iteration, report.dead_loop_rate) != known:
+        ctx.run.forget("report")
+        report = read()
+    return report
+
+
 def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
     spec = ctx.spec(best.setup, best.actions, best.training)
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
     rate = of_run(history).rate
-    if best.evaluation.mode == "code":
+    if best.kept.mode == "code":
         sampled = (
             evaluate_code(spec, best.actions, seeds=seeds) if best.actions else Evaluation(mode="code", episodes=())
         )
@@ -95,7 +111,7 @@ def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
     )
 
 
-def _bundle(ctx: LoopContext, best: Iteration, report: Report, history: History) -> Bundle:
+def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> Bundle:
     return Bundle(
         actions=best.actions,
         setup=best.setup,
@@ -105,6 +121,6 @@ def _bundle(ctx: LoopContext, best: Iteration, report: Report, history: History)
             versions=ctx.run.record.versions,
             success_rate=report.sampled.success_rate,
             episodes=len(report.sampled.episodes),
-            primitive_steps=spent(history).total,
+            primitive_steps=steps.total,
         ),
     )

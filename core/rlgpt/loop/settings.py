@@ -17,8 +17,9 @@ class LoopSettings(Value):
     iterations: int = Field(default=2, ge=1, description="turns of the outer loop at most")
     repairs: int = Field(default=2, ge=0, description="repairs of one coded action at most, each iteration")
     target_success: float = Field(default=0.95, gt=0, le=1, description="on the selection seeds; ends the run")
-    code_episodes: int = Field(default=5, ge=0, description="episodes in which the plan's code alone is tried")
-    selection_episodes: int = Field(default=10, ge=1, description="episodes by which the best iteration is chosen")
+    selection_episodes: int = Field(
+        default=10, ge=1, description="by which code alone and each policy are judged, and the best is chosen"
+    )
     report_episodes: int = Field(default=50, ge=1, description="episodes of the reported figure, sampled and greedy")
     traces: int = Field(default=2, ge=0, description="episodes traced for the critic")
     seed: int = Field(default=0, ge=0)
@@ -32,9 +33,6 @@ class Seeds:
 
     def rehearsal(self, iteration: int) -> int:
         return self._base + 100_000 + iteration
-
-    def code(self, iteration: int, n: int) -> tuple[int, ...]:
-        return tuple(self._base + 200_000 + 1_000 * iteration + i for i in range(n))
 
     def selection(self, n: int) -> tuple[int, ...]:
         return tuple(self._base + 400_000 + i for i in range(n))

@@ -37,7 +37,7 @@ def main(arguments: argparse.Namespace) -> int:
     def judged(made: LoopContext) -> Iterator[Evaluation]:
         best = best_of(history)
         spec = made.spec(best.setup, best.actions, best.training)
-        if best.evaluation.mode == "code":
+        if best.kept.mode == "code":
             yield evaluate_code(spec, best.actions, seeds=seeds)
             return
         policy = made.policy(spec, best.index, trained=best.training is not None)
