@@ -23,26 +23,33 @@ class Learner:
         self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, eps=1e-5)
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
-        """Learn from ``rollout``; ``generator`` shuffles the minibatches.
+        """Learn from ``rollout``; ``generator`` shuffles the minibatches, all but equal in size.
+
+        A rollout that the budget cut to less than one minibatch teaches nothing: eight epochs over a handful of
+        decisions, whose advantages are normalised to unit variance whatever they are worth, spoil a policy.
 
         :raises TrainerError: the weights are no longer finite.
         """
+        settings = self.hyperparameters
         steps, envs = rollout.rewards.shape
+        if steps < settings.rollout and steps * envs < settings.minibatch:
+            return
         batch = {key: values[:-1].flatten(0, 1) for key, values in rollout.observations.items()}
         actions = rollout.actions.flatten(0, 1)
-        if self.hyperparameters.normalize_observations:
+        if settings.normalize_observations:
             self.network.observations.update(batch["obs"])
         with torch.no_grad():
             # with the new moments, so that the first minibatch's ratio is 1
             old_log_probs = self.network.distribution(batch).log_prob(actions)
             advantages, returns = self._advantages(rollout)
-            if self.hyperparameters.normalize_returns:
+            if settings.normalize_returns:
                 self.network.returns.update(returns.reshape(-1, 1))
             targets = self.network.returns.scale(returns).flatten()
             advantages = (advantages.flatten() - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
-        for _ in range(self.hyperparameters.epochs):
+        parts = -(-steps * envs // settings.minibatch)
+        for _ in range(settings.epochs):
             order = torch.randperm(steps * envs, generator=generator)
-            for rows in torch.split(order, self.hyperparameters.minibatch):
+            for rows in torch.tensor_split(order, parts):
                 chosen = {key: values[rows] for key, values in batch.items()}
                 self._step(chosen, actions[rows], old_log_probs[rows], advantages[rows], targets[rows])
         if not all(bool(torch.isfinite(p).all()) for p in self.network.parameters()):

@@ -1,0 +1,203 @@
+"""One update of PPO, against closed forms: advantages, the surrogate's gradient, what is left alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import torch
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.distribution import ActionLayout, HeadShape
+from rlgpt.rl.evaluate import evaluate
+from rlgpt.rl.learner import Learner
+from rlgpt.rl.network import ActorCritic
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.rollout import Rollout
+from rlgpt.testing.counting import TO_ROW, grid_spec
+
+GAMMA, LAMBDA = 0.9, 0.8
+LAYOUT = ActionLayout(
+    ("base", "a"),
+    (HeadShape("box", 2, ("x", "y")), HeadShape("box", 1, ("a.p",))),
+    torch.tensor([[1, 1, 0], [0, 0, 1]]).bool().numpy(),
+)
+SIZE = 3
+
+
+def learner(**changes: Any) -> Learner:
+    settings = Hyperparameters(
+        **{"envs": 2, "rollout": 5, "minibatch": 10, "epochs": 1, "hidden": (8,), "gae_lambda": LAMBDA, **changes}
+    )
+    torch.manual_seed(0)
+    network = ActorCritic(LAYOUT, tuple(f"o[{i}]" for i in range(SIZE)), {}, settings)
+    with torch.no_grad():
+        network.output.weight.normal_()
+    return Learner(network, settings, GAMMA)
+
+
+def rollout(steps: int = 5, envs: int = 2, seed: int = 1) -> Rollout:
+    g = torch.Generator().manual_seed(seed)
+    terminated, ended = torch.zeros(steps, envs).bool(), torch.zeros(steps, envs).bool()
+    if steps > 3:
+        ended[1, 0] = ended[2, 1] = terminated[2, 1] = True
+    count = int(ended.sum())
+    actions = torch.randn(steps, envs, LAYOUT.action_size, generator=g)
+    actions[..., 0] = torch.randint(0, 2, (steps, envs), generator=g)
+    return Rollout(
+        {
+            "obs": torch.randn(steps + 1, envs, SIZE, generator=g),
+            "action_mask": torch.ones(steps + 1, envs, 2),
+            "duration": torch.ones(steps + 1, envs, 1),
+        },
+        actions,
+        3 + 5 * torch.randn(steps, envs, generator=g),
+        torch.randint(1, 9, (steps, envs), generator=g),
+        terminated,
+        ended,
+        {"obs": torch.randn(count, SIZE, generator=g), "action_mask": torch.ones(count, 2)} if count else None,
+    )
+
+
+def of_seed(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def flat(r: Rollout) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+    return {key: value[:-1].flatten(0, 1) for key, value in r.observations.items()}, r.actions.flatten(0, 1)
+
+
+def weights(trained: Learner) -> dict[str, torch.Tensor]:
+    return {key: value.clone() for key, value in trained.network.state_dict().items()}
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return all(torch.equal(one[key], other[key]) for key in one)
+
+
+@torch.no_grad()
+def direct_advantages(of: Learner, r: Rollout) -> torch.Tensor:
+    """The definition, decision by decision, with values in units of reward."""
+    moments = of.network.returns
+
+    def value(observation: torch.Tensor) -> float:
+        scaled = float(of.network.scaled_value({"obs": observation[None]}))
+        return scaled * float((moments.var + 1e-8).sqrt()) + float(moments.mean)
+
+    steps, envs = r.rewards.shape
+    found, last = torch.zeros(steps, envs), 0
+    deltas = torch.zeros(steps, envs)
+    for t in range(steps):
+        for n in range(envs):
+            discount = GAMMA ** int(r.durations[t, n])
+            following = value(r.observations["obs"][t + 1, n])
+            if r.ended[t, n]:
+                assert r.lasts is not None
+                following, last = value(r.lasts["obs"][last]), last + 1
+            if r.terminated[t, n]:
+                following = 0.0
+            deltas[t, n] = float(r.rewards[t, n]) + discount * following - value(r.observations["obs"][t, n])
+    for n in range(envs):
+        for t in range(steps):
+            weight = 1.0
+            for i in range(t, steps):
+                found[t, n] += weight * deltas[i, n]
+                if r.ended[i, n]:
+                    break
+                weight *= GAMMA ** int(r.durations[i, n]) * LAMBDA
+    return found
+
+
+def test_advantages_are_in_units_of_reward_whatever_the_returns_moments() -> None:
+    """Values are unscaled before they meet rewards; an episode cut short is worth its own last observation."""
+    of, r = learner(), rollout()
+    of.network.returns.update(40 + 7 * torch.randn(500, 1))
+    with torch.no_grad():
+        advantages, targets = of._advantages(r)
+        values = of._values(flat(r)[0]).view(5, 2)
+    torch.testing.assert_close(advantages, direct_advantages(of, r), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(targets, advantages + values)
+
+
+def test_the_first_step_is_along_the_policy_gradient() -> None:
+    """At ratio 1: the gradient of -mean(A log p), A normalised, and of the value's squared error."""
+    of, r = learner(max_grad_norm=1e9, entropy_coef=0.0, value_coef=0.5), rollout()
+    batch, actions = flat(r)
+    expected = learner(max_grad_norm=1e9)
+    expected.network.observations.update(batch["obs"])
+    advantages = direct_advantages(expected, r).flatten()
+    targets = advantages + expected._values(batch).detach()
+    expected.network.returns.update(targets[:, None])
+    advantages = (advantages - advantages.mean()) / advantages.std(correction=0)
+    policy = -(advantages * expected.network.distribution(batch).log_prob(actions)).mean()
+    error = (expected.network.scaled_value(batch) - expected.network.returns.scale(targets)).square().mean()
+    (policy + 0.5 * error).backward()  # type: ignore[no-untyped-call]
+    of.update(r, of_seed(0))
+    for (name, got), want in zip(of.network.named_parameters(), expected.network.parameters(), strict=True):
+        assert got.grad is not None
+        assert want.grad is not None
+        torch.testing.assert_close(got.grad, want.grad, rtol=1e-3, atol=1e-5, msg=name)
+
+
+def test_what_went_beyond_the_clip_pulls_no_further() -> None:
+    of, r = learner(entropy_coef=0.0, value_coef=0.0), rollout()
+    batch, actions = flat(r)
+    now = of.network.distribution(batch).log_prob(actions).detach()
+    advantages = torch.ones(10)
+    for shift, sign, moves in ((1.0, 1.0, False), (-1.0, -1.0, False), (1.0, -1.0, True), (0.0, 1.0, True)):
+        before = weights(of)
+        of.optimizer.state.clear()
+        of._step(batch, actions, now - shift, sign * advantages, torch.zeros(10))
+        assert same(before, weights(of)) != moves
+        of.network.load_state_dict(before)
+
+
+def test_rewards_of_any_scale_teach_the_same() -> None:
+    """With returns normalised and no critic to speak of, ten times the reward is the same update."""
+    one, ten, r = learner(), learner(), rollout()
+    for each in (one, ten):
+        torch.nn.init.zeros_(each.network.value.weight)
+    one.update(r, of_seed(0))
+    ten.update(dataclasses.replace(r, rewards=10 * r.rewards), of_seed(0))
+    for key, value in one.network.state_dict().items():
+        if not key.startswith("returns."):
+            torch.testing.assert_close(ten.network.state_dict()[key], value, rtol=1e-3, atol=1e-5)
+
+
+def test_a_remnant_smaller_than_a_minibatch_teaches_nothing() -> None:
+    """The budget may cut the last rollout to one decision of each environment."""
+    of = learner(minibatch=8)
+    before = weights(of)
+    of.update(rollout(steps=3), of_seed(0))
+    assert same(before, weights(of))
+    of.update(rollout(steps=4), of_seed(0))
+    assert not same(before, weights(of))
+
+
+def test_a_whole_rollout_teaches_however_small() -> None:
+    of = learner(rollout=3, minibatch=64)
+    before = weights(of)
+    of.update(rollout(steps=3), of_seed(0))
+    assert not same(before, weights(of))
+
+
+def test_minibatches_are_of_nearly_one_size() -> None:
+    sizes = []
+
+    class Watched(Learner):
+        def _step(self, batch: Any, actions: torch.Tensor, *rest: torch.Tensor) -> None:
+            sizes.append(len(actions))
+
+    given = learner(minibatch=9, epochs=2)
+    Watched(given.network, given.hyperparameters, GAMMA).update(rollout(), of_seed(0))
+    assert sizes == [5, 5, 5, 5]
+
+
+def test_evaluation_learns_nothing(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW)
+    PPO().train(spec, budget=300, seed=0, folder=tmp_path / "a", hyperparameters=Hyperparameters(rollout=8))
+    policy: Any = PPO().load(tmp_path / "a", spec)
+    before = {key: value.clone() for key, value in policy.network.state_dict().items()}
+    evaluate(policy, spec, seeds=range(3), greedy=False)
+    assert same(before, policy.network.state_dict())
+    assert float(before["observations.count"].min()) > 0
