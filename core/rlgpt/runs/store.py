@@ -1,4 +1,4 @@
-"""A run's folder. Every stage is written once, whole; a stage that is there is not done again."""
+"""A run's folder. Every stage is written whole; a stage that is there is not done again."""
 
 from __future__ import annotations
 
@@ -94,9 +94,9 @@ class Run:
         write_atomic(path, adapter.dump_json(value, indent=1))
         return value
 
-    def done(self, name: str) -> bool:
-        """Whether stage ``name`` is finished."""
-        return (self.folder / f"{name}.json").exists()
+    def rewrite(self, name: str, value: BaseModel) -> None:
+        """Put a fuller value in the place of stage ``name``, whole (an iteration, once the critic has spoken)."""
+        write_atomic(self.folder / f"{name}.json", value.model_dump_json(indent=1))
 
     def iterations(self) -> tuple[Iteration, ...]:
         """Every finished iteration, in order."""
