@@ -333,7 +333,14 @@ def test_the_child_gets_no_secrets_and_few_threads() -> None:
 
 
 def test_a_group_ends_with_all_its_processes() -> None:
-    script = "import subprocess, sys; subprocess.Popen(['sleep', '600']); print(1, flush=True); sys.stdin.read()"
+    script = (
+        "import subprocess, sys, torch\n"
+        "torch.multiprocessing.set_sharing_strategy('file_system')\n"
+        "kept = torch.zeros(8).share_memory_()\n"
+        "subprocess.Popen(['sleep', '600'])\n"
+        "print(1, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
     leader = subprocess.Popen(
         [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
@@ -342,7 +349,9 @@ def test_a_group_ends_with_all_its_processes() -> None:
     leader.stdout.readline()
     below = psutil.Process(leader.pid).children()
     assert below
+    assert list(Path("/dev/shm").glob(f"torch_{leader.pid}_*"))
     end_group(leader.pid)
+    assert not list(Path("/dev/shm").glob(f"torch_{leader.pid}_*"))
     leader.wait()
     assert not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in below)
     leader.stdin.close()

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import gymnasium
-import numpy as np
 
 from rlgpt.domain import CodedAction, Task
 from rlgpt.rl.base import EnvSpec
 from rlgpt.testing.counting import CountingGrid, counted, grid_spec
 
-Fault = Literal["raise", "hang", "kill", "reward"]
-"""The environment raises; never returns; its process is killed; every reward from then on is NaN."""
+Fault = Literal["raise", "hang", "kill"]
+"""The environment raises; never returns; its process is killed."""
 
 
 class Faulty(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -29,7 +28,7 @@ class Faulty(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.path, self.fault, self.at = Path(path), fault, at
 
     def step(self, action: Any) -> Any:
-        observation, reward, *rest = super().step(action)
+        outcome = super().step(action)
         if counted(self.path) >= self.at:
             if self.fault == "raise":
                 raise ValueError("the simulator exploded")
@@ -37,8 +36,7 @@ class Faulty(gymnasium.Wrapper[Any, Any, Any, Any]):
                 threading.Event().wait()
             if self.fault == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
-            reward = np.nan
-        return observation, reward, *rest
+        return outcome
 
 
 class FaultyGrid(CountingGrid):

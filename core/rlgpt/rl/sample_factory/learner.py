@@ -121,8 +121,6 @@ class OptionLearner(Learner):  # type: ignore[misc]
             buffer["valids"][:, :-1] = (buffer["policy_id"] == self.policy_id) & fresh
             if not self.actor_critic.training:
                 self.actor_critic.train()
-            if not bool(torch.isfinite(buffer["rewards"]).all()):
-                raise TrainerError("the environment's reward holds NaN or infinity; mend its reward or reward terms.")
             observations = buffer.pop("obs")
             durations = observations["duration"][:, 1:, 0]
             cut = buffer["time_outs"].bool() & buffer["dones"].bool()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import sys
 import threading
 import time
@@ -41,7 +40,7 @@ def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float =
             stop.set()
         stop.set()
         time.sleep(patience)
-        os.killpg(os.getpgrp(), signal.SIGKILL)
+        end_group(os.getpgrp())
 
     threading.Thread(target=follow, name=_FOLLOWER, daemon=True).start()
 
@@ -73,18 +72,19 @@ def members(group: int) -> list[psutil.Process]:
 
 
 def end_group(group: int, *, patience: float = 3.0) -> None:
-    """Kill a process group, last of all those of its processes that unlink shared memory and semaphores.
+    """Kill a process group, last of all those of its processes that unlink semaphores, and this one if it is in it.
 
-    Those end by themselves once the others are gone, so they get ``patience`` seconds for it.
+    Those end by themselves once the others are gone, so they get ``patience`` seconds for it. Torch's shared memory is
+    unlinked here.
     """
     left = members(group)
-    workers = [p for p in left if not _cleans(p)]
-    _kill(workers)
-    psutil.wait_procs(left, timeout=patience)
-    _kill(members(group))
     for process in left:
         for file in Path("/dev/shm").glob(f"torch_{process.pid}_*"):
             file.unlink(missing_ok=True)
+    others = [p for p in left if p.pid != os.getpid()]
+    _kill([p for p in others if not _cleans(p)])
+    psutil.wait_procs(others, timeout=patience)
+    _kill(members(group))
 
 
 def _kill(processes: list[psutil.Process]) -> None:
