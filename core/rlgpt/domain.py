@@ -102,10 +102,6 @@ class ActionPlan(Value):
     def coded(self) -> tuple[SubAction, ...]:
         return tuple(s for s in self.sub_actions if s.kind == "code")
 
-    @property
-    def learned(self) -> tuple[SubAction, ...]:
-        return tuple(s for s in self.sub_actions if s.kind == "rl")
-
 
 class CodedAction(Value):
     """An option written by a language model: a generator function ``run(**parameters)`` that yields primitives.
@@ -346,7 +342,7 @@ class Provenance(Value):
     success_rate: float | None = None
     episodes: int = 0
     primitive_steps: int = Field(default=0, description="all steps of the run that made it")
-    model: str = ""
+    model: str = Field(default="", description="the language models that wrote it")
 
 
 class Bundle(Value):

@@ -54,6 +54,7 @@ def test_a_run_from_plan_to_bundle(tmp_path: Path) -> None:
     assert bundle.actions == result.history[record.best or 0].actions
     assert bundle.tested_on is not None
     assert bundle.tested_on.primitive_steps == record.steps.total
+    assert bundle.tested_on.model == "fake"
     roles = [k.role for k in llm.keys if k.iteration == 0]
     assert roles == ["slow", "fast", "fast", "review", "setup", "critic"]
 

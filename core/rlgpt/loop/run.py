@@ -9,6 +9,7 @@ from rlgpt.agents.brief import make_brief
 from rlgpt.agents.deadloop import of_run
 from rlgpt.domain import Bundle, Evaluation, Iteration, Provenance, Steps
 from rlgpt.errors import LLMError
+from rlgpt.llm.exchange import read_exchanges
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.outer import best_of, learn
 from rlgpt.loop.spending import spent, under_way
@@ -122,5 +123,6 @@ def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> 
             success_rate=report.sampled.success_rate,
             episodes=len(report.sampled.episodes),
             primitive_steps=steps.total,
+            model=", ".join(sorted({e.reply.model for e in read_exchanges(ctx.run.folder / "llm.jsonl")})),
         ),
     )

@@ -1,0 +1,125 @@
+"""Runs that stop at an awkward moment, or go on with other settings: nothing is lost, stale or forgotten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rlgpt.errors import TranscriptEnded
+from rlgpt.llm.base import Request
+from rlgpt.loop import run
+from rlgpt.rl.ppo import PPO
+from rlgpt.runs import Run
+from rlgpt.sandbox import Budgets
+from rlgpt.testing.llm import FakeLLM
+from story import BROKEN, SETTINGS, context, reply
+
+ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
+
+
+def test_a_model_that_stops_at_the_critique_loses_no_iteration(tmp_path: Path) -> None:
+    def speechless(request: Request) -> str:
+        if request.key.role == "critic":
+            raise TranscriptEnded("no critique is recorded")
+        return reply(request)
+
+    result = run(context(tmp_path, PPO(), FakeLLM(speechless)))
+    assert result.stopped is not None
+    assert [i.critique for i in result.history] == [None]
+    assert result.report is not None
+    assert (tmp_path / "bundle" / "bundle.json").exists()
+    resumed = run(context(tmp_path, PPO()))
+    assert resumed.stopped is None
+    assert [i.critique is not None for i in resumed.history] == [True, False]
+    assert Run.open(tmp_path).iterations() == resumed.history
+
+
+def test_steps_of_an_iteration_that_was_stopped_are_on_the_bill(tmp_path: Path) -> None:
+    def stops_at_setup(request: Request) -> str:
+        if request.key.role == "setup":
+            raise TranscriptEnded("no setup is recorded")
+        return reply(request)
+
+    run(context(tmp_path, PPO(), FakeLLM(stops_at_setup)))
+    attempts = [json.loads(p.read_text())["steps"] for p in tmp_path.glob("iterations/0/actions/*/*.json")]
+    record = Run.open(tmp_path).record
+    assert record.status == "stopped"
+    assert record.steps.rehearsal == record.steps.total == sum(attempts) > 0
+
+
+def test_a_finished_run_that_goes_on_reports_anew(tmp_path: Path) -> None:
+    first = run(context(tmp_path, PPO(), settings=ONCE))
+    llm = FakeLLM(reply)
+    more = run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"report_episodes": 3})))
+    assert (len(first.history), len(more.history)) == (1, 2)
+    assert llm.keys[0].role == "critic", "the next plan needs what the last one's critic never said"
+    assert first.report is not None
+    assert more.report is not None
+    assert (len(first.report.sampled.episodes), len(more.report.sampled.episodes)) == (6, 3)
+    assert more.report.iteration == Run.open(tmp_path).record.best
+
+
+def test_killed_between_the_iteration_and_the_record_of_it(tmp_path: Path) -> None:
+    run(context(tmp_path, PPO(), settings=ONCE))
+    before = Run.open(tmp_path).record
+    report = (tmp_path / "report.json").stat().st_mtime_ns
+    path = tmp_path / "run.json"
+    stale: dict[str, Any] = {"status": "running", "best": None, "iterations": 0, "success_rate": None}
+    path.write_text(json.dumps({**json.loads(path.read_text()), **stale}))
+    run(context(tmp_path, PPO(), settings=ONCE))
+    assert Run.open(tmp_path).record == before
+    assert (tmp_path / "report.json").stat().st_mtime_ns == report, "a finished stage was done again"
+
+
+def test_a_source_is_held_to_the_runs_own_budgets(tmp_path: Path) -> None:
+    def nothing_kept(request: Request) -> str:
+        return setup(request, coded_actions=[]) if request.key.role == "setup" else reply(request)
+
+    ctx = context(tmp_path, PPO(), FakeLLM(nothing_kept), settings=ONCE, budgets=Budgets(source_bytes=40))
+    attempts = run(ctx).history[0].rehearsals["to_row"]
+    assert [a.verdict.kind for a in attempts if a.verdict] == ["lint", "lint"]
+    assert sum(a.steps for a in attempts) == 0
+
+
+def setup(request: Request, **changes: Any) -> str:
+    return json.dumps({**json.loads(reply(request)), **changes})
+
+
+@pytest.mark.parametrize("kind", ["slow_fast_critic", "code_only", "untrained"])
+def test_no_action_survives_its_repairs(tmp_path: Path, kind: str) -> None:
+    meta = json.dumps({"thoughts": "", "doc": "Walk to the row of the key.", "parameters": [], "max_steps": 10})
+
+    def hopeless(request: Request) -> str:
+        if request.key.role == "fast":
+            return f"{meta}\n```python\n{BROKEN}\n```"
+        return setup(request, coded_actions=[]) if request.key.role == "setup" else reply(request)
+
+    result = run(context(tmp_path, PPO(), FakeLLM(hopeless), kind=kind))
+    assert [i.actions for i in result.history] == [(), ()]
+    assert result.report is not None
+    assert result.report.mode == ("code" if kind == "code_only" else "policy")
+    assert Run.open(tmp_path).record.status == "finished"
+
+
+def test_a_plan_may_leave_everything_to_learning_and_a_setup_may_drop_what_was_coded(tmp_path: Path) -> None:
+    """And a warm start finds no policy that sees what this one sees: it begins afresh."""
+
+    def changes_its_mind(request: Request) -> str:
+        if request.key.role == "slow" and request.key.iteration == 0:
+            part = {
+                "name": "search",
+                "kind": "rl",
+                "description": "all of it is searched for",
+                "reason": "it is simple",
+            }
+            return json.dumps({"thoughts": "", "sub_actions": [part]})
+        if request.key.role == "setup":
+            seen = ["agent", "key"] if request.key.iteration == 0 else ["agent", "key", "door", "holding"]
+            return setup(request, coded_actions=[], observation_keys=seen)
+        return reply(request)
+
+    result = run(context(tmp_path, PPO(), FakeLLM(changes_its_mind)))
+    assert [len(i.actions) for i in result.history] == [0, 1]
+    assert all(i.training is not None for i in result.history)
