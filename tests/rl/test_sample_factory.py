@@ -36,7 +36,7 @@ from rlgpt.rl.sample_factory.board import (
 )
 from rlgpt.rl.sample_factory.job import BOARD, LEDGER, VERDICTS, Job
 from rlgpt.rl.sample_factory.lock import exclusive
-from rlgpt.rl.sample_factory.processes import child_environment, end_group, tail
+from rlgpt.rl.sample_factory.processes import child_environment, end_group, members, tail
 from rlgpt.rl.sample_factory.resume import resumable
 from rlgpt.testing.counting import BROKEN, WANDER, counted, grid_spec
 from rlgpt.testing.smdp import SETUP, TASK, WALK, fork_plugin
@@ -353,7 +353,7 @@ def test_a_group_ends_with_all_its_processes() -> None:
     end_group(leader.pid)
     assert not list(Path("/dev/shm").glob(f"torch_{leader.pid}_*"))
     leader.wait()
-    assert not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in below)
+    assert members(leader.pid) == []
     leader.stdin.close()
     leader.stdout.close()
 
