@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-
-import numpy as np
 
 from rlgpt.errors import PluginError, UnknownNameError
 from rlgpt.plugin.base import Context, RewardTerm
@@ -51,7 +50,7 @@ class Shaping:
     @staticmethod
     def _value(term: RewardTerm, ctx: Context) -> float:
         value = float(term.value(ctx))
-        if not np.isfinite(value):
+        if not math.isfinite(value):
             raise PluginError(
                 f"reward term {term.name!r} is {value} at step {ctx.step} of {ctx.task.id}; mend its value()."
             )

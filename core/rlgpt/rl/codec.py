@@ -86,8 +86,8 @@ def _stretch(part: gymnasium.Space[Any]) -> Callable[[Any], Any]:
     span = high - low
 
     def stretch(value: Any) -> Any:
-        share = (np.asarray(value, np.float64).clip(-1.0, 1.0).reshape(shape) + 1.0) / 2.0
-        return (low + share * span).clip(low, high).astype(dtype)
+        share = (np.minimum(np.maximum(np.asarray(value, np.float64), -1.0), 1.0).reshape(shape) + 1.0) / 2.0
+        return np.minimum(np.maximum(low + share * span, low), high).astype(dtype)
 
     return stretch
 

@@ -40,7 +40,7 @@ class Adapter(gymnasium.Env[Any, Any]):
     decision's own; and for each entry the networks read, ``last_ENTRY``, the episode's last observation where a time
     limit cut it (zeros elsewhere).
 
-    Its action space is always a Tuple, so that one distribution class serves every space.
+    A mask that masks nothing, for want of branches, is left out: each entry costs at every step.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium's own attribute
@@ -55,13 +55,15 @@ class Adapter(gymnasium.Env[Any, Any]):
         assert isinstance(inner, spaces.Dict)
         self._entries = policy_entries(inner)
         self._hidden = [key for key, entry in inner.spaces.items() if 0 in (entry.shape or ())]
+        if not env.layout.branches:
+            self._hidden.append("action_mask")
         self._blank: dict[str, NDArray[Any]] = {
             LAST + key: np.zeros(inner[key].shape or (), inner[key].dtype or np.float32) for key in self._entries
         }
         shown = {key: entry for key, entry in inner.spaces.items() if key not in self._hidden}
         self.observation_space = spaces.Dict({**shown, **{LAST + key: inner[key] for key in self._entries}})
         self._is_tuple = isinstance(env.action_space, spaces.Tuple)
-        self.action_space = env.action_space if self._is_tuple else spaces.Tuple((env.action_space,))
+        self.action_space = env.action_space
         self._quarantined = frozenset(job.spec.quarantined) & set(job.coded)
 
     @classmethod
@@ -92,9 +94,7 @@ class Adapter(gymnasium.Env[Any, Any]):
         if board is not None:
             board.begin(self._row)
         action = actions[0]
-        observation, reward, terminated, truncated, info = self.env.step(
-            tuple(action) if self._is_tuple else _only(action)
-        )
+        observation, reward, terminated, truncated, info = self.env.step(tuple(action) if self._is_tuple else action)
         observation = self._shown(observation)
         report: dict[str, Any] = {}
         if board is not None:
@@ -150,8 +150,3 @@ class Adapter(gymnasium.Env[Any, Any]):
                     board.violation(self._row, self._job.coded.index(verdict.action))
                 if file.tell() < _VERDICT_BYTES:
                     file.write(verdict.model_dump_json().encode() + b"\n")
-
-
-def _only(action: Any) -> Any:
-    """The one part of a Tuple of length 1: Sample Factory gives an int where it is discrete, a list where it is not."""
-    return action[0] if isinstance(action, list) else action

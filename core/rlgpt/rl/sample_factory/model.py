@@ -35,6 +35,8 @@ class OptionActorCritic(nn.Module):
             torch.manual_seed(cfg.job.seed)
             self.network = ActorCritic(cfg.layout, cfg.observation_names, images, hyperparameters)
         self._last: BranchedDistribution | None = None
+        # Sample Factory asks for them at every gradient step, and finding them costs as much as clipping them
+        self._learnable = [p for p in super().parameters() if p.numel()]
 
     @property
     def layout(self) -> ActionLayout:
@@ -50,7 +52,7 @@ class OptionActorCritic(nn.Module):
 
     def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
         """Those there is something to learn of: Sample Factory's statistics fail on empty ones (no Gaussians)."""
-        return (p for p in super().parameters(recurse) if p.numel())
+        return iter(self._learnable)
 
     # -- called by Sample Factory -------------------------------------------------------------------------------------
 
