@@ -109,7 +109,7 @@ class Trainer(ABC):
 
     @abstractmethod
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
-        """The newest policy in ``folder``. Safe: weights only, no code.
+        """The policy that did best in the training in ``folder`` (see :mod:`rlgpt.rl.best`). Safe: weights, no code.
 
         :raises TrainerError: there is none, or it does not fit ``spec``.
         """

@@ -14,9 +14,14 @@ from rlgpt.domain import Value
 from rlgpt.errors import TrainerError
 from rlgpt.files import write_atomic
 from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.best import Score
 from rlgpt.rl.tally import TallyState
 
 FILE = "policy.pt"
+"""The newest: what a training resumes from."""
+
+BEST = "best.pt"
+"""The best by :mod:`rlgpt.rl.best`: what is judged, and what a warm start takes over."""
 
 
 class TrainingState(Value):
@@ -28,6 +33,7 @@ class TrainingState(Value):
     decisions: int = 0
     seconds: float = 0.0
     tally: TallyState = TallyState()
+    best: Score | None = None
 
 
 class Checkpoint:
@@ -38,7 +44,8 @@ class Checkpoint:
     ) -> None:
         self.state, self.weights, self.optimizer, self.generator = state, weights, optimizer, generator
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, *, best: bool = False) -> None:
+        """Write it, as the best too where it is."""
         content = {
             "state": self.state.model_dump_json(),
             "weights": self.weights,
@@ -47,17 +54,24 @@ class Checkpoint:
         }
         buffer = io.BytesIO()
         torch.save(content, buffer)
+        if best:
+            write_atomic(folder / BEST, buffer.getvalue())
         write_atomic(folder / FILE, buffer.getvalue())
 
     @classmethod
-    def load(cls, folder: Path) -> Checkpoint:
+    def load_best(cls, folder: Path) -> Checkpoint:
+        """The best, or the newest where too few episodes have ended to tell; see :meth:`load`."""
+        return cls.load(folder, BEST if (folder / BEST).is_file() else FILE)
+
+    @classmethod
+    def load(cls, folder: Path, name: str = FILE) -> Checkpoint:
         """Read what :meth:`save` wrote: tensors, numbers and text only.
 
         :raises TrainerError: there is none, or it cannot be read.
         """
-        path = folder / FILE
+        path = folder / name
         if not path.is_file():
-            raise TrainerError(f"{folder} holds no trained policy ({FILE} is missing); train one there first.")
+            raise TrainerError(f"{folder} holds no trained policy ({name} is missing); train one there first.")
         try:
             content = torch.load(path, map_location="cpu", weights_only=True)
             state = TrainingState.model_validate_json(content["state"])

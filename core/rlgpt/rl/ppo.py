@@ -14,6 +14,7 @@ import torch
 from rlgpt.domain import TrainingRecord
 from rlgpt.errors import TrainerError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
+from rlgpt.rl.best import is_best, recent_score
 from rlgpt.rl.checkpoint import FILE, Checkpoint, TrainingState
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.ledger import Ledger
@@ -63,7 +64,7 @@ class PPO(Trainer):
             generator = torch.Generator().manual_seed(seed)
             if checkpoint is None:
                 if warm_start is not None:
-                    other = Checkpoint.load(warm_start)
+                    other = Checkpoint.load_best(warm_start)
                     take_over(network, other.weights, dict(other.state.axis_names))
                 state = TrainingState(hyperparameters=hyperparameters, axis_names=network.axis_names())
                 _save(folder, state, learner, generator)
@@ -80,8 +81,8 @@ class PPO(Trainer):
                 return run.record(self.name, ledger.total)
 
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
-        """The newest policy in ``folder``; see :meth:`Trainer.load`."""
-        checkpoint = Checkpoint.load(folder)
+        """The best policy of the training in ``folder``; see :meth:`Trainer.load`."""
+        checkpoint = Checkpoint.load_best(folder)
         network = _network(spec, checkpoint.state.hyperparameters, 0)
         fit(network, checkpoint, folder)
         return NetworkPolicy(network)
@@ -123,7 +124,7 @@ class _Run:
         self.spec = with_quarantined(spec, self.tally.quarantined)
         self.learner, self.generator, self.folder = learner, generator, folder
         self.decisions, self._before, self._start = state.decisions, state.seconds, time.monotonic()
-        self._given = spec.quarantined
+        self._given, self._best = spec.quarantined, state.best
 
     def segments(self, vector: Vector, ledger: Ledger, budget: int, every: int, progress: Progress | None) -> None:
         """Train until ``budget`` steps are in the ledger, or ``progress`` asks for a stop."""
@@ -140,7 +141,10 @@ class _Run:
             point = self.tally.close_point(primitive_steps=spent, decisions=self.decisions)
             if self.tally.close_segment():
                 vector.quarantine((*self._given, *self.tally.quarantined))
-            _save(self.folder, self._state(), self.learner, self.generator)
+            score = recent_score(self.tally.curve)
+            best = point is not None and is_best(score, self._best)
+            self._best = score if best else self._best
+            _save(self.folder, self._state(), self.learner, self.generator, best=best)
             stop = progress is not None and point is not None and progress(point)
             if stop or spent >= budget:
                 return
@@ -168,6 +172,7 @@ class _Run:
             decisions=self.decisions,
             seconds=self._seconds,
             tally=self.tally.state(),
+            best=self._best,
         )
 
 
@@ -230,6 +235,8 @@ def _restore(checkpoint: Checkpoint, learner: Learner, generator: torch.Generato
         raise TrainerError(f"the optimiser's state in {folder} does not fit its policy: {fault}.") from fault
 
 
-def _save(folder: Path, state: TrainingState, learner: Learner, generator: torch.Generator) -> None:
+def _save(
+    folder: Path, state: TrainingState, learner: Learner, generator: torch.Generator, *, best: bool = False
+) -> None:
     weights = learner.network.state_dict()
-    Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state()).save(folder)
+    Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state()).save(folder, best=best)

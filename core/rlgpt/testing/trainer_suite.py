@@ -144,16 +144,17 @@ class TrainerSuite:
     ) -> None:
         spec, folder, _, counter = trained
         before = counted(counter)
-        for path in self.checkpoints(folder):
-            whole = path.read_bytes()
-            try:
-                path.write_bytes(whole[: len(whole) // 2])
-                with pytest.raises(TrainerError, match="read"):
-                    self.make().train(spec, budget=self.budget * 2, seed=0, folder=folder, hyperparameters=SETTINGS)
-                with pytest.raises(TrainerError, match="read"):
-                    self.make().load(folder, spec)
-            finally:
-                path.write_bytes(whole)
+        whole = {path: path.read_bytes() for path in self.checkpoints(folder)}
+        try:
+            for path, content in whole.items():
+                path.write_bytes(content[: len(content) // 2])
+            with pytest.raises(TrainerError, match="read"):
+                self.make().train(spec, budget=self.budget * 2, seed=0, folder=folder, hyperparameters=SETTINGS)
+            with pytest.raises(TrainerError, match="read"):
+                self.make().load(folder, spec)
+        finally:
+            for path, content in whole.items():
+                path.write_bytes(content)
         assert counted(counter) == before
 
     def test_a_lost_checkpoint_is_an_error(self, tmp_path: Path) -> None:
