@@ -25,7 +25,8 @@ Plain = TypeAliasType("Plain", "Scalar | list[Plain] | dict[str, Plain] | None")
 class Value(BaseModel):
     """A frozen value; unknown fields are an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # what a simulator that diverged leaves behind is to be read back, not written as null
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
 
 
 class Parameter(Value):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rlgpt.domain import Episode, Evaluation
 from rlgpt.errors import TranscriptEnded
 from rlgpt.llm.base import Request
 from rlgpt.loop import run
@@ -81,6 +83,14 @@ def test_a_source_is_held_to_the_runs_own_budgets(tmp_path: Path) -> None:
     attempts = run(ctx).history[0].rehearsals["to_row"]
     assert [a.verdict.kind for a in attempts if a.verdict] == ["lint", "lint"]
     assert sum(a.steps for a in attempts) == 0
+
+
+def test_a_simulator_that_diverged_leaves_stages_that_can_be_read(tmp_path: Path) -> None:
+    here = Run.create(tmp_path, task="grid/key", seed=0, config={})
+    lost = Episode(seed=0, success=False, total_reward=-math.inf, primitive_steps=1, decisions=1)
+    for _ in range(2):
+        found = here.once("code", Evaluation, lambda: Evaluation(mode="code", episodes=(lost,)))
+    assert found.mean_reward == -math.inf
 
 
 def setup(request: Request, **changes: Any) -> str:
