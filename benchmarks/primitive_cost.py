@@ -104,9 +104,9 @@ UNITS = {
 
 def measure(*, quick: bool) -> None:
     repeats, blocks = (1, 6) if quick else (3, 150)
+    now = commit()
     found = [_repeat(blocks) for _ in range(repeats)]
     print(f"primitive: {repeats} repeats", file=sys.stderr, flush=True)
-    now = commit()
     for name, unit in UNITS.items():
         emit(f"overhead/primitive/{name}", unit=unit, **figures([micros[name] for micros in found], now, digits=2))
 

@@ -73,6 +73,7 @@ UNITS = {
 
 def measure(*, quick: bool) -> None:
     repeats, episodes, length = (1, 1, 40) if quick else (4, 5, 270)
+    now = commit()
     ratios: dict[str, list[list[float]]] = {name: [] for name in UNITS}
     micros: list[float] = []
     for repeat in range(repeats):
@@ -84,7 +85,6 @@ def measure(*, quick: bool) -> None:
         for name in ratios:
             ratios[name].append([b[name] / b["bare"] for b in blocks])
         print(f"step: repeat {repeat + 1} of {repeats}", file=sys.stderr, flush=True)
-    now = commit()
     emit("overhead/step/bare", round(float(np.median(micros)), 1), "CPU microseconds of a step")
     for name, found in ratios.items():
         emit(f"overhead/step/{name}", unit=UNITS[name], goal=GOALS.get(name), **figures(found, now))

@@ -28,10 +28,10 @@ UNITS = {
 }
 GOALS = {"sample_factory": 0.97}
 
-SLICE = 1024
-"""Steps of one turn: eight rollouts and their updates, some three seconds."""
+SLICE = 512
+"""Steps of one turn: four rollouts and their updates, one to two seconds."""
 
-WARM_UP = 2 * SLICE
+WARM_UP = 4 * SLICE
 POLL = 0.003
 PATIENCE = 300.0
 """Seconds that a trainer may take for its first steps, or for a slice."""
@@ -112,7 +112,8 @@ def contest(names: Sequence[str], folder: Path, seed: int) -> Iterator[list[Cont
 
 
 def measure(*, quick: bool) -> None:
-    repeats, slices = (1, 1) if quick else (2, 10)
+    repeats, slices = (1, 1) if quick else (3, 20)
+    now = commit()
     spent: dict[str, list[list[tuple[float, float]]]] = {name: [] for name in NAMES}
     for seed in range(repeats):
         with tempfile.TemporaryDirectory() as folder, contest(NAMES, Path(folder), seed) as made:
@@ -123,7 +124,6 @@ def measure(*, quick: bool) -> None:
                 for name in turns(NAMES, number):
                     spent[name][-1].append(by_name[name].turn())
         print(f"training: repeat {seed + 1} of {repeats}", file=sys.stderr, flush=True)
-    now = commit()
     for name in NAMES:
         rates = [[1 / cpu for cpu, _ in found] for found in spent[name]]
         emit(f"overhead/training/{name}/rate", unit="primitive steps per CPU-second", **figures(rates, now, digits=1))
