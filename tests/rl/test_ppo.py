@@ -25,7 +25,7 @@ class TestPPO(TrainerSuite):
     make = PPO
 
     def checkpoints(self, folder: Path) -> list[Path]:
-        return [folder / "policy.pt"]
+        return sorted(folder.glob("*.pt"))
 
 
 def train(folder: Path, spec: EnvSpec, *, budget: int = 600, trainer: PPO | None = None, **more: Any) -> TrainingRecord:
