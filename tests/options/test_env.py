@@ -174,6 +174,26 @@ def test_where_nothing_may_start_there_is_still_a_choice() -> None:
     assert env.step(1)[4]["ended"] == "masked"
 
 
+def test_what_the_plugin_decides_is_asked_at_every_step() -> None:
+    class Guarded(GridPlugin):
+        def applicable(self, action: str, view: Any) -> bool:
+            return bool(view["agent"] != view["key"])
+
+    for plugin, after in ((Guarded(), 0), (GridPlugin(), 1)):
+        env = extend(plugin.make_env(KEY, seed=0), (TO_KEY,), plugin=plugin, task=KEY)
+        assert env.reset(seed=0)[1]["action_mask"][-1] == 1
+        assert env.step(env.extension.write("to_key"))[4]["action_mask"][-1] == after
+
+
+def test_a_mask_is_the_receivers_own() -> None:
+    env = grid(TO_KEY, WALK, quarantined=["walk"])
+    masks = [env.reset(seed=0)[1]["action_mask"]]
+    for _ in range(3):
+        masks[-1][:] = 0
+        masks.append(env.step(env.extension.write("to_key"))[4]["action_mask"])
+        assert list(masks[-1]) == [1] * (len(masks[-1]) - 1) + [0]
+
+
 def test_exceptions_of_the_environment_propagate() -> None:
     env = grid(TO_KEY)
     env.reset(seed=0)
