@@ -17,7 +17,7 @@ from rlgpt.runs import Run
 from rlgpt.sandbox import Sandbox
 from rlgpt.testing.grid import GridPlugin
 from rlgpt.testing.llm import FakeLLM
-from story import SETTINGS, TASK, WALK, context, reply
+from story import BROKEN, SETTINGS, TASK, WALK, context, reply
 
 SOLVES = """
 def run():
@@ -161,6 +161,24 @@ def test_a_model_that_stops_ends_the_run_with_the_best_so_far(tmp_path: Path, st
     resumed = run(context(tmp_path, PPO()))
     assert len(resumed.history) == 2
     assert Run.open(tmp_path).record.status == "finished"
+
+
+def test_a_replay_that_drifts_goes_on_without_what_was_not_recorded(tmp_path: Path) -> None:
+    """A repair nobody recorded leaves the last attempt standing; a review nobody recorded lets it pass."""
+
+    def unrecorded(request: Request) -> str:
+        if request.key.role == "review" or request.key.attempt == 1:
+            raise TranscriptEnded("no such reply")
+        if request.key.iteration:
+            return reply(request).replace(BROKEN, WALK)
+        return reply(request).replace('["to_row"]', "[]")
+
+    result = run(context(tmp_path, PPO(), FakeLLM(unrecorded)))
+    first, second = result.history
+    assert [r.failed for r in first.rehearsals["to_row"]] == [True]
+    assert first.actions == ()
+    assert [(r.failed, r.review) for r in second.rehearsals["to_row"]] == [(False, None)]
+    assert [a.name for a in second.actions] == ["to_row"]
 
 
 def test_a_model_that_stops_before_anything_leaves_a_run_to_resume(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def _decisions(decisions: Sequence[Decision]) -> list[str]:
 
 
 def _bounded(texts: list[str], room: int) -> list[str]:
-    """As many texts from both ends as fit into ``room`` characters, the last one in any case: it is the one in question.
+    """As many texts from both ends as fit into ``room`` characters; the last in any case: it is the one in question.
 
     A text that is too long alone is cut.
     """

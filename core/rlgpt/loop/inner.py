@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rlgpt.agents.base import Brief, History
 from rlgpt.domain import ActionPlan, CodedAction, Finding, Rehearsal, Review, SubAction
+from rlgpt.errors import TranscriptEnded
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.rehearse import exercised, rehearse, verdict_of
 from rlgpt.sandbox import lint
@@ -55,11 +56,17 @@ def _until_it_works(
     for attempt in range(1 + ctx.settings.repairs):
         name = f"iterations/{len(history)}/actions/{sub_action.name}/{attempt}"
         ctx.observer.stage("write", sub_action=sub_action.name, attempt=attempt)
-        rehearsal = ctx.run.once(
-            name,
-            Rehearsal,
-            lambda: _attempt(ctx, brief, plan, sub_action, kept, tried, history),  # noqa: B023
-        )
+        try:
+            rehearsal = ctx.run.once(
+                name,
+                Rehearsal,
+                lambda: _attempt(ctx, brief, plan, sub_action, kept, tried, history),  # noqa: B023
+            )
+        except TranscriptEnded:
+            if not tried:
+                raise
+            ctx.observer.message(f"no further repair of {sub_action.name} was recorded: the last attempt stands")
+            break
         tried = (*tried, rehearsal)
         ctx.observer.finished("write", sub_action=sub_action.name, attempt=attempt, works=not rehearsal.failed)
         if not rehearsal.failed:
@@ -90,7 +97,11 @@ def _attempt(
         return rehearsal
     if not exercised(trace):
         return rehearsal.model_copy(update={"review": NOT_EXERCISED})
-    review = ctx.agents.critic.review(brief, sub_action, rehearsal, iteration=len(history))
+    try:
+        review = ctx.agents.critic.review(brief, sub_action, rehearsal, iteration=len(history))
+    except TranscriptEnded:  # when it was recorded this attempt was stopped, so nobody had a word to say on it
+        ctx.observer.message(f"no review of {sub_action.name} was recorded: it passes, as it ran without an error")
+        return rehearsal
     return rehearsal.model_copy(update={"review": review})
 
 

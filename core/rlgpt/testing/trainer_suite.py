@@ -173,14 +173,15 @@ class TrainerSuite:
             def __reduce__(self) -> tuple[object, tuple[str]]:
                 return os.mkdir, (str(marker),)
 
-        for path in self.checkpoints(folder):
-            whole = path.read_bytes()
-            try:
+        whole = {path: path.read_bytes() for path in self.checkpoints(folder)}
+        try:
+            for path in whole:
                 path.write_bytes(pickle.dumps({"model": Bomb(), "weights": Bomb()}))
-                with pytest.raises(TrainerError):
-                    self.make().load(folder, spec)
-            finally:
-                path.write_bytes(whole)
+            with pytest.raises(TrainerError):
+                self.make().load(folder, spec)
+        finally:
+            for path, content in whole.items():
+                path.write_bytes(content)
         assert not marker.exists()
 
     def test_a_policy_does_not_load_for_other_actions(
