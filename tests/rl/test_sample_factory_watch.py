@@ -113,6 +113,17 @@ def test_a_broken_progress_ends_the_child_too(tmp_path: Path) -> None:
         train(tmp_path / "train", grid_spec(tmp_path / "count"), progress=broken)
 
 
+def test_a_finished_training_leaves_no_shared_memory(tmp_path: Path) -> None:
+    pids: set[int] = set()
+
+    def note(point: CurvePoint) -> None:
+        pids.update(children())
+
+    train(tmp_path / "train", grid_spec(tmp_path / "count"), budget=100, progress=note)
+    assert pids
+    assert not [name for pid in pids for name in Path("/dev/shm").glob(f"torch_{pid}_*")]
+
+
 @pytest.mark.slow
 class TestParallel:
     """The library itself notices each of these after nine minutes, or never."""

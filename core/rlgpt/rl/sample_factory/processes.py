@@ -78,8 +78,8 @@ def end_group(group: int, *, patience: float = 3.0) -> None:
     unlinked here.
     """
     left = members(group)
-    for process in left:
-        for file in Path("/dev/shm").glob(f"torch_{process.pid}_*"):
+    for pid in {group, *(p.pid for p in left)}:  # the leader may be gone by itself, and leaves its memory all the same
+        for file in Path("/dev/shm").glob(f"torch_{pid}_*"):
             file.unlink(missing_ok=True)
     others = [p for p in left if p.pid != os.getpid()]
     _kill([p for p in others if not _cleans(p)])
