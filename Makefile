@@ -34,7 +34,7 @@ $(GUEST): $(VENV)/.installed $(GUEST_SOURCES)
 	$(BIN)/python -m rlgpt.sandbox.build
 	@touch $@
 
-DEMO_TASK ?= kitchen/microwave
+DEMO_TASK ?= kitchen/microwave_noisy
 DEMO_RUNS := runs/demo/$(shell date +%Y-%m-%d-%H%M%S)
 
 # Status 3 is a run that ended early but cleanly, as at the end of its transcript: its figures count.
