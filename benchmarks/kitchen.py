@@ -199,7 +199,7 @@ class _Bench:
         seeds = self.seeds.report(self.settings.report_episodes)
         none = Evaluation(mode="code", episodes=())
         judged = evaluate_code(spec, best.actions, seeds=seeds) if best.actions else none
-        return {**_figures(judged, None), "primitive_steps": 0}
+        return {**_figures(judged, None), "primitive_steps": self._design()}
 
     def untrained(self) -> dict[str, Any]:
         from rlgpt.rl.base import EnvSpec
@@ -207,13 +207,20 @@ class _Bench:
         best = self._best()
         spec = EnvSpec(self.task, best.setup, best.actions, self.plugin.name)
         policy = self.trainer.untrained(spec, seed=self.seeds.training(0), hyperparameters=self.hyperparameters)
-        return {**self._judge(policy, spec), "primitive_steps": 0}
+        return {**self._judge(policy, spec), "primitive_steps": self._design()}
 
     def _best(self) -> Any:
         from rlgpt.loop.outer import best_of
         from rlgpt.runs import Run
 
         return best_of(Run.open(self.folder("rlgpt")).iterations())
+
+    def _design(self) -> int:
+        """Primitive steps RL-GPT spent on code until it had these actions: rehearsals and trials of code alone."""
+        from rlgpt.runs import Run
+
+        past = [i for i in Run.open(self.folder("rlgpt")).iterations() if i.index <= self._best().index]
+        return sum(i.steps.rehearsal + i.steps.code for i in past)
 
     def _judge(self, policy: Any, spec: Any) -> dict[str, Any]:
         from rlgpt.rl.evaluate import evaluate
