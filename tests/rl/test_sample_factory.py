@@ -18,7 +18,7 @@ import pytest
 import torch
 from rlgpt.errors import TrainerError
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.checkpoint import Checkpoint, TrainingState
+from rlgpt.rl.checkpoint import BEST, Checkpoint, TrainingState
 from rlgpt.rl.distribution import BranchedDistribution
 from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
@@ -300,6 +300,31 @@ def test_a_resume_never_begins_at_zero_in_silence(tmp_path: Path) -> None:
         resumable(tmp_path, iterations=4)
     saved(tmp_path, {0: {"step": torch.tensor(32.0)}})
     assert resumable(tmp_path, iterations=4) is not None
+
+
+def test_the_learner_keeps_the_best_moment_and_remembers_how_good_it_was(tmp_path: Path) -> None:
+    job = job_of(tmp_path)
+    learner, _, _ = made(job)
+    assert not learner.save_best(0, "", None)
+    assert not (tmp_path / BEST).exists()
+    bias = learner.actor_critic.network.output.bias.data
+    for value, score, kept in ((1.0, (0.5, 1.0), 1.0), (2.0, (0.5, 1.0), 2.0), (3.0, (0.4, 9.0), 2.0)):
+        bias.fill_(value)
+        assert learner.save_best(0, "", score) == (kept == value)
+        assert float(Checkpoint.load(tmp_path, BEST).weights["output.bias"][0]) == kept
+    learner.save()
+
+    resumed, _, _ = made(job)
+    assert float(resumed.actor_critic.network.output.bias.data[0]) == 3.0
+    assert not resumed.save_best(0, "", (0.4, 9.0))
+    assert resumed.save_best(0, "", (0.5, 1.0))
+
+    resumed.actor_critic.network.output.bias.data.fill_(4.0)
+    resumed.save()
+    (tmp_path / "warm").mkdir()
+    warm, _, _ = made(dataclasses.replace(job, folder=tmp_path / "warm", warm_start=tmp_path))
+    assert float(warm.actor_critic.network.output.bias.data[0]) == 3.0
+    assert warm.save_best(0, "", (0.0, 0.0)), "another training's score is not its own"
 
 
 def test_steps_without_a_checkpoint_are_an_error(tmp_path: Path) -> None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.best import recent_score
+from rlgpt.rl.checkpoint import BEST, FILE, Checkpoint
+from rlgpt.rl.ppo import NetworkPolicy
 from rlgpt.rl.sample_factory import SampleFactory
+from rlgpt.testing.counting import TO_ROW, grid_spec
 from rlgpt.testing.trainer_suite import TrainerSuite
 
 
@@ -15,4 +21,20 @@ class TestSampleFactory(TrainerSuite):
     fork_budget = 6000
 
     def checkpoints(self, folder: Path) -> list[Path]:
-        return [folder / "policy.pt"]
+        return sorted(folder.glob("*.pt"))
+
+
+@pytest.mark.parametrize("budgets", [(2000,), pytest.param((2000, 2500), marks=pytest.mark.slow)])
+def test_the_best_moment_is_kept_and_loaded(budgets: tuple[int, ...], tmp_path: Path) -> None:
+    spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
+    settings = Hyperparameters(envs=4, rollout=16, minibatch=32)
+    for budget in budgets:
+        record = SampleFactory().train(spec, budget=budget, seed=0, folder=folder, hyperparameters=settings)
+        moments = [recent_score(record.curve[: i + 1]) for i in range(len(record.curve))]
+        best = Checkpoint.load(folder, BEST)
+        assert best.state.best == max(score for score in moments if score is not None)
+        assert Checkpoint.load(folder).state.best == best.state.best
+    (folder / FILE).unlink()
+    loaded = SampleFactory().load(folder, spec)
+    assert isinstance(loaded, NetworkPolicy)
+    assert all(torch.equal(weight, best.weights[name]) for name, weight in loaded.network.state_dict().items())

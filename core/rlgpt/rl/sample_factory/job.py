@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rlgpt.domain import CurvePoint
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.ppo import LEDGER as LEDGER
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings
@@ -20,6 +21,7 @@ class Job:
     """One session of training.
 
     :ivar carried: primitive steps that earlier sessions spent; a session draws other episodes than those before it.
+    :ivar curve: of earlier sessions, for a judgement reaches back beyond a resume.
     """
 
     spec: EnvSpec
@@ -31,6 +33,7 @@ class Job:
     carried: int
     seconds: float = 0.0
     warm_start: Path | None = None
+    curve: tuple[CurvePoint, ...] = ()
 
     @property
     def coded(self) -> tuple[str, ...]:

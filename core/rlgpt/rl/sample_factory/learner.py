@@ -22,6 +22,7 @@ from sample_factory.algo.utils.torch_utils import masked_select
 
 from rlgpt.errors import TrainerError
 from rlgpt.rl.advantage import semi_markov_gae
+from rlgpt.rl.best import Score, is_best
 from rlgpt.rl.checkpoint import Checkpoint, TrainingState
 from rlgpt.rl.network import take_over
 from rlgpt.rl.sample_factory.adapter import LAST
@@ -44,6 +45,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
     def init(self) -> Any:
         job: Job = self.cfg.job
         self.board, self._start = Board(job.folder / BOARD), time.monotonic()
+        self._best: Score | None = None
         data = super().init()
         self.kl_loss_func = self._kl_loss
         self.save()
@@ -69,11 +71,19 @@ class OptionLearner(Learner):  # type: ignore[misc]
                     "with that one, or train in a new folder with this one as warm_start."
                 ) from fault
             self.train_step, self.env_steps = steps_of(found), found.state.decisions
+            self._best = found.state.best
         elif job.warm_start is not None:
-            other = Checkpoint.load(job.warm_start)
+            other = Checkpoint.load_best(job.warm_start)
             take_over(network, other.weights, dict(other.state.axis_names))
 
-    def save(self) -> bool:
+    def save_best(self, policy_id: int, metric: str, score: Score | None) -> bool:
+        """The runner's judgement of the newest moment: keep it where it is the best."""
+        if not is_best(score, self._best):
+            return False
+        self._best = score
+        return self.save(best=True)
+
+    def save(self, *, best: bool = False) -> bool:
         if not self.is_initialized:
             return False
         job: Job = self.cfg.job
@@ -83,8 +93,10 @@ class OptionLearner(Learner):  # type: ignore[misc]
             axis_names=network.axis_names(),
             decisions=self.env_steps,
             seconds=job.seconds + (time.monotonic() - self._start),
+            best=self._best,
         )
-        Checkpoint(state, network.state_dict(), self.optimizer.state_dict(), torch.get_rng_state()).save(job.folder)
+        weights, optimizer = network.state_dict(), self.optimizer.state_dict()
+        Checkpoint(state, weights, optimizer, torch.get_rng_state()).save(job.folder, best=best)
         self.board.put(LEARNER, SAVED, 1)
         return True
 

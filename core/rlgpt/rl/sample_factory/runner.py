@@ -17,6 +17,7 @@ from sample_factory.utils.gpu_utils import set_global_cuda_envvars
 from signal_slot.signal_slot import Timer
 
 from rlgpt.errors import TrainerError
+from rlgpt.rl.best import recent_score
 from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.sample_factory.board import DECISIONS, RUNNER, Board
 from rlgpt.rl.sample_factory.learner import OptionLearnerWorker
@@ -24,6 +25,7 @@ from rlgpt.rl.tally import Tally, TallyState
 
 _INTERVAL = 0.02
 _POINTS = 100
+_POLICY = 0
 
 
 class BudgetedRunner(Runner):  # type: ignore[misc]
@@ -44,7 +46,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         """
         self._info, self._board, self._ledger = env_info, board, ledger
         self._budget, self._stop, self._send = budget, stop, send
-        self._tally, self._due = Tally(TallyState()), ledger.total
+        self._tally, self._due = Tally(TallyState(curve=self.cfg.job.curve)), ledger.total
         self.register_episodic_stats_handler(self._on_episode)
         self.register_observer(_CurveObserver())
         self._look_timer = Timer(self.event_loop, _INTERVAL)
@@ -84,7 +86,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         runner._tally.add_episode(ended["episode"], ended["usage"])
 
     def point(self, *, last: bool = False) -> None:
-        """Send a point of the curve where one is due."""
+        """Where one is due, send a point of the curve, and the learner the judgement of this moment."""
         steps = self._ledger.total
         if steps < self._due and not last:
             return
@@ -92,6 +94,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         if point is not None:
             self._due = steps + max(1, self._budget // _POINTS)
             self._send({"point": point.model_dump(mode="json")})
+            self.save_best.emit(_POLICY, "recent_score", recent_score(self._tally.curve))
 
     def close(self) -> None:
         self._send({"closing": True})

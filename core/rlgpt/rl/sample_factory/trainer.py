@@ -37,6 +37,9 @@ class SampleFactory(Trainer):
     environments, is masked in each of them from its next episode on. The budget ends a training in the midst of a
     rollout, with the decision that each environment is at, and what is done in 20 ms, too many.
 
+    At each point of the curve the learner is told how the newest episodes went, and keeps the best moment beside the
+    newest (:mod:`rlgpt.rl.best`), across resumes: the newest is resumed, the best is loaded and warm starts others.
+
     :param settings: processes, device, watchdog; None takes the defaults.
     :raises TrainerError: the package sample-factory is not installed.
     """
@@ -80,16 +83,17 @@ class SampleFactory(Trainer):
         with exclusive(folder) as lock:
             found = resumable(folder, iterations=_iterations(folder))
             if found is None and warm_start is not None:
-                Checkpoint.load(warm_start)
+                Checkpoint.load_best(warm_start)
             before = found.state.seconds if found else 0.0
             with Ledger(folder / LEDGER, envs) as ledger:
                 spent = ledger.total
-                job = Job(spec, seed, budget, folder, hyperparameters, self.settings, spent, before, warm_start)
+                curve = tuple(_read(folder / CURVE, CurvePoint))
+                job = Job(spec, seed, budget, folder, hyperparameters, self.settings, spent, before, warm_start, curve)
                 return self._session(job, ledger, lock, progress)
 
     def _session(self, job: Job, ledger: Ledger, lock: int, progress: Progress | None) -> TrainingRecord:
         folder, began = job.folder, time.monotonic()
-        curve = list(_read(folder / CURVE, CurvePoint))
+        curve = list(job.curve)
         board = Board.open_session(folder / BOARD, job.hyperparameters.envs, len(job.coded))
 
         def note(point: CurvePoint) -> bool | None:
