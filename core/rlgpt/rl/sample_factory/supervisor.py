@@ -24,6 +24,8 @@ from rlgpt.rl.sample_factory.processes import child_environment, end_group, main
 _POLL = 0.1
 _FAREWELL = 5.0
 """Seconds that a finished training is given to end by itself."""
+_PAUSE = 5.0
+"""Seconds between two looks that only a machine that stood still, this process with it, lets pass."""
 
 
 def supervise(job: Job, board: Board, lock: int, progress: Progress) -> None:
@@ -78,6 +80,7 @@ class _Watch:
         self._pending = b""
         self._done = self._closing = False
         self._done_at = 0.0
+        self._last_look = self._judging_from = self._began
 
     def follow(self) -> None:
         """Return when training is done."""
@@ -100,6 +103,10 @@ class _Watch:
                 self._judge()
 
     def _judge(self) -> None:
+        if self._was_paused():  # beats are stale because nobody ran, not because one of them hangs
+            self._judging_from = self._last_look + self._settings.heartbeat_timeout
+        if self._last_look < self._judging_from:
+            return
         started = self._board.get(LEARNER, ITERATIONS) > 0
         if not started and time.monotonic() - self._began < self._settings.startup_grace:
             return
@@ -117,6 +124,11 @@ class _Watch:
         raise _ChildError(
             f"hung: {found}. If a primitive step or a reset may rightly take that long, raise heartbeat_timeout"
         )
+
+    def _was_paused(self) -> bool:
+        """Whether this process did not get to look for long, as where a container or a laptop was suspended."""
+        before, self._last_look = self._last_look, time.monotonic()
+        return self._last_look - before > _PAUSE
 
     def _messages(self) -> Iterator[dict[str, Any]]:
         try:

@@ -1,0 +1,60 @@
+"""A machine that stood still is not a training that hangs."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rlgpt.rl.sample_factory import SampleFactorySettings, supervisor
+
+
+class Clock:
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def monotonic_ns(self) -> int:
+        return int(self.now * 1e9)
+
+
+class Stale:
+    """A board on which nobody has beaten for ever; told that the learner has started."""
+
+    looks = 0
+
+    def get(self, *_: Any) -> int:
+        self.looks += 1
+        return 1
+
+
+def test_after_a_pause_everybody_has_a_heartbeats_time_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, board = Clock(), Stale()
+    monkeypatch.setattr(supervisor, "time", clock)
+    monkeypatch.setattr(supervisor, "stall", lambda *_, **__: "the learner: no beat for 93 s")
+    job = SimpleNamespace(settings=SampleFactorySettings(heartbeat_timeout=25))
+    watch = supervisor._Watch(job, board, None, lambda _: None, 0)  # type: ignore[arg-type]
+
+    def look(after: float) -> None:
+        clock.now += after
+        watch._judge()
+
+    look(90.0)
+    assert board.looks == 0
+    for _ in range(24):
+        look(1.0)
+    assert board.looks == 0
+    with pytest.raises(supervisor._ChildError, match="no beat for 93 s"):
+        look(1.1)
+
+
+def test_without_a_pause_a_hang_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, board = Clock(), Stale()
+    monkeypatch.setattr(supervisor, "time", clock)
+    monkeypatch.setattr(supervisor, "stall", lambda *_, **__: "the learner: no beat for 26 s")
+    job = SimpleNamespace(settings=SampleFactorySettings())
+    watch = supervisor._Watch(job, board, None, lambda _: None, 0)  # type: ignore[arg-type]
+    clock.now += 0.1
+    with pytest.raises(supervisor._ChildError, match="no beat for 26 s"):
+        watch._judge()
