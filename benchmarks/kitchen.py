@@ -48,6 +48,9 @@ def main() -> int:
         _do(Cell(task, row, int(seed)), arguments)
         return 0
     waves = _waves(arguments.tasks, arguments.rows, arguments.seeds)
+    if arguments.table:
+        table(folder, [c for wave in waves for c in wave])
+        return 0
     whole = True
     if not arguments.report:
         extra = [f"--out={folder}", f"--budget={arguments.budget}", f"--episodes={arguments.episodes}"]
@@ -68,6 +71,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HERE / "results" / "kitchen")
     parser.add_argument("--report", action="store_true", help="measure nothing, summarise what is there")
+    parser.add_argument("--table", action="store_true", help="measure nothing, print a table in Markdown")
     parser.add_argument("--cell", nargs=3, metavar=("TASK", "ROW", "SEED"), help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -287,6 +291,33 @@ def summary(folder: Path, cells: Sequence[Cell]) -> None:
                 f"success rate, rlgpt minus {strongest}",
                 interval=[round(margin.low, 3), round(margin.high, 3)],
             )
+
+
+def table(folder: Path, cells: Sequence[Cell]) -> None:
+    """Each task and row: success sampled and greedy, steps in all and for each success, seeds."""
+    from statistics import median
+
+    from rlgpt.report.stats import interval
+
+    print("| task | row | sampled | greedy | steps in all | steps per success | seeds |")
+    print("|---|---|---|---|---|---|---|")
+    found = load(cells, folder)
+    for task, row in dict.fromkeys((c.task, c.row) for c in sorted(cells, key=lambda c: cells[0].task != c.task)):
+        results = [r for r in found if (r["task"], r["row"]) == (task, row)]
+        if not results:
+            continue
+        greedy = [r["greedy"] for r in results if r["greedy"] is not None]
+        each = [r["steps_per_success"] for r in results if r["steps_per_success"] is not None]
+        figures = (
+            task.split("/")[1],
+            f"`{row}`",
+            str(interval([r["sampled"] for r in results])),
+            str(interval(greedy)) if greedy else "",
+            f"{median(r['primitive_steps'] for r in results):,.0f}",
+            f"{median(each):,.0f}" if each else "none",
+            str(len(results)),
+        )
+        print(f"| {' | '.join(figures)} |")
 
 
 if __name__ == "__main__":

@@ -104,11 +104,9 @@ class ResetOption:
 
 @dataclass(frozen=True)
 class Limits:
-    """What the environment bears. A real robot: one environment, real time, rehearsals on its simulator."""
+    """What the environment bears: at most ``max_envs`` of it at once (a real robot: one)."""
 
     max_envs: int = 64
-    real_time: bool = False
-    rehearse_on: str | None = None
 
 
 @dataclass(frozen=True)
