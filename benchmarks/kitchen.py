@@ -16,7 +16,8 @@ Rows, for each task and seed:
 ``rlgpt_heads``     RL-GPT with independent heads (ablation, on one task)
 ==================  =================================================================================================
 
-Replies are replayed from the plugin's transcripts: seed s plays recording s modulo their number. Evaluation is on seeds
+The outer loop turns once, so that a policy is trained with all that rehearsal, code alone and selection leave of the
+budget; ``--iterations`` changes that. Replies are replayed from the plugin's transcripts: seed s plays recording s modulo their number. Evaluation is on seeds
 that nothing was selected on, sampled and greedy. Ends with lines of JSON.
 """
 
@@ -53,8 +54,9 @@ def main() -> int:
         return 0
     whole = True
     if not arguments.report:
-        extra = [f"--out={folder}", f"--budget={arguments.budget}", f"--episodes={arguments.episodes}"]
-        whole = run(__file__, waves, folder, jobs=arguments.jobs, extra=[*extra, f"--trainer={arguments.trainer}"])
+        passed = ("out", "budget", "iterations", "episodes", "trainer")
+        extra = [f"--{name}={getattr(arguments, name)}" for name in passed]
+        whole = run(__file__, waves, folder, jobs=arguments.jobs, extra=extra)
     summary(folder, [c for wave in waves for c in wave])
     return 0 if whole else 1
 
@@ -66,6 +68,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rows", nargs="+", default=every, choices=every)
     parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds 0 to N - 1")
     parser.add_argument("--budget", type=int, default=60_000, help="primitive steps of each cell")
+    parser.add_argument("--iterations", type=int, default=1, help="of the outer loop, among which the budget is shared")
     parser.add_argument("--episodes", type=int, default=50, help="of the evaluation, sampled and greedy each")
     parser.add_argument("--trainer", default="sample_factory", choices=("sample_factory", "ppo"))
     parser.add_argument("--jobs", type=int, default=2)
@@ -114,7 +117,12 @@ class _Bench:
 
         self.cell, self.out = cell, arguments.out
         self.plugin, self.task = PluginManager().task(cell.task)
-        self.settings = LoopSettings(budget=arguments.budget, report_episodes=arguments.episodes, seed=cell.seed)
+        self.settings = LoopSettings(
+            budget=arguments.budget,
+            iterations=arguments.iterations,
+            report_episodes=arguments.episodes,
+            seed=cell.seed,
+        )
         self.seeds = Seeds(cell.seed)
         self.hyperparameters = Hyperparameters(**self.plugin.trainer_defaults(self.task))
         self.trainer = _trainer(arguments.trainer)
@@ -161,7 +169,7 @@ class _Bench:
             "best": report.iteration,
             "tokens": llm.spending.tokens + llm.spending.replayed_tokens,
             "dead_loop_rate": report.dead_loop_rate,
-            "stopped": str(result.stopped or ""),
+            "stopped": type(result.stopped).__name__ if result.stopped else "",
         }
 
     def train(self, setup: Any, actions: tuple[Any, ...] = ()) -> dict[str, Any]:
