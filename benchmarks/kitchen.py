@@ -17,8 +17,8 @@ Rows, for each task and seed:
 ==================  =================================================================================================
 
 The outer loop turns once, so that a policy is trained with all that rehearsal, code alone and selection leave of the
-budget; ``--iterations`` changes that. Replies are replayed from the plugin's transcripts: seed s plays recording s modulo their number. Evaluation is on seeds
-that nothing was selected on, sampled and greedy. Ends with lines of JSON.
+budget; ``--iterations`` changes that. Replies are replayed from the plugin's transcripts: seed s plays recording s
+modulo their number. Evaluation is on seeds that nothing was selected on, sampled and greedy. Ends with lines of JSON.
 """
 
 from __future__ import annotations
