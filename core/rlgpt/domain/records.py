@@ -1,0 +1,120 @@
+"""What is made of it: critiques, rehearsals, iterations, bundles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from rlgpt.domain.events import Evaluation, Trace, TrainingRecord, Verdict
+from rlgpt.domain.values import ActionPlan, CodedAction, RLSetup, TaskId, Value
+
+
+class Finding(Value):
+    """One thing the critic found. ``action`` names a sub-action, or is empty for the whole."""
+
+    action: str = ""
+    problem: str
+    suggestion: str
+
+
+class Critique(Value):
+    """The critic's word on an iteration, for each agent separately."""
+
+    summary: str
+    for_slow: tuple[Finding, ...] = ()
+    for_fast: tuple[Finding, ...] = ()
+
+
+class Review(Value):
+    """The critic's word on one rehearsal of one coded action."""
+
+    works: bool
+    findings: tuple[Finding, ...] = ()
+
+
+class Rehearsal(Value):
+    """One attempt at a coded action: its source, what happened when it was tried, what the critic said."""
+
+    attempt: int
+    action: CodedAction
+    steps: int = Field(default=0, description="primitive steps it cost, those outside the trace too")
+    trace: Trace | None = None
+    verdict: Verdict | None = None
+    review: Review | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.verdict is not None or (self.review is not None and not self.review.works)
+
+
+class Steps(Value):
+    """Primitive steps spent, by purpose. Reporting on fresh seeds is not part of the budget and not in here."""
+
+    rehearsal: int = 0
+    code: int = 0
+    training: int = 0
+    selection: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.rehearsal + self.code + self.training + self.selection
+
+    def __add__(self, other: Steps) -> Steps:
+        return Steps(**{f: getattr(self, f) + getattr(other, f) for f in Steps.model_fields})
+
+
+class Iteration(Value):
+    """One turn of the outer loop, whole."""
+
+    index: int
+    plan: ActionPlan
+    rehearsals: Mapping[str, tuple[Rehearsal, ...]] = Field(default_factory=dict, description="by sub-action")
+    actions: tuple[CodedAction, ...] = ()
+    setup: RLSetup
+    code_evaluation: Evaluation | None = Field(
+        default=None, description="the plan's coded actions in order, on the selection seeds"
+    )
+    training: TrainingRecord | None = None
+    evaluation: Evaluation = Field(description="on the selection seeds")
+    critique: Critique | None = None
+    steps: Steps
+
+    @property
+    def kept(self) -> Evaluation:
+        """What did better on the selection seeds: the policy, or (strictly better) the plan's code alone."""
+        code = self.code_evaluation
+        return code if code is not None and code.success_rate > self.evaluation.success_rate else self.evaluation
+
+    @property
+    def success_rate(self) -> float:
+        return self.kept.success_rate
+
+
+class Provenance(Value):
+    """Where a bundle comes from and what it reached, on seeds it was not selected on."""
+
+    task: TaskId
+    versions: Mapping[str, str] = Field(default_factory=dict)
+    success_rate: float | None = None
+    episodes: int = 0
+    primitive_steps: int = Field(default=0, description="all steps of the run that made it")
+    model: str = Field(default="", description="the language models that wrote it")
+
+
+class Bundle(Value):
+    """Coded actions, the RL setup they go with, and what they were tested on. What is published and shared."""
+
+    schema_version: Literal[1] = 1
+    actions: tuple[CodedAction, ...]
+    setup: RLSetup | None = None
+    plan: ActionPlan | None = None
+    tested_on: Provenance | None = None
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        names = [a.name for a in self.actions]
+        if len(set(names)) != len(names):
+            raise ValueError(f"names of coded actions must differ, got {names}")
+        return self

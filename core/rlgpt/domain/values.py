@@ -1,0 +1,134 @@
+"""What is asked for and what is decided: tasks, plans, coded actions, how the policy learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from typing_extensions import TypeAliasType
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+"""A name that may also name a file: lower case, digits, underscore, at most 40 characters."""
+
+TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}/[a-z0-9][a-z0-9_.-]{0,79}$")]
+"""``plugin/task``."""
+
+Scalar = float | int | bool | str
+Plain = TypeAliasType("Plain", "Scalar | list[Plain] | dict[str, Plain] | None")
+"""What may cross the boundary between host and guest: JSON without NaN."""
+
+
+class Value(BaseModel):
+    """A frozen value; unknown fields are an error."""
+
+    # what a simulator that diverged leaves behind is to be read back, not written as null
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+
+class Parameter(Value):
+    """One typed, bounded argument of a primitive or of a coded action.
+
+    ``float`` and ``int`` need ``low < high`` (the range, inclusive, in ``unit``); ``choice`` needs ``choices``.
+    A coded action's parameters are ``float``: the policy chooses them from a Box.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"name": "dx", "low": -0.2, "high": 0.2, "default": 0.05, "unit": "m", "doc": "along x"}]
+        }
+    )
+
+    name: Name
+    kind: Literal["float", "int", "bool", "choice"] = "float"
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    default: Scalar
+    unit: str = ""
+    doc: str = ""
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if self.kind in ("float", "int"):
+            if self.low is None or self.high is None or not self.low < self.high:
+                raise ValueError(f"parameter {self.name!r} ({self.kind}) needs low < high, got {self.low}, {self.high}")
+            if isinstance(self.default, str) or not self.low <= self.default <= self.high:
+                raise ValueError(f"default {self.default!r} of {self.name!r} is outside [{self.low}, {self.high}]")
+        elif self.kind == "choice" and (not self.choices or self.default not in self.choices):
+            raise ValueError(f"parameter {self.name!r} (choice) needs choices that hold its default {self.default!r}")
+        return self
+
+
+class Task(Value):
+    """What is to be achieved, as a plugin offers it."""
+
+    id: TaskId
+    goal: str = Field(description="one sentence, for people and prompts")
+    horizon: int = Field(ge=1, description="primitive steps until an episode is truncated")
+    success: str = Field(description="what the environment counts as success, in words")
+    settings: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict, description="the plugin's own")
+
+    @property
+    def plugin(self) -> str:
+        return self.id.split("/", 1)[0]
+
+
+class SubAction(Value):
+    """One part of a plan: written as code, or left to reinforcement learning."""
+
+    name: Name
+    description: str
+    kind: Literal["code", "rl"]
+    reason: str
+
+
+class ActionPlan(Value):
+    """The slow agent's decision: sub-actions in the order in which they would be used."""
+
+    thoughts: str = ""
+    sub_actions: tuple[SubAction, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        names = [s.name for s in self.sub_actions]
+        if len(set(names)) != len(names):
+            raise ValueError(f"sub-action names must differ, got {names}")
+        return self
+
+    @property
+    def coded(self) -> tuple[SubAction, ...]:
+        return tuple(s for s in self.sub_actions if s.kind == "code")
+
+
+class CodedAction(Value):
+    """An option written by a language model: a generator function ``run(**parameters)`` that yields primitives.
+
+    The source may also define ``can_start(view) -> bool``. It is data: only the sandbox runs it.
+    """
+
+    name: Name
+    doc: str = Field(max_length=2000)
+    source: str
+    parameters: tuple[Parameter, ...] = Field(default=(), max_length=8)
+    max_steps: int = Field(default=60, ge=1, le=10_000, description="primitive steps after which a call is ended")
+
+    @model_validator(mode="after")
+    def _floats(self) -> Self:
+        for p in self.parameters:
+            if p.kind != "float":
+                raise ValueError(f"parameter {p.name!r} of coded action {self.name!r} must be a float, got {p.kind}")
+        return self
+
+
+class RLSetup(Value):
+    """How the policy learns. It has no say in evaluation: the task's own horizon, reset and success always judge."""
+
+    reward_weights: Mapping[str, float] = Field(description="weight of each of the plugin's reward terms used")
+    observation_keys: tuple[str, ...] = Field(description="observation or view keys the policy sees, in order")
+    base_actions: tuple[str, ...] | None = Field(default=None, description="labels kept; None keeps all, () none")
+    coded_actions: tuple[Name, ...] = Field(default=(), description="coded actions the policy may choose")
+    horizon: int | None = Field(default=None, ge=1, description="training horizon in primitive steps; None: the task's")
+    gamma: float = Field(default=0.99, gt=0, le=1, description="discount per primitive step")
+    reset_option: str | None = Field(default=None, description="a reset option of the plugin; None: the task's own")
+    reason: str = ""
