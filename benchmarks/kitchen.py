@@ -303,6 +303,7 @@ def summary(folder: Path, cells: Sequence[Cell]) -> None:
 
 def table(folder: Path, cells: Sequence[Cell]) -> None:
     """Each task and row: success sampled and greedy, steps in all and for each success, seeds."""
+    from itertools import product
     from statistics import median
 
     from rlgpt.report.stats import interval
@@ -310,7 +311,8 @@ def table(folder: Path, cells: Sequence[Cell]) -> None:
     print("| task | row | sampled | greedy | steps in all | steps per success | seeds |")
     print("|---|---|---|---|---|---|---|")
     found = load(cells, folder)
-    for task, row in dict.fromkeys((c.task, c.row) for c in sorted(cells, key=lambda c: cells[0].task != c.task)):
+    tasks, rows = (list(dict.fromkeys(getattr(c, name) for c in cells)) for name in ("task", "row"))
+    for task, row in product(tasks, rows):
         results = [r for r in found if (r["task"], r["row"]) == (task, row)]
         if not results:
             continue
