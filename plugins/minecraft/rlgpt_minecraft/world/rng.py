@@ -1,0 +1,46 @@
+"""The world's own chance: one state that is saved with it, and hashes of places that need none.
+
+SplitMix64 (Steele, Lea and Flood 2014, figure 17).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.state import World
+
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+UNIT = 2.0**-53
+
+
+@jit
+def mix(bits: np.uint64) -> np.uint64:
+    """64 bits, well stirred."""
+    bits = (bits ^ (bits >> np.uint64(30))) * MIX_1
+    bits = (bits ^ (bits >> np.uint64(27))) * MIX_2
+    return bits ^ (bits >> np.uint64(31))
+
+
+@jit
+def uniform(world: World) -> float:
+    """The next number in [0, 1)."""
+    clock = world.clock[0]
+    clock.rng = clock.rng + GAMMA
+    return float(mix(clock.rng) >> np.uint64(11)) * UNIT
+
+
+@jit
+def below(world: World, count: int) -> int:
+    """The next whole number in [0, count)."""
+    return int(uniform(world) * count)
+
+
+@jit
+def at(seed: np.uint64, salt: int, x: int, z: int) -> float:
+    """A number in [0, 1) that belongs to a place, whatever happened before. ``salt`` tells its purposes apart."""
+    bits = mix(seed + GAMMA * np.uint64(salt + 1))
+    bits = mix(bits ^ (np.uint64(x & 0xFFFFFFFF) << np.uint64(32)) ^ np.uint64(z & 0xFFFFFFFF))
+    return float(bits >> np.uint64(11)) * UNIT

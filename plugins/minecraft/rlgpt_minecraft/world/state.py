@@ -1,0 +1,175 @@
+"""The state of a world: arrays and records, nothing else, so that compiled code and copies reach all of it.
+
+Axes are the game's: x east, y up, z south, in blocks; yaw in degrees, 0 is south (+z), 90 west (-x); pitch in degrees,
+positive looks down. Speeds are blocks per tick; a tick is a twentieth of a second. A position is the middle of the feet.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+CHUNK = 16
+"""Columns of a chunk, each way."""
+HEIGHT = 128
+"""Layers of the world."""
+SIZE = 512
+"""Columns of the world, each way; beyond them is a wall, as at the game's world border."""
+SLOTS = 41
+"""0-8 hotbar, 9-35 the rest of the inventory, 36-39 feet, legs, chest, head, 40 off hand: Malmo's numbering."""
+MOBS = 64
+DROPS = 128
+QUEUE = 4096
+
+SLOT = np.dtype(
+    [
+        ("item", np.int16),  # index into items.NAMES; 0 is air
+        ("quantity", np.int16),
+        ("variant", np.int16),  # the game's metadata: 2 is birch of planks, 14 red of wool
+        ("damage", np.int16),  # uses so far; the item's table has how many it bears
+    ],
+    align=True,
+)
+
+PLAYER = np.dtype(
+    [
+        *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz", "yaw", "pitch")),
+        *((name, np.float64) for name in ("life", "food", "saturation", "exhaustion", "xp", "fall")),
+        *((name, np.float64) for name in ("spawn_x", "spawn_y", "spawn_z")),
+        ("dig_progress", np.float64),  # 0 to 1 of the block at dig_*
+        *((name, np.int32) for name in ("dig_x", "dig_y", "dig_z", "dig_delay")),
+        ("air", np.int32),  # ticks of breath, 300 at most
+        ("use_ticks", np.int32),  # for how long something has been eaten
+        ("use_delay", np.int32),
+        ("hurt_ticks", np.int32),
+        ("fire_ticks", np.int32),
+        ("food_timer", np.int32),
+        ("attack_ticks", np.int32),  # since the last swing, for the strength of the next
+        ("selected", np.int32),  # slot of the main hand, 0 to 8
+        *((name, np.bool_) for name in ("on_ground", "in_water", "in_lava", "sneaking", "sprinting", "sleeping")),
+        ("attack_held", np.bool_),
+        ("dead", np.bool_),
+    ],
+    align=True,
+)
+
+MOB = np.dtype(
+    [
+        ("kind", np.int8),  # index into mobs.NAMES; 0 is none
+        ("sheared", np.bool_),
+        ("on_ground", np.bool_),
+        ("colour", np.int8),  # of wool
+        *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz", "yaw", "life", "goal_x", "goal_z")),
+        *((name, np.int32) for name in ("id", "age", "wander", "panic", "hurt_ticks", "cooldown", "fire_ticks")),
+    ],
+    align=True,
+)
+
+DROP = np.dtype(
+    [
+        ("alive", np.bool_),
+        *((name, np.int16) for name in ("item", "quantity", "variant", "damage")),  # as in SLOT
+        *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz")),
+        ("age", np.int32),  # ticks; gone at 6,000
+        ("delay", np.int32),  # ticks until it can be picked up
+    ],
+    align=True,
+)
+
+CLOCK = np.dtype(
+    [
+        ("seed", np.uint64),
+        ("rng", np.uint64),  # state of the world's generator; see rng.py
+        ("tick", np.int64),  # since the world began
+        ("time", np.int64),  # of day, 0 (sunrise) to 23,999
+        ("next_id", np.int32),
+        ("break_speed", np.float64),
+        ("queue_start", np.int32),
+        ("queue_end", np.int32),
+        ("overflow", np.int32),  # block updates the queue had no room for, checked again in their turn
+        *((name, np.bool_) for name in ("time_passes", "mobs_spawn", "raining", "thundering")),
+    ],
+    align=True,
+)
+
+EVENTS = np.dtype(
+    [
+        # the newest damage, as MineDojo's damage_source tells it
+        *((name, np.float64) for name in ("amount", "distance", "yaw", "pitch", "hunger")),
+        *((name, np.bool_) for name in ("explosion", "fire", "magic", "projectile", "unblockable")),
+        # what happened in this tick; -1 or 0 where nothing did
+        *((name, np.int32) for name in ("broke", "placed", "hit_mob", "killed_mob", "ate", "milked", "sheared")),
+        ("used", np.bool_),  # the use was spent on a block or an animal
+    ],
+    align=True,
+)
+
+QUEUED = np.dtype([("x", np.int16), ("y", np.int16), ("z", np.int16), ("due", np.int64)], align=True)
+
+ACTION = np.dtype(
+    [
+        *((name, np.float64) for name in ("yaw", "pitch")),  # degrees to turn by
+        *((name, np.int8) for name in ("forward", "strafe")),  # 1 forward or left, -1 back or right
+        *((name, np.bool_) for name in ("jump", "sneak", "sprint", "attack", "use", "drop")),
+    ],
+    align=True,
+)
+
+
+class World(NamedTuple):
+    """All of a world. Compiled functions take it whole and change it in place.
+
+    :ivar blocks: uint8 ``(SIZE, HEIGHT, SIZE)``, x, y, z: index into ``blocks.TABLE``. Fluids' levels lie in ``level``.
+    :ivar level: uint8, like ``blocks``: of a fluid, 0 a source, 1 to 7 flowing thinner, 8 falling; else 0.
+    :ivar made: bool ``(SIZE / CHUNK, SIZE / CHUNK)``: which chunks were generated.
+    :ivar top: int16 ``(SIZE, SIZE)``: the highest block of a column that stops light, -1 where none does.
+    :ivar biome: uint8 ``(SIZE, SIZE)``: the game's biome ids.
+    :ivar slots: SLOT ``(SLOTS,)``. :ivar mobs: MOB ``(MOBS,)``. :ivar drops: DROP ``(DROPS,)``.
+    :ivar queue: QUEUED ``(QUEUE,)``: block updates to come, a ring from ``queue_start`` to ``queue_end``.
+    :ivar kills: int64, one for each kind of mob: killed by the player since the world began.
+    :ivar player: PLAYER ``(1,)``. :ivar clock: CLOCK ``(1,)``. :ivar events: EVENTS ``(1,)``.
+    """
+
+    blocks: NDArray[np.uint8]
+    level: NDArray[np.uint8]
+    made: NDArray[np.bool_]
+    top: NDArray[np.int16]
+    biome: NDArray[np.uint8]
+    slots: NDArray[Any]
+    mobs: NDArray[Any]
+    drops: NDArray[Any]
+    queue: NDArray[Any]
+    kills: NDArray[np.int64]
+    player: NDArray[Any]
+    clock: NDArray[Any]
+    events: NDArray[Any]
+
+
+KINDS = 16
+"""Room for kinds of mobs in ``World.kills``."""
+
+
+def empty(seed: int) -> World:
+    """A world of air without a chunk, its clock at sunrise. Memory is taken only where something is written."""
+    world = World(
+        blocks=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
+        level=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
+        made=np.zeros((SIZE // CHUNK, SIZE // CHUNK), np.bool_),
+        top=np.full((SIZE, SIZE), -1, np.int16),
+        biome=np.zeros((SIZE, SIZE), np.uint8),
+        slots=np.zeros(SLOTS, SLOT),
+        mobs=np.zeros(MOBS, MOB),
+        drops=np.zeros(DROPS, DROP),
+        queue=np.zeros(QUEUE, QUEUED),
+        kills=np.zeros(KINDS, np.int64),
+        player=np.zeros(1, PLAYER),
+        clock=np.zeros(1, CLOCK),
+        events=np.zeros(1, EVENTS),
+    )
+    world.player["life"], world.player["food"], world.player["saturation"], world.player["air"] = 20, 20, 5, 300
+    clock = world.clock
+    clock["seed"] = clock["rng"] = np.uint64(seed % 2**64)
+    clock["break_speed"], clock["time_passes"], clock["mobs_spawn"], clock["next_id"] = 1.0, True, True, 1
+    return world
