@@ -1,7 +1,7 @@
 """The state of a world: arrays and records, nothing else, so that compiled code and copies reach all of it.
 
 Axes are the game's: x east, y up, z south, in blocks; yaw in degrees, 0 is south (+z), 90 west (-x); pitch in degrees,
-positive looks down. Speeds are blocks per tick; a tick is a twentieth of a second. A position is the middle of the feet.
+positive looks down. Speeds are blocks per tick; a tick is 1/20 s. A position is the middle of the feet.
 """
 
 from __future__ import annotations
