@@ -1,0 +1,234 @@
+"""MineDojo's observation and action space, key by key, as gymnasium spaces.
+
+Source: MineDojo 0.1, ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_nn``; a test holds them together.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.names import CRAFTS, EQUIPMENT, INVENTORY
+
+CAMERA_INTERVAL: Final = 15.0
+"""Degrees from one bin of the camera to the next."""
+FUNCTIONS: Final = ("no_op", "use", "drop", "attack", "craft", "equip", "place", "destroy")
+"""What head 5 of the action chooses from."""
+BLOCK_META: Final = 120
+INCREASED, DECREASED = 1, 4
+"""How many names ``delta_inv`` has room for."""
+
+Shape = tuple[int, ...]
+
+
+class TextArray(spaces.Space[NDArray[np.str_]]):
+    """An array of strings of a fixed shape, of any length each: MineDojo's ``Text``."""
+
+    LONGEST = 100
+    """Characters of a sampled string, at most."""
+
+    def __init__(self, shape: Sequence[int], seed: int | np.random.Generator | None = None) -> None:
+        super().__init__(tuple(int(n) for n in shape), np.str_, seed)
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        return False
+
+    def sample(self, mask: None = None, probability: None = None) -> NDArray[np.str_]:
+        """Strings of lower case letters, of uniform length."""
+        if mask is not None or probability is not None:
+            raise ValueError("TextArray.sample takes neither mask nor probability")
+        letters = np.array(list(string.ascii_lowercase))
+        count = math.prod(self._shape or ())
+        lengths = self.np_random.integers(0, self.LONGEST + 1, count)
+        words = ["".join(self.np_random.choice(letters, n)) for n in lengths]
+        return np.array(words, np.str_).reshape(self._shape or ())
+
+    def contains(self, x: object) -> bool:
+        return isinstance(x, np.ndarray) and x.shape == self._shape and x.dtype.kind == "U"
+
+    def to_jsonable(self, sample_n: Iterable[NDArray[np.str_]]) -> list[Any]:
+        return [sample.tolist() for sample in sample_n]
+
+    def from_jsonable(self, sample_n: list[Any]) -> list[NDArray[np.str_]]:
+        return [np.array(sample, np.str_).reshape(self._shape or ()) for sample in sample_n]
+
+    def __repr__(self) -> str:
+        return f"TextArray{self._shape}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TextArray) and self._shape == other._shape
+
+    def __hash__(self) -> int:
+        return hash(("TextArray", self._shape))
+
+
+def _floats(low: float, high: float, shape: Shape = (1,)) -> spaces.Box:
+    return spaces.Box(low, high, shape, np.float32)
+
+
+def _ints(low: int, high: int, shape: Shape = ()) -> spaces.Box:
+    return spaces.Box(low, high, shape, np.int64)
+
+
+def _flags(shape: Shape = ()) -> spaces.Box:
+    dtype: Any = np.bool_  # gymnasium takes it, its annotations do not
+    return spaces.Box(0, 1, shape, dtype)
+
+
+def _slots(count: int) -> spaces.Dict:
+    return spaces.Dict(
+        {
+            "name": TextArray((count,)),
+            "variant": spaces.MultiDiscrete([BLOCK_META + 1] * count),
+            "quantity": _floats(0, 64, (count,)),
+            "max_durability": _floats(-1, np.inf, (count,)),
+            "cur_durability": _floats(-1, np.inf, (count,)),
+        }
+    )
+
+
+LIFE: Final[Mapping[str, tuple[float, float]]] = {
+    "life": (0, 20),
+    "armor": (0, 20),
+    "food": (0, 20),
+    "saturation": (0, 20),
+    "xp": (0, 1395),
+    "oxygen": (0, 300),
+}
+LOCATION: Final[Mapping[str, tuple[float, float]]] = {
+    "pitch": (-180, 180),
+    "yaw": (-180, 180),
+    "rainfall": (0, 1),
+    "temperature": (0, 1),
+    "light_level": (0, 15),
+    "sky_light_level": (0, 1),
+    "sun_brightness": (0, 1),
+    "sea_level": (0, 255),
+}
+DAMAGE: Final[Mapping[str, tuple[float, float]]] = {
+    "damage_amount": (0, 40),
+    "damage_distance": (0, np.inf),
+    "damage_pitch": (-90, 90),
+    "damage_yaw": (-180, 180),
+    "hunger_damage": (0, 20),
+}
+DAMAGE_KINDS: Final = ("is_explosion", "is_fire_damage", "is_magic_damage", "is_projectile", "is_unblockable")
+BLOCK_FLAGS: Final = (
+    "is_collidable",
+    "is_tool_not_required",
+    "blocks_movement",
+    "is_liquid",
+    "is_solid",
+    "can_burn",
+    "blocks_light",
+)
+RAY_FLAGS: Final = ("is_tool_not_required", "blocks_movement", "is_liquid", "is_solid", "can_burn")
+RAY_DISTANCES: Final = ("block_distance", "entity_distance")
+RAY_FLOATS: Final = ("ray_pitch", "ray_yaw", "traced_block_x", "traced_block_y", "traced_block_z")
+
+
+def _same(names: Iterable[str], space: spaces.Space[Any]) -> dict[str, spaces.Space[Any]]:
+    return dict.fromkeys(names, space)
+
+
+def _voxels(shape: Shape) -> spaces.Dict:
+    return spaces.Dict(
+        {
+            "block_name": TextArray(shape),
+            "block_meta": _ints(0, BLOCK_META, shape),
+            **_same(BLOCK_FLAGS, _flags(shape)),
+            "cos_look_vec_angle": _floats(-1, 1, shape),
+        }
+    )
+
+
+def _rays(count: int) -> spaces.Dict:
+    shape = (count,)
+    return spaces.Dict(
+        {
+            "block_name": TextArray(shape),
+            "block_meta": _ints(0, BLOCK_META, shape),
+            "harvest_level": _ints(-1, 4, shape),
+            **_same(RAY_FLAGS, _flags(shape)),
+            "entity_name": TextArray(shape),
+            **_same(RAY_DISTANCES, _floats(-1, np.inf, shape)),
+            **_same(RAY_FLOATS, _floats(-np.inf, np.inf, shape)),
+        }
+    )
+
+
+def _delta() -> spaces.Dict:
+    return spaces.Dict(
+        {
+            f"{sign}_{key}_by_{cause}": TextArray((n,)) if key == "name" else _floats(0, 64, (n,))
+            for sign, n in (("inc", INCREASED), ("dec", DECREASED))
+            for key in ("name", "quantity")
+            for cause in ("craft", "other")
+        }
+    )
+
+
+def observation_space(
+    image_size: tuple[int, int] | None = None, voxels: Shape | None = None, rays: int = 0
+) -> spaces.Dict:
+    """What ``MineDojoEnv`` observes: ``minedojo.make(...).observation_space``.
+
+    :param image_size: height and width of ``rgb``; without it there is none.
+    :param voxels: blocks along x, y, z of ``voxels``; without it there are none.
+    :param rays: how many rays ``rays`` has; 0: there is no such key.
+    """
+    parts: dict[str, spaces.Space[Any]] = {
+        "inventory": _slots(INVENTORY),
+        "equipment": _slots(len(EQUIPMENT)),
+        "life_stats": spaces.Dict(
+            {**{name: _floats(*bounds) for name, bounds in LIFE.items()}, "is_sleeping": spaces.Discrete(2)}
+        ),
+        "location_stats": spaces.Dict(
+            {
+                "pos": _floats(-640_000, 640_000, (3,)),
+                **{name: _floats(*bounds) for name, bounds in LOCATION.items()},
+                "biome_id": _ints(0, 167),
+                "is_raining": _ints(0, 1),
+                "can_see_sky": _ints(0, 1),
+            }
+        ),
+        "nearby_tools": spaces.Dict({"table": _flags(), "furnace": _flags()}),
+        "damage_source": spaces.Dict(
+            {**{name: _floats(*bounds) for name, bounds in DAMAGE.items()}, **_same(DAMAGE_KINDS, _flags())}
+        ),
+        "masks": spaces.Dict(
+            {
+                "action_type": _flags((len(FUNCTIONS),)),
+                "action_arg": _flags((len(FUNCTIONS), 1)),
+                **_same(("equip", "place", "destroy"), _flags((INVENTORY,))),
+                "craft_smelt": _flags((len(CRAFTS),)),
+            }
+        ),
+        "delta_inv": _delta(),
+    }
+    if image_size is not None:
+        parts["rgb"] = spaces.Box(0, 255, (3, *image_size), np.uint8)
+    if voxels is not None:
+        parts["voxels"] = _voxels(voxels)
+    if rays:
+        parts["rays"] = _rays(rays)
+    return spaces.Dict(parts)
+
+
+def action_space(camera_interval: float = CAMERA_INTERVAL) -> spaces.MultiDiscrete:
+    """Forward and back; left and right; jump, sneak, sprint; pitch; yaw; function; what to craft; which slot."""
+    bins = math.ceil(360 / camera_interval) + 1
+    return spaces.MultiDiscrete([3, 3, 4, bins, bins, len(FUNCTIONS), len(CRAFTS), INVENTORY])
+
+
+def no_op(camera_interval: float = CAMERA_INTERVAL) -> NDArray[np.int64]:
+    """The action that does nothing: int64 ``(8,)``."""
+    level = math.ceil(360 / camera_interval) // 2
+    return np.array([0, 0, 0, level, level, 0, 0, 0])
