@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gymnasium.spaces import Discrete
 from rlgpt.domain import Parameter
 from rlgpt.plugin.base import Labels, Primitive, ResetOption, RewardTerm, ViewKey
 from rlgpt.testing import PluginContract
@@ -273,3 +274,22 @@ def test_a_call_of_one_argument_setting_is_enough() -> None:
     what = Parameter(name="what", kind="choice", choices=("nothing", "something", "everything"), default="nothing")
     found = broken_laws(with_primitive("do", run, (what,)), laws=["test_no_single_call_is_a_solution"])
     assert "do(what='everything') alone succeeds in 20 of 20" in found["test_no_single_call_is_a_solution"]
+
+
+class TakesMore(GridEnv):
+    """Its ``step`` takes a number beyond what policies choose from: use, too."""
+
+    def step(self, action):
+        return super().step(min(int(action), USE))
+
+
+def test_primitives_may_yield_what_the_low_level_space_holds() -> None:
+    def run(ctx):
+        yield USE + 1
+
+    law = ["test_they_ask_for_valid_actions_and_end"]
+    extra = Primitive("more", "Use, in other words.", run)
+    hooks = {"env": TakesMore, "primitives": lambda self, task: (*GridPlugin.primitives(self, task), extra)}
+    assert law[0] in broken_laws(type("Narrow", (WithEnv,), hooks)(), laws=law)
+    wide = {**hooks, "low_level_space": lambda self, env: Discrete(int(env.action_space.n) + 1)}
+    assert broken_laws(type("Wide", (WithEnv,), wide)(), laws=law) == {}

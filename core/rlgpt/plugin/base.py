@@ -155,6 +155,10 @@ class EnvironmentPlugin(ABC):
         """Skills that coded actions may ask for. Default: those of the GenericPlugin for the task's spaces."""
         return self._generic(task).primitives(task)
 
+    def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
+        """What primitives yield. Default: the action space; wider where ``step`` takes more than policies choose."""
+        return env.action_space
+
     def view_keys(self, task: Task) -> Sequence[ViewKey]:
         """The keys of :meth:`view`, documented."""
         return self._generic(task).view_keys(task)

@@ -18,7 +18,7 @@ class Call:
 
     :ivar outcome: what it returned; None where it was ended before.
     :ivar actions: the low-level actions it asked for, in order.
-    :ivar invalid: actions it asked for that are not of the action space (none or one: the call ends there).
+    :ivar invalid: actions it asked for that are not of the low-level space (none or one: the call ends there).
     :ivar overran: it wanted more than its ``max_steps``.
     :ivar success: ``info["success"]`` was True at one of its steps.
     """
@@ -36,6 +36,7 @@ class Stage:
     def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:
         self.plugin, self.task = plugin, task
         self.env = plugin.make_env(task, seed=seed)
+        self._low_level = plugin.low_level_space(self.env)
         self.context = Context(task, None, {}, 0, np.random.default_rng(seed), plugin.model(self.env))
         self.over = False
         self.reset(seed)
@@ -83,7 +84,7 @@ class Stage:
                 if len(call.actions) == primitive.max_steps:
                     call.overran = True
                     break
-                if action not in self.env.action_space:
+                if action not in self._low_level:
                     call.invalid.append(action)
                     break
                 call.actions.append(action)

@@ -36,8 +36,8 @@ class PrimitiveLaws(Laws):
             where = f"{task.id}: {p.name}({_text(args)})"
             assert not call.overran, f"{where} does not end within max_steps = {p.max_steps}. Return earlier."
             assert not call.invalid, (
-                f"{where} yields {call.invalid[0]!r}, which is not in {stage.env.action_space}. Clip it, and use the "
-                "space's dtype."
+                f"{where} yields {call.invalid[0]!r}, which is not in {plugin.low_level_space(stage.env)}. Clip it, "
+                "and use the space's dtype."
             )
 
     def test_outcomes_are_as_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
