@@ -11,15 +11,18 @@ import numpy as np
 from gymnasium import spaces
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
+from rlgpt.plugin.mujoco_camera import Camera, Viewpoint
+from rlgpt.plugin.offscreen import make_mujoco_importable
 
 from rlgpt_kitchen.elements import ELEMENTS
-from rlgpt_kitchen.gl import make_mujoco_importable
-from rlgpt_kitchen.render import Camera
 from rlgpt_kitchen.tasks import elements_of
 
 make_mujoco_importable()
 with contextlib.redirect_stderr(io.StringIO()):  # where it prints a notice about other environments, in every process
     from gymnasium_robotics.envs.franka_kitchen.kitchen_env import KitchenEnv
+
+PLACE = Viewpoint(look_at=(-0.4, 0.4, 2.1), distance=2.0, azimuth=60.0, elevation=-22.0)
+"""The counter, the knobs and the cabinets; the arm comes in from the right."""
 
 BOUND = 100.0
 """Observations are clipped here: finite spaces, and far outside of what the arm (rad, rad/s) or an object reaches."""
@@ -84,7 +87,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         if self.render_mode is None:
             return None
         if self._camera is None:
-            self._camera = Camera(self.base.model)
+            self._camera = Camera(self.base.model, PLACE)
         return self._camera.frame(self.base.data)
 
     def close(self) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from rlgpt_kitchen.gl import make_mujoco_importable
+from rlgpt.plugin.offscreen import make_mujoco_importable
 
 make_mujoco_importable()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 import pytest
+from rlgpt.plugin import offscreen
 from rlgpt.testing.contract import PluginContract
-from rlgpt_kitchen import gl
 
 
 class TestKitchen(PluginContract):
@@ -19,7 +19,7 @@ class TestKitchen(PluginContract):
     horizon_limit = 300
     argument_sets = 4
     screening = 1
-    renders = bool(gl.find_backend())
+    renders = bool(offscreen.find_backend())
 
 
 @pytest.mark.slow
@@ -28,4 +28,4 @@ class TestKitchenWhole(PluginContract):
 
     module = "rlgpt_kitchen"
     steps = 60
-    renders = bool(gl.find_backend())
+    renders = bool(offscreen.find_backend())

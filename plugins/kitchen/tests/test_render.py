@@ -9,11 +9,13 @@ import sys
 import numpy as np
 import pytest
 from rlgpt.errors import ConfigError
-from rlgpt_kitchen import gl
+from rlgpt.plugin import offscreen
 from rlgpt_kitchen.plugin import KitchenPlugin
 
 TASK = KitchenPlugin().tasks()["kitchen/kettle"]
-needs_gl = pytest.mark.skipif(not gl.find_backend(), reason=f"no offscreen OpenGL on this machine. {gl.ADVICE}")
+needs_gl = pytest.mark.skipif(
+    not offscreen.find_backend(), reason=f"no offscreen OpenGL on this machine. {offscreen.ADVICE}"
+)
 
 
 @needs_gl

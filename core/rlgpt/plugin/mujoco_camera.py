@@ -1,4 +1,4 @@
-"""Frames without a window. The only module that makes an OpenGL context."""
+"""Frames of MuJoCo without a window, for the plugins that simulate with it. Imports mujoco when a camera is made."""
 
 from __future__ import annotations
 
@@ -6,23 +6,33 @@ import atexit
 import importlib
 import os
 import weakref
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rlgpt.errors import ConfigError
+from rlgpt.plugin.offscreen import ADVICE, find_backend
 
-from rlgpt_kitchen.gl import ADVICE, find_backend
-
-WIDTH, HEIGHT = 480, 480
-LOOK_AT, DISTANCE, AZIMUTH, ELEVATION = (-0.4, 0.4, 2.1), 2.0, 60.0, -22.0
-"""The counter, the knobs and the cabinets; the arm comes in from the right."""
 SLOW_FLAGS = ("mjRND_SHADOW", "mjRND_REFLECTION", "mjRND_HAZE", "mjRND_SKYBOX")
 """What makes rendering slow in software: off."""
 
 
+@dataclass(frozen=True)
+class Viewpoint:
+    """A free camera: ``distance`` m from ``look_at`` (m), azimuth and elevation in degrees as MuJoCo has them."""
+
+    look_at: tuple[float, float, float]
+    distance: float
+    azimuth: float
+    elevation: float
+
+
 class Camera:
-    """Renders one model from one place. Made late: it holds an OpenGL context.
+    """Renders one model. Made late: it holds an OpenGL context.
+
+    :param place: a free viewpoint, or the name of one of the model's own cameras.
 
     It makes that context itself, from EGL or OSMesa: ``mujoco.Renderer`` takes what ``MUJOCO_GL`` said when mujoco was
     imported, which is a window system where it was unset.
@@ -30,7 +40,7 @@ class Camera:
     :raises ConfigError: no offscreen OpenGL library works here.
     """
 
-    def __init__(self, model: Any, width: int = WIDTH, height: int = HEIGHT) -> None:
+    def __init__(self, model: Any, place: Viewpoint | str, width: int = 480, height: int = 480) -> None:
         backend = find_backend()
         if not backend:
             raise ConfigError(f"no frames: neither libEGL nor libOSMesa can be loaded. {ADVICE}")
@@ -54,8 +64,16 @@ class Camera:
             self._scene.flags[getattr(mujoco.mjtRndFlag, flag)] = 0
         self._options = mujoco.MjvOption()
         self._view = mujoco.MjvCamera()
-        self._view.distance, self._view.azimuth, self._view.elevation = DISTANCE, AZIMUTH, ELEVATION
-        self._view.lookat[:] = LOOK_AT
+        if isinstance(place, Viewpoint):
+            self._view.distance, self._view.azimuth, self._view.elevation = (
+                place.distance,
+                place.azimuth,
+                place.elevation,
+            )
+            self._view.lookat[:] = place.look_at
+        else:
+            self._view.type = mujoco.mjtCamera.mjCAMERA_FIXED
+            self._view.fixedcamid = model.camera(place).id
         # mujoco ends the EGL display at exit: a context that is freed after that fails.
         atexit.register(_close, weakref.ref(self))
 
