@@ -47,6 +47,7 @@ PLAYER = np.dtype(
         ("fire_ticks", np.int32),
         ("food_timer", np.int32),
         ("attack_ticks", np.int32),  # since the last swing, for the strength of the next
+        ("fuel_ticks", np.int32),  # of burning, left over from what was put into furnaces
         ("selected", np.int32),  # slot of the main hand, 0 to 8
         *((name, np.bool_) for name in ("on_ground", "in_water", "in_lava", "sneaking", "sprinting", "sleeping")),
         ("attack_held", np.bool_),
@@ -61,7 +62,7 @@ MOB = np.dtype(
         ("sheared", np.bool_),
         ("on_ground", np.bool_),
         ("colour", np.int8),  # of wool
-        *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz", "yaw", "life", "goal_x", "goal_z")),
+        *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz", "yaw", "life", "fall", "goal_x", "goal_z")),
         *((name, np.int32) for name in ("id", "age", "wander", "panic", "hurt_ticks", "cooldown", "fire_ticks")),
     ],
     align=True,
@@ -86,6 +87,7 @@ CLOCK = np.dtype(
         ("time", np.int64),  # of day, 0 (sunrise) to 23,999
         ("next_id", np.int32),
         ("break_speed", np.float64),
+        ("aspect", np.float64),  # the picture's width over its height: what counts as in view is asked of it
         ("queue_start", np.int32),
         ("queue_end", np.int32),
         ("overflow", np.int32),  # block updates the queue had no room for, checked again in their turn
@@ -171,5 +173,6 @@ def empty(seed: int) -> World:
     world.player["life"], world.player["food"], world.player["saturation"], world.player["air"] = 20, 20, 5, 300
     clock = world.clock
     clock["seed"] = clock["rng"] = np.uint64(seed % 2**64)
+    clock["aspect"] = 1.6
     clock["break_speed"], clock["time_passes"], clock["mobs_spawn"], clock["next_id"] = 1.0, True, True, 1
     return world
