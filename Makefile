@@ -12,7 +12,7 @@ GUEST := core/rlgpt/sandbox/guest.wasm
 GUEST_SOURCES := core/rlgpt/sandbox/build.py $(shell find core/rlgpt/sandbox/guest -name '*.py' -o -name '*.wit' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup guest demo test test-full check bench wheels clean
+.PHONY: help setup guest minedojo demo test test-full check bench wheels clean
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,6 +32,16 @@ guest: $(GUEST) ## the sandbox's guest (CPython as WebAssembly)
 
 $(GUEST): $(VENV)/.installed $(GUEST_SOURCES)
 	$(BIN)/python -m rlgpt.sandbox.build
+	@touch $@
+
+minedojo: .minedojo/.installed ## MineDojo itself, in an environment of its own in .minedojo
+
+.minedojo/.installed: plugins/minecraft/minedojo.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 9) <= v < (3, 12) else \
+	  f"MineDojo builds with Python 3.9 to 3.11, not {v.major}.{v.minor}. Name one: make minedojo PYTHON=python3.11")'
+	$(PYTHON) -m venv --clear .minedojo
+	.minedojo/bin/python -m pip install --quiet 'pip<24.1' setuptools==65.5.0 wheel==0.38.4
+	.minedojo/bin/python -m pip install --quiet --no-build-isolation -r $<
 	@touch $@
 
 DEMO_TASK ?= kitchen/microwave_noisy
@@ -65,4 +75,4 @@ wheels: setup ## a wheel of each distribution, in dist/
 	  $(BIN)/uv build --quiet --wheel --out-dir dist $$d || exit 1; done
 
 clean: ## what was built here; runs stay
-	rm -rf $(VENV) $(GUEST) dist build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .minedojo $(GUEST) dist build .mypy_cache .ruff_cache .pytest_cache
