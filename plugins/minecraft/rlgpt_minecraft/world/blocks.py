@@ -1,0 +1,190 @@
+"""The blocks of the world, as a table for people and as arrays by id for kernels.
+
+Read from ``data/blocks.csv``, whose first lines name the sources. Kernels capture the arrays as constants when they are
+compiled, and numba's cache looks at the time of this file, not of the table's: touch this file when the table changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.names import rows
+from rlgpt_minecraft.world.items import ID as ITEM
+from rlgpt_minecraft.world.items import NAMES, TOOLS
+
+SHAPES: Final = ("none", "cube", "fluid", "cross", "torch", "flat", "wall", "slab", "stairs", "post", "box")
+"""How a block looks; ``top`` and ``half`` tell what bodies meet of it."""
+SUPPORTS: Final = (
+    *("none", "soil", "desert", "cactus", "reeds", "full", "any", "water", "double_plant"),
+    *("wall_east", "wall_west", "wall_south", "wall_north"),
+)
+"""What a block stands on, else it breaks: nothing, earth or grass, that or sand, sand or cactus, earth or sand at
+water or more reeds, a full block, any block, water, its own lower half; a torch's full block on the other side from
+where it points: ``wall_east`` points east and hangs on the block to its west."""
+VARIANTS: Final = 16
+
+
+class Drop(NamedTuple):
+    """What falls out of a block, with probability ``chance``: from ``least`` to ``most`` of an item, evenly."""
+
+    item: str
+    variant: int
+    least: int
+    most: int
+    chance: float
+
+
+class Block(NamedTuple):
+    """One kind of block.
+
+    :ivar key: our name for it, unique. :ivar name: as MineDojo's voxels and lidar write it. :ivar meta: its metadata.
+    :ivar hardness: the seconds a bare hand takes are 1.5 times it, 5 times where a tool is needed; -1 never breaks.
+    :ivar tool: the class of tools that is faster, "none" for none. :ivar level: the tool's level it asks for; -1: any.
+    :ivar tool_free: drops without a tool. :ivar collidable, solid, blocks_movement, blocks_light, liquid, burns: as the
+        voxels tell them. :ivar full: a whole cube that nothing is seen through.
+    :ivar opacity: how much light it takes, 0 to 15. :ivar light: how much it gives, 0 to 15.
+    :ivar replaceable: something may be placed in its stead. :ivar falls: as sand does.
+    :ivar shape: of ``SHAPES``. :ivar top: height (blocks) of the box that bodies meet, 0 where they meet none, and
+        :ivar half: half its width.
+    :ivar on: of ``SUPPORTS``. :ivar slipperiness: 0.6 of most.
+    :ivar item: the item it is placed from, shears and silk give; "" of none. :ivar variant: that item's.
+    :ivar drop: what falls out, None for nothing. :ivar rare: what may fall out besides, or, of gravel, instead.
+    :ivar xp: least and most experience.
+    """
+
+    key: str
+    name: str
+    meta: int
+    hardness: float
+    tool: str
+    level: int
+    tool_free: bool
+    collidable: bool
+    solid: bool
+    blocks_movement: bool
+    blocks_light: bool
+    liquid: bool
+    burns: bool
+    full: bool
+    opacity: int
+    light: int
+    replaceable: bool
+    falls: bool
+    shape: str
+    top: float
+    half: float
+    on: str
+    slipperiness: float
+    item: str
+    variant: int
+    drop: Drop | None
+    rare: tuple[Drop, ...]
+    xp: tuple[int, int]
+
+
+def _drop(text: str) -> Drop | None:
+    if not text:
+        return None
+    item, rest = text.split(":")
+    variant, counts = rest.split("*")
+    least, _, most = counts.partition("-")
+    return Drop(item, int(variant), int(least), int(most or least), 1.0)
+
+
+def _rare(text: str) -> Drop:
+    item, rest = text.split(":")
+    variant, chance = rest.split("@")
+    return Drop(item, int(variant), 1, 1, float(chance))
+
+
+_READ: Final[dict[Any, Callable[[str], Any]]] = {str: str, int: int, float: float, bool: "1".__eq__}
+_PLAIN: Final = {name: _READ[kind] for name, kind in get_type_hints(Block).items() if kind in _READ}
+
+
+def _block(row: dict[str, str]) -> Block:
+    least, most = row["xp"].split("-")
+    rare = tuple(_rare(part) for part in row["rare"].split())
+    plain: dict[str, Any] = {name: read(row[name]) for name, read in _PLAIN.items()}
+    return Block(**plain, drop=_drop(row["drop"]), rare=rare, xp=(int(least), int(most)))
+
+
+TABLE: Final = tuple(_block(row) for row in rows("blocks.csv"))
+"""Every block; its place is its id. 0 is air."""
+ID: Final = {block.key: index for index, block in enumerate(TABLE)}
+"""Our name of a block -> its id."""
+KEYS: Final = tuple(ID)
+BLOCKS: Final = len(TABLE)
+
+
+def _bool(name: str) -> NDArray[np.bool_]:
+    return np.array([getattr(block, name) for block in TABLE], np.bool_)
+
+
+def _int(name: str) -> NDArray[np.int16]:
+    return np.array([getattr(block, name) for block in TABLE], np.int16)
+
+
+def _float(name: str) -> NDArray[np.float64]:
+    return np.array([getattr(block, name) for block in TABLE], np.float64)
+
+
+HARDNESS, TOP, HALF, SLIPPERINESS = (_float(name) for name in ("hardness", "top", "half", "slipperiness"))
+META, LEVEL, OPACITY, LIGHT, VARIANT = (_int(name) for name in ("meta", "level", "opacity", "light", "variant"))
+TOOL_FREE, COLLIDABLE, SOLID, BLOCKS_MOVEMENT, BLOCKS_LIGHT, LIQUID, BURNS, FULL, REPLACEABLE, FALLS = (
+    _bool(name)
+    for name in (
+        *("tool_free", "collidable", "solid", "blocks_movement", "blocks_light", "liquid", "burns"),
+        *("full", "replaceable", "falls"),
+    )
+)
+TOOL = np.array([TOOLS.index(block.tool) for block in TABLE], np.int16)
+"""Index into ``items.TOOLS``."""
+SHAPE = np.array([SHAPES.index(block.shape) for block in TABLE], np.int16)
+ON = np.array([SUPPORTS.index(block.on) for block in TABLE], np.int16)
+ITEM_OF = np.array([ITEM[block.item] if block.item else 0 for block in TABLE], np.int16)
+"""The item each is placed from; with ``VARIANT``."""
+XP_LEAST, XP_MOST = (np.array([block.xp[end] for block in TABLE], np.int16) for end in (0, 1))
+DROP = np.array([ITEM[block.drop.item] if block.drop else 0 for block in TABLE], np.int16)
+DROP_VARIANT = np.array([block.drop.variant if block.drop else 0 for block in TABLE], np.int16)
+DROP_LEAST = np.array([block.drop.least if block.drop else 0 for block in TABLE], np.int16)
+DROP_MOST = np.array([block.drop.most if block.drop else 0 for block in TABLE], np.int16)
+RARE = np.zeros((BLOCKS, 2), np.int16)
+"""Item of up to two rare drops, 0 for none; ``RARE_VARIANT`` and ``RARE_CHANCE`` have the same shape."""
+RARE_VARIANT = np.zeros((BLOCKS, 2), np.int16)
+RARE_CHANCE = np.zeros((BLOCKS, 2), np.float64)
+for _id, _kind in enumerate(TABLE):
+    for _place, _what in enumerate(_kind.rare):
+        RARE[_id, _place], RARE_VARIANT[_id, _place] = ITEM[_what.item], _what.variant
+        RARE_CHANCE[_id, _place] = _what.chance
+RARE_INSTEAD = np.array([block.key == "gravel" for block in TABLE], np.bool_)
+"""A rare drop takes the place of the other."""
+PLACES = np.full((len(NAMES), VARIANTS), -1, np.int16)
+"""(item, variant) -> the block it is placed as, -1 where it is none. A variant without a block of its own is placed as
+variant 0. Beds, torches and plants two blocks high are placed by their own rules from here on."""
+for _id in reversed(range(BLOCKS)):
+    _kind = TABLE[_id]
+    if _kind.item and _kind.key not in ("lit_furnace", "double_plant_top") and "bed_head" not in _kind.key:
+        PLACES[ITEM[_kind.item], _kind.variant] = _id
+for _name in ("torch", "bed"):
+    PLACES[ITEM[_name], 0] = ID["torch" if _name == "torch" else "bed_foot_south"]
+_fill = (PLACES[:, :1] >= 0) & (PLACES < 0)
+PLACES = np.where(_fill, PLACES[:, :1], PLACES).astype(np.int16)
+
+AIR, STONE, GRASS, DIRT, BEDROCK = (ID[key] for key in ("air", "stone", "grass", "dirt", "bedrock"))
+WATER, LAVA, FIRE, SAND, GRAVEL = (ID[key] for key in ("water", "lava", "fire", "sand", "gravel"))
+OBSIDIAN, COBBLESTONE, CACTUS, REEDS = (ID[key] for key in ("obsidian", "cobblestone", "cactus", "reeds"))
+CRAFTING_TABLE, FURNACE, LIT_FURNACE, TORCH = (ID[key] for key in ("crafting_table", "furnace", "lit_furnace", "torch"))
+
+DELAY = np.zeros(BLOCKS, np.int64)
+"""Ticks until a block looks at its surroundings after they changed, 0 where it never does. Water 5, lava 30, what
+falls 2 (Minecraft wiki: Water, Lava, Sand); what stands on something at once."""
+for _id, _kind in enumerate(TABLE):
+    DELAY[_id] = 2 if _kind.falls else 1 if _kind.on != "none" else 0
+DELAY[WATER], DELAY[LAVA] = 5, 30
+
+for _array in [value for value in globals().values() if isinstance(value, np.ndarray)]:
+    _array.flags.writeable = False

@@ -1,0 +1,71 @@
+"""Reading and changing blocks one by one, the height map and the updates kept right."""
+
+from __future__ import annotations
+
+from rlgpt_minecraft.world.blocks import AIR, BEDROCK, DELAY, OPACITY
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.state import HEIGHT, QUEUE, SIZE, World
+
+
+@jit
+def inside(x: int, y: int, z: int) -> bool:
+    """Whether a place belongs to the world."""
+    return 0 <= x < SIZE and 0 <= y < HEIGHT and 0 <= z < SIZE
+
+
+@jit
+def get(world: World, x: int, y: int, z: int) -> int:
+    """The block at a place: bedrock below the world and beyond its border, air above it and where nothing was made."""
+    if y >= HEIGHT:
+        return AIR
+    if not inside(x, y, z):
+        return BEDROCK
+    return int(world.blocks[x, y, z])
+
+
+@jit
+def queue_update(world: World, x: int, y: int, z: int, delay: int) -> None:
+    """Have the block at a place look around itself in ``delay`` ticks; ``clock.overflow`` counts what had no room."""
+    clock = world.clock[0]
+    after = (clock.queue_end + 1) % QUEUE
+    if after == clock.queue_start:
+        clock.overflow += 1
+        return
+    entry = world.queue[clock.queue_end]
+    entry.x, entry.y, entry.z, entry.due = x, y, z, clock.tick + delay
+    clock.queue_end = after
+
+
+@jit
+def update_around(world: World, x: int, y: int, z: int) -> None:
+    """Queue the block at a place and its six neighbours, each with its own delay, where a change may matter to them."""
+    for face in range(7):
+        nx = x + (face == 1) - (face == 2)
+        ny = y + (face == 3) - (face == 4)
+        nz = z + (face == 5) - (face == 6)
+        if inside(nx, ny, nz):
+            delay = DELAY[world.blocks[nx, ny, nz]]
+            if delay > 0:
+                queue_update(world, nx, ny, nz, delay)
+
+
+@jit
+def set_block(world: World, x: int, y: int, z: int, block: int, level: int) -> bool:
+    """Put a block somewhere and have its neighbours look at it; False, and nothing happens, outside the world.
+
+    ``level``: of a fluid, 0 a source, 1 to 7 thinner, 8 falling; 0 of everything else.
+    """
+    if not inside(x, y, z):
+        return False
+    world.blocks[x, y, z] = block
+    world.level[x, y, z] = level
+    if OPACITY[block] > 0:
+        if y > world.top[x, z]:
+            world.top[x, z] = y
+    elif y == world.top[x, z]:
+        below = y - 1
+        while below >= 0 and OPACITY[world.blocks[x, below, z]] == 0:
+            below -= 1
+        world.top[x, z] = below
+    update_around(world, x, y, z)
+    return True
