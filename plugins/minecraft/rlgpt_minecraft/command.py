@@ -1,0 +1,111 @@
+"""What the player does in a tick, and MineDojo's action as such a command.
+
+Source of the translation: ``sim/wrappers/ar_nn/nn_action_space_wrapper.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rlgpt.errors import RlgptError
+
+from rlgpt_minecraft.names import CRAFTS, INVENTORY
+from rlgpt_minecraft.spaces import CAMERA_INTERVAL, FUNCTIONS
+
+DROP, CRAFT, EQUIP, PLACE, DESTROY = (FUNCTIONS.index(name) for name in ("drop", "craft", "equip", "place", "destroy"))
+LAGGING = frozenset((DROP, CRAFT, EQUIP, PLACE, DESTROY))
+"""Functions that MineDojo follows by two ticks of nothing, as long as its game takes to show what came of them."""
+LAG = 2
+
+
+class EmptySlotError(RlgptError):
+    """Equip, place or destroy of a slot that holds nothing. The masks tell which slots do."""
+
+
+class Command(NamedTuple):
+    """The keys held in a tick, and what Malmo's clients can ask for besides.
+
+    :ivar pitch: degrees to look further down by. :ivar yaw: degrees to turn right by.
+    :ivar craft: a thing of ``names.CRAFTS``, made wherever it is made. :ivar equip: an item; so is :ivar place:.
+    :ivar swap: two slots to exchange. :ivar hotbar: the slot (0 to 8) to take into the hand.
+    :ivar chat: what is typed, mostly a server's command ("/time set 0"); see ``chat``.
+    """
+
+    forward: bool = False
+    back: bool = False
+    left: bool = False
+    right: bool = False
+    jump: bool = False
+    sneak: bool = False
+    sprint: bool = False
+    use: bool = False
+    attack: bool = False
+    drop: bool = False
+    pitch: float = 0.0
+    yaw: float = 0.0
+    craft: str | None = None
+    equip: str | None = None
+    place: str | None = None
+    swap: tuple[int, int] | None = None
+    hotbar: int | None = None
+    chat: str | None = None
+
+
+NOTHING = Command()
+
+
+def slot_name(slot: int) -> str:
+    """A slot of the inventory (0 to 40) as the game's ``/replaceitem`` names it."""
+    if slot == 0:
+        return "slot.weapon.mainhand"
+    if slot == 40:
+        return "slot.weapon.offhand"
+    if slot >= 36:
+        return f"slot.armor.{('feet', 'legs', 'chest', 'head')[slot - 36]}"
+    return f"slot.hotbar.{slot}" if slot < 9 else f"slot.inventory.{slot - 9}"
+
+
+def translate(
+    action: Sequence[int] | NDArray[np.int64],
+    held: Sequence[str],
+    *,
+    strict: bool = True,
+    camera_interval: float = CAMERA_INTERVAL,
+) -> Command:
+    """The command of an action of MineDojo's space.
+
+    :param held: the items of the 36 slots, with underscores.
+    :param strict: whether equip, place and destroy of an empty slot are errors; else nothing comes of them.
+    :raises EmptySlotError: see ``strict``.
+    """
+    walk, strafe, body, pitch, yaw, function, craft, slot = (int(head) for head in action)
+    item = held[slot] if function in (EQUIP, PLACE, DESTROY) else None
+    if item == "air":
+        if strict:
+            full = [n for n in range(INVENTORY) if held[n] != "air"]
+            raise EmptySlotError(
+                f"{FUNCTIONS[function]} of slot {slot}, which is empty; the slots that are not: {full}. "
+                f"observation['masks'] tells them; strict=False lets such actions do nothing."
+            )
+        item = None
+    return Command(
+        forward=walk == 1,
+        back=walk == 2,
+        left=strafe == 1,
+        right=strafe == 2,
+        jump=body == 1,
+        sneak=body == 2,
+        sprint=body == 3,
+        use=function == 1,
+        attack=function == 3,
+        drop=function == DROP,
+        pitch=pitch * camera_interval - 180,
+        yaw=yaw * camera_interval - 180,
+        craft=CRAFTS[craft] if function == CRAFT else None,
+        equip=item if function == EQUIP else None,
+        place=item if function == PLACE else None,
+        chat=f"/replaceitem entity @p {slot_name(slot)} minecraft:air 1 0" if item and function == DESTROY else None,
+    )
