@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from typing import TypeVar, cast
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numba
 
 F = TypeVar("F", bound=Callable[..., object])
 
 
+def digest(package: Path) -> str:
+    """A digest of what kernels take in as constants: the tables and the modules that read them."""
+    names = sorted(package.glob("data/*.csv")) + [
+        package / "world" / f"{name}.py" for name in ("state", "blocks", "items")
+    ]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in names)).hexdigest()
+
+
+TABLES = digest(Path(__file__).parents[1])
+
+
 def jit(function: F) -> F:
     """``function``, compiled at its first call for each combination of types and kept in numba's cache.
 
-    No fast mathematics: the same seed and actions give the same world on every machine.
+    No fast mathematics: the same seed and actions give the same world on every machine. Numba's cache looks at the time
+    of the function's own file alone, and a kernel keeps the tables it was compiled with: so the cache is told of those.
     """
-    return cast(F, numba.njit(cache=True, error_model="numpy", nogil=True)(function))
+    dispatcher: Any = numba.njit(cache=True, error_model="numpy", nogil=True)(function)
+    index = dispatcher._cache._cache_file
+    index._source_stamp = (index._source_stamp, TABLES)
+    return cast(F, dispatcher)
