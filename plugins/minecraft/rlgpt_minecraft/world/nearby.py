@@ -1,0 +1,64 @@
+"""Whether a crafting table or a furnace is near and in view, by Malmo's measure.
+
+Malmo (NearbyCraftCommandsImplementation) takes blocks whose middle is at most 5 from the head, 1.6 above the feet, in
+front, and within half the field of view (70 degrees, the narrower side of the picture less by its aspect) both ways.
+Its projections are off by the cosine of the pitch, kept as they are; straight up and straight down they divide by zero,
+so there nothing is in view. Malmo knows only blocks placed since the mission began; here every such block counts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlgpt_minecraft.world.blocks import CRAFTING_TABLE, FURNACE, LIT_FURNACE
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.state import HEIGHT, SIZE, World
+
+REACH = 5
+HEAD = 1.6
+HALF_VIEW = 35.0
+STRAIGHT = np.cos(np.radians(90 - 360 / 65536))
+"""The game's table of cosines has 65,536 entries: below this a cosine is 0."""
+
+
+@jit
+def _angle(ax: float, ay: float, az: float, bx: float, by: float, bz: float) -> float:
+    """Degrees between two vectors, the first of length 1."""
+    cosine = (ax * bx + ay * by + az * bz) / np.sqrt(bx * bx + by * by + bz * bz)
+    return float(np.degrees(np.arccos(min(1.0, cosine))))
+
+
+@jit
+def in_view(world: World, x: float, y: float, z: float) -> bool:
+    """Whether a point, relative to the head, lies within the field of view as Malmo reckons it."""
+    yaw, pitch = np.radians(world.player[0].yaw), np.radians(world.player[0].pitch)
+    level = np.cos(pitch)
+    if level < STRAIGHT:
+        return False
+    lx, ly, lz = -np.sin(yaw) * level, -np.sin(pitch), np.cos(yaw) * level
+    if lx * x + ly * y + lz * z <= 0:
+        return False
+    # look x up is level long, not 1: along it a vector loses level times its part, and likewise along what is above
+    side = (-lz * x + lx * z) / level
+    above = (-lx * ly * x + level * level * y - ly * lz * z) / level
+    tall = _angle(lx, ly, lz, x + side * lz, y, z - side * lx)
+    wide = _angle(lx, ly, lz, x + above * lx * ly, y - above * level * level, z + above * ly * lz)
+    aspect = world.clock[0].aspect
+    return wide <= min(1.0, aspect) * HALF_VIEW and tall <= min(1.0, 1 / aspect) * HALF_VIEW
+
+
+@jit
+def nearby(world: World) -> tuple[bool, bool]:
+    """Whether a crafting table, and whether a furnace, is near and in view."""
+    player = world.player[0]
+    hx, hy, hz = player.x, player.y + HEAD, player.z
+    table, furnace = False, False
+    for x in range(max(int(np.floor(hx)) - REACH, 0), min(int(np.floor(hx)) + REACH + 1, SIZE)):
+        for y in range(max(int(np.floor(hy)) - REACH, 0), min(int(np.floor(hy)) + REACH + 1, HEIGHT)):
+            for z in range(max(int(np.floor(hz)) - REACH, 0), min(int(np.floor(hz)) + REACH + 1, SIZE)):
+                block = world.blocks[x, y, z]
+                if block == CRAFTING_TABLE or block == FURNACE or block == LIT_FURNACE:
+                    dx, dy, dz = x + 0.5 - hx, y + 0.5 - hy, z + 0.5 - hz
+                    if dx * dx + dy * dy + dz * dz <= REACH * REACH and in_view(world, dx, dy, dz):
+                        table, furnace = table or block == CRAFTING_TABLE, furnace or block != CRAFTING_TABLE
+    return table, furnace

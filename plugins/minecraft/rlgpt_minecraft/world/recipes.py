@@ -1,0 +1,169 @@
+"""Crafting and smelting as Malmo does them: at once, from the inventory into the inventory.
+
+The recipes and their order are the game's, ``data/recipes.csv``. For one thing several are tried, the first whose
+ingredients are there is made; birch logs so become birch planks. The rules are those of Malmo's ``SimpleCraft``,
+``NearbyCraft`` and ``NearbySmelt`` commands, which MineDojo drives:
+
+- By hand anything of ``CRAFT`` goes whose recipes fit two by two; what it can smelt out of used tools, too.
+- Shapes do not matter, and containers (the buckets of a cake) do not come back.
+- A smelting takes 200 ticks of fuel: first what is left from before, then the first thing that burns. The fuel is
+  counted with what is smelted still there, so the last log may smelt on credit, which the next fuel pays.
+- Only what is smelted into a thing's first variant counts: ``coal`` comes out of coal ore, charcoal never does.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from rlgpt_minecraft.names import CRAFTS, made, rows
+from rlgpt_minecraft.world.drops import toss
+from rlgpt_minecraft.world.inventory import ANY, ARMOUR_END, MAIN, give, matches, put, remove, take
+from rlgpt_minecraft.world.items import FUEL, ID, NAMES
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.nearby import nearby
+from rlgpt_minecraft.world.state import World
+
+COOKING = 200
+"""Ticks of fuel that one smelting takes. (minecraft.wiki, Smelting)"""
+LAVA_BUCKET, BUCKET = ID["lava_bucket"], ID["bucket"]
+
+
+class Ingredient(NamedTuple):
+    item: int
+    variant: int
+    quantity: int
+
+
+class Recipe(NamedTuple):
+    """``quantity`` of ``item`` come out; ``size`` is 1 to 9, the squares of the grid it needs."""
+
+    smelted: bool
+    item: int
+    variant: int
+    quantity: int
+    size: int
+    ingredients: tuple[Ingredient, ...]
+
+
+def _ingredient(text: str) -> Ingredient:
+    found = re.fullmatch(r"(\w+):(\*|\d+)x(\d+)", text)
+    if found is None:
+        raise ValueError(f"data/recipes.csv: {text!r} is not ITEM:VARIANTxCOUNT")
+    name, variant, quantity = found.groups()
+    return Ingredient(ID[name], ANY if variant == "*" else int(variant), int(quantity))
+
+
+CRAFT = CRAFTS
+"""What head 6 of the action chooses from, in its order."""
+RECIPES = tuple(
+    Recipe(
+        row["kind"] == "smelt",
+        ID[row["output"]],
+        int(row["variant"]),
+        int(row["count"]),
+        int(row["size"]),
+        tuple(_ingredient(text) for text in row["ingredients"].split()),
+    )
+    for row in rows("recipes.csv")
+)
+"""Every recipe of the game, those included whose ingredients this world does not have."""
+
+
+def _tried(name: str) -> list[int]:
+    """The recipes tried for a thing, in order."""
+    where, item = made(name), ID[name]
+    crafted = [n for n, recipe in enumerate(RECIPES) if recipe.item == item and not recipe.smelted]
+    smelted = [n for n, recipe in enumerate(RECIPES) if recipe.item == item and recipe.smelted and recipe.variant == 0]
+    return {"hand": crafted + smelted, "table": crafted, "furnace": smelted}[where]
+
+
+def _shown(name: str) -> Recipe:
+    """The one recipe that MineDojo's mask looks at: the first that does not need what it makes."""
+    smelted = made(name) == "furnace"
+    fit = (recipe for recipe in RECIPES if recipe.item == ID[name] and recipe.smelted == smelted)
+    return next(recipe for recipe in fit if all(part.item != recipe.item for part in recipe.ingredients))
+
+
+def _matrix() -> np.ndarray[tuple[int, int], np.dtype[np.int16]]:
+    matrix = np.zeros((len(CRAFT), len(NAMES)), np.int16)
+    for row, name in enumerate(CRAFT):
+        for part in _shown(name).ingredients:
+            matrix[row, part.item] += part.quantity
+    return matrix
+
+
+MATRIX = _matrix()
+"""int16 (244, items): what MineDojo's mask asks for: the first recipe of each thing, fuel and variants left out."""
+
+_LISTS = [_tried(name) for name in CRAFT]
+_WHERE = np.array([("hand", "table", "furnace").index(made(name)) for name in CRAFT], np.int64)
+_TRIED = np.array([n for tried in _LISTS for n in tried], np.int64)
+_TRIED_START = np.cumsum([0, *map(len, _LISTS)])
+_PARTS = np.array([part for recipe in RECIPES for part in recipe.ingredients], np.int64)
+_PARTS_START = np.cumsum([0, *(len(recipe.ingredients) for recipe in RECIPES)])
+_OUT = np.array([(r.item, r.quantity, r.variant, r.smelted) for r in RECIPES], np.int64)
+
+
+@jit
+def _has_parts(world: World, recipe: int) -> bool:
+    for n in range(_PARTS_START[recipe], _PARTS_START[recipe + 1]):
+        item, variant, needed = _PARTS[n]
+        for i in range(ARMOUR_END):
+            if matches(world.slots[i], item, variant):
+                needed -= world.slots[i].quantity
+        if needed > 0:
+            return False
+    return True
+
+
+@jit
+def fuel(world: World) -> int:
+    """Ticks of burning that the inventory holds, with what is left from before (which may be owed)."""
+    total = int(world.player[0].fuel_ticks)
+    for i in range(MAIN):
+        total += FUEL[world.slots[i].item] * world.slots[i].quantity
+    return total
+
+
+@jit
+def _burn(world: World) -> None:
+    player = world.player[0]
+    player.fuel_ticks -= COOKING
+    for i in range(MAIN):
+        ticks = int(FUEL[world.slots[i].item])
+        while player.fuel_ticks < 0 and ticks > 0 and world.slots[i].quantity > 0:
+            player.fuel_ticks += ticks
+            if world.slots[i].item == LAVA_BUCKET:
+                put(world, i, BUCKET, 1, 0, 0)
+                ticks = 0
+            else:
+                remove(world, i, 1)
+
+
+@jit
+def craft(world: World, index: int) -> bool:
+    """Make ``CRAFT[index]``, by hand, at a table or in a furnace; False, and nothing changes, where that cannot be.
+
+    What finds no room in the inventory falls at the player's feet. (Malmo loses it.)
+    """
+    where = _WHERE[index]
+    if where > 0:
+        table, furnace = nearby(world)
+        if not (table if where == 1 else furnace):
+            return False
+    for n in range(_TRIED_START[index], _TRIED_START[index + 1]):
+        recipe = _TRIED[n]
+        item, quantity, variant, smelted = _OUT[recipe]
+        if _has_parts(world, recipe) and (smelted == 0 or fuel(world) >= COOKING):
+            for part in range(_PARTS_START[recipe], _PARTS_START[recipe + 1]):
+                take(world, _PARTS[part, 0], _PARTS[part, 2], _PARTS[part, 1])
+            if smelted == 1:
+                _burn(world)
+            left = give(world, item, quantity, variant, 0)
+            if left > 0:
+                toss(world, item, left, variant, 0)
+            return True
+    return False
