@@ -1,0 +1,65 @@
+"""The entity under the cross-hair: animals, zombies and what lies about, by their boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.ray import meet
+from rlgpt_minecraft.world.state import DROPS, MOBS, World
+
+NOTHING, MOB, DROP = 0, 1, 2
+DROP_SIZE = 0.25
+MOB_HALF = np.array([0, 0.45, 0.45, 0.45, 0.2, 0.3])
+MOB_HEIGHT = np.array([0, 1.4, 1.3, 0.9, 0.7, 1.95])
+
+
+@jit
+def aim(
+    world: World, x: float, y: float, z: float, dx: float, dy: float, dz: float, reach: float, drops: bool
+) -> tuple[int, int, float]:
+    """The nearest entity that a ray meets within ``reach``, whatever blocks lie between: give it ``trace``'s distance.
+
+    :param drops: items that lie about count too.
+    :returns: ``NOTHING``, ``MOB`` or ``DROP``; its place in ``world.mobs`` or ``world.drops``; the distance, 0 from
+        inside it. Nothing: 0, -1, ``reach``.
+    """
+    what, index, best = NOTHING, -1, reach
+    for i in range(MOBS):
+        mob = world.mobs[i]
+        if mob.kind == 0:
+            continue
+        half, tall = MOB_HALF[mob.kind], MOB_HEIGHT[mob.kind]
+        distance = _reaches(x, y, z, dx, dy, dz, mob.x, mob.y, mob.z, half, tall)
+        if distance < best:
+            what, index, best = MOB, i, distance
+    if drops:
+        for i in range(DROPS):
+            drop = world.drops[i]
+            if not drop.alive:
+                continue
+            distance = _reaches(x, y, z, dx, dy, dz, drop.x, drop.y, drop.z, DROP_SIZE / 2, DROP_SIZE)
+            if distance < best:
+                what, index, best = DROP, i, distance
+    return what, index, best
+
+
+@jit
+def _reaches(
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    at_x: float,
+    at_y: float,
+    at_z: float,
+    half: float,
+    tall: float,
+) -> float:
+    """Distance to the box of an entity that stands at a place, 0 from inside, ``FAR`` where the ray misses it."""
+    px, py, pz = x - at_x, y - at_y, z - at_z
+    if abs(px) < half and abs(pz) < half and 0 < py < tall:
+        return 0.0
+    return meet(px, py, pz, dx, dy, dz, (-half, 0.0, -half), (half, tall, half))[0]
