@@ -1,0 +1,87 @@
+"""Winding roads: a centre line of bounded curvature, drawn from a seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+SPACING = 0.25
+"""Metres between points of the centre line."""
+STRAIGHT = 2.5
+"""Metres of straight road at the start and at the end."""
+TIGHTEST = 1.2
+"""Smallest radius of a bend, m. The car turns within 0.62 m at full lock."""
+
+
+@dataclass(frozen=True)
+class Road:
+    """A centre line that starts at the origin towards +x.
+
+    :ivar points: ``(N, 2)``, m, :data:`SPACING` apart along the line.
+    :ivar headings: ``(N,)``, rad, the direction of the line at each point.
+    :ivar half: half of the road's width, m.
+    """
+
+    points: Array
+    headings: Array
+    half: float
+
+    @property
+    def length(self) -> float:
+        """Metres along the centre line."""
+        return SPACING * (len(self.points) - 1)
+
+    @property
+    def normals(self) -> Array:
+        """``(N, 2)``: unit vectors to the left of the line."""
+        return np.stack((-np.sin(self.headings), np.cos(self.headings)), axis=1)
+
+    def at(self, along: float, offset: float = 0.0) -> tuple[Array, float]:
+        """The point (m, 2) ``offset`` m to the left of the line at ``along`` m, and its direction (rad)."""
+        index = min(max(along / SPACING, 0.0), len(self.points) - 1.0)
+        below = min(int(index), len(self.points) - 2)
+        share = index - below
+        point = (1 - share) * self.points[below] + share * self.points[below + 1]
+        heading = (1 - share) * self.headings[below] + share * self.headings[below + 1]
+        return point + offset * np.array([-np.sin(heading), np.cos(heading)]), float(heading)
+
+    def edges(self) -> tuple[Array, Array]:
+        """The left and the right border, ``(N, 2)`` each, m."""
+        return self.points + self.half * self.normals, self.points - self.half * self.normals
+
+
+def winding(rng: np.random.Generator, length: float, half: float) -> Road:
+    """A road of alternating bends that never comes near itself.
+
+    Each bend has a radius from :data:`TIGHTEST` to 3 m and ends at 20 to 60 degrees from +x, on the other side than the
+    bend before it.
+    """
+    curvatures = [0.0] * round(STRAIGHT / SPACING)
+    side = rng.choice((-1.0, 1.0))
+    heading = 0.0
+    while len(curvatures) < (length - STRAIGHT) / SPACING:
+        radius = rng.uniform(TIGHTEST, 3.0)
+        aim = side * rng.uniform(0.35, 1.05)
+        steps = max(1, round(abs(aim - heading) * radius / SPACING))
+        curvatures += [(aim - heading) / (steps * SPACING)] * steps
+        curvatures += [0.0] * int(rng.integers(0, 4))
+        heading, side = aim, -side
+    curvatures += [0.0] * round(STRAIGHT / SPACING)
+    return along_curvature(np.array(curvatures), half)
+
+
+def straight(length: float, half: float) -> Road:
+    """A straight road."""
+    return along_curvature(np.zeros(round(length / SPACING)), half)
+
+
+def along_curvature(curvatures: Array, half: float) -> Road:
+    """The road whose line bends by ``curvatures`` (1/m) over each :data:`SPACING`."""
+    headings = np.concatenate(([0.0], np.cumsum(curvatures * SPACING)))
+    middle = (headings[:-1] + headings[1:]) / 2
+    steps = SPACING * np.stack((np.cos(middle), np.sin(middle)), axis=1)
+    return Road(np.concatenate((np.zeros((1, 2)), np.cumsum(steps, axis=0))), headings, half)

@@ -1,0 +1,176 @@
+"""The world around the car as MJCF: ground, walls along the road, obstacles, ramps, wet patches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rlgpt_mujoco_car import vehicle
+from rlgpt_mujoco_car.road import Array, Road
+
+TIMESTEP = 0.0025
+SUBSTEPS = 20
+"""Physics steps of one control step: 0.05 s."""
+WALL = 0.04
+"""Half of a wall's thickness, m."""
+BEND = 0.25
+"""rad, by how much the road turns along one straight piece of wall."""
+WALL_GROUP = 2
+"""The group of all geoms that rays see."""
+GROUND_FRICTION = 1.0
+
+
+@dataclass(frozen=True)
+class Box:
+    """An obstacle: middle (m), half sizes (m), heading (rad)."""
+
+    x: float
+    y: float
+    half_length: float
+    half_width: float
+    heading: float = 0.0
+    colour: str = "0.2 0.3 0.75 1"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What one episode is played in.
+
+    :ivar start: x, y (m) and heading (rad) of the rear axle's middle.
+    :ivar goal: x, y (m) and heading (rad) of where the rear axle's middle is to be.
+    :ivar wet: boxes of slippery ground, of friction :ivar:`wet_friction`.
+    :ivar gravity: m/s^2 in the world; tilted where the road climbs.
+    :ivar ramp: start (x), length along the ground and angle (rad) of a ramp across the road, then a plateau; or None.
+    """
+
+    road: Road
+    start: tuple[float, float, float]
+    goal: tuple[float, float, float]
+    boxes: tuple[Box, ...] = ()
+    wet: tuple[Box, ...] = ()
+    wet_friction: float = 0.25
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    ramp: tuple[float, float, float] | None = None
+    force: float = vehicle.MAX_FORCE
+    closed: bool = True
+    plateau: float = field(default=3.0)
+
+
+def mjcf(scene: Scene) -> str:
+    """The whole model."""
+    parts = [*_walls(scene), *(_obstacle(b) for b in scene.boxes), *(_wet(b, scene.wet_friction) for b in scene.wet)]
+    if scene.ramp is not None:
+        parts += _ramp(scene)
+    x, y, heading = scene.start
+    gravity = " ".join(map(str, scene.gravity))
+    middle = scene.road.points[len(scene.road.points) // 2]
+    return f"""
+<mujoco model="car">
+<compiler angle="radian" autolimits="true"/>
+<option timestep="{TIMESTEP}" integrator="implicitfast" gravity="{gravity}"/>
+<size memory="2M"/>
+<visual><headlight ambient="0.45 0.45 0.45" diffuse="0.5 0.5 0.5"/><map zfar="60" znear="0.01"/></visual>
+<asset>
+  <texture name="ground" type="2d" builtin="checker" rgb1="0.42 0.46 0.42" rgb2="0.46 0.5 0.46" width="64" height="64"/>
+  <material name="ground" texture="ground" texrepeat="80 80"/>
+</asset>
+<default>
+  <geom contype="2" conaffinity="1"/>
+  <default class="wall">
+    <geom type="box" group="{WALL_GROUP}" rgba="0.75 0.72 0.68 1" friction="0.4 0.005 0.0001"/>
+  </default>
+  <default class="paint"><geom type="box" contype="0" conaffinity="0"/></default>
+  <default class="car"><geom contype="1" conaffinity="2"/></default>
+</default>
+<worldbody>
+  <light pos="{middle[0]} {middle[1]} 15" dir="0.2 0.1 -1" directional="true" castshadow="false"/>
+  <geom name="ground" type="plane" size="60 60 1" material="ground" friction="{GROUND_FRICTION} 0.005 0.0001"/>
+  {"".join(parts)}
+  {_paint(scene)}
+  {vehicle.body(x, y, 0.0, heading)}
+</worldbody>
+{vehicle.actuators(scene.force)}
+<sensor><velocimeter name="velocity" site="imu"/><gyro name="turning" site="imu"/></sensor>
+</mujoco>"""
+
+
+def _walls(scene: Scene) -> Iterable[str]:
+    """Boxes along both edges, and across the start where the road is closed."""
+    left, right = scene.road.edges()
+    corners = _corners(scene.road)
+    for name, edge in (("left", left[corners]), ("right", right[corners])):
+        yield from (_wall(f"{name}_{i}", a, b) for i, (a, b) in enumerate(itertools.pairwise(edge)))
+    if scene.closed:
+        yield _wall("back", left[0], right[0])
+
+
+def _corners(road: Road) -> list[int]:
+    """Points between which a wall may be straight: it turns by at most :data:`BEND`, or is as short as can be."""
+    found = [0]
+    for i in range(1, len(road.points)):
+        turn = abs(road.headings[i] - road.headings[found[-1]])
+        if turn > BEND and i - 1 > found[-1]:
+            found.append(i - 1)
+    return [*found, len(road.points) - 1]
+
+
+def _wall(name: str, a: Array, b: Array) -> str:
+    middle, (dx, dy) = (a + b) / 2, b - a
+    half = math.hypot(dx, dy) / 2 + WALL / 2
+    return (
+        f'<geom class="wall" name="wall_{name}" pos="{middle[0]} {middle[1]} 0.08" size="{half} {WALL} 0.08" '
+        f'euler="0 0 {math.atan2(dy, dx)}"/>'
+    )
+
+
+def _obstacle(box: Box) -> str:
+    return (
+        f'<geom class="wall" pos="{box.x} {box.y} 0.08" size="{box.half_length} {box.half_width} 0.08" '
+        f'euler="0 0 {box.heading}" rgba="{box.colour}"/>'
+    )
+
+
+def _wet(box: Box, friction: float) -> str:
+    # priority makes the patch's friction count instead of the larger of the two
+    return (
+        f'<geom type="box" pos="{box.x} {box.y} -0.0095" size="{box.half_length} {box.half_width} 0.01" '
+        f'euler="0 0 {box.heading}" rgba="0.3 0.5 0.8 1" friction="{friction} 0.005 0.0001" priority="1" condim="4"/>'
+    )
+
+
+def _ramp(scene: Scene) -> Sequence[str]:
+    assert scene.ramp is not None
+    start, length, angle = scene.ramp
+    width, thick = scene.road.half, 0.05
+    rise = length * math.tan(angle)
+    slope = length / math.cos(angle)
+    x = start + length / 2 + thick * math.sin(angle)
+    z = rise / 2 - thick * math.cos(angle)
+    flat = start + length + scene.plateau / 2
+    return (
+        f'<geom name="ramp" type="box" pos="{x} 0 {z}" size="{slope / 2} {width} {thick}" euler="0 {-angle} 0" '
+        f'rgba="0.6 0.55 0.45 1" friction="{GROUND_FRICTION} 0.005 0.0001"/>',
+        f'<geom name="plateau" type="box" pos="{flat} 0 {rise / 2}" size="{scene.plateau / 2} {width} {rise / 2}" '
+        f'rgba="0.6 0.55 0.45 1" friction="{GROUND_FRICTION} 0.005 0.0001"/>',
+    )
+
+
+def _paint(scene: Scene) -> str:
+    """The middle line, and the goal."""
+    points = scene.road.points
+    lines = []
+    for a, b in zip(points[::4], points[2::4], strict=False):
+        middle, (dx, dy) = (a + b) / 2, b - a
+        lines.append(
+            f'<geom class="paint" pos="{middle[0]} {middle[1]} 0.0005" size="{math.hypot(dx, dy) / 2} 0.015 0.0005" '
+            f'euler="0 0 {math.atan2(dy, dx)}" rgba="0.95 0.9 0.6 1"/>'
+        )
+    x, y, heading = scene.goal
+    x, y = x + vehicle.WHEELBASE / 2 * math.cos(heading), y + vehicle.WHEELBASE / 2 * math.sin(heading)
+    lines.append(
+        f'<geom class="paint" name="goal" pos="{x} {y} 0.001" size="{vehicle.LENGTH / 2 + 0.03} '
+        f'{vehicle.WIDTH / 2 + 0.03} 0.001" euler="0 0 {heading}" rgba="0.3 0.8 0.35 0.6"/>'
+    )
+    return "".join(lines)

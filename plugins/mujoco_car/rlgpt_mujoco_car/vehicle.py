@@ -1,0 +1,94 @@
+"""The car: a 1:10 model with Ackermann steering, independent suspension and rear drive, as MJCF.
+
+Sizes are those of usual 1:10 touring cars (wheelbase 0.26 m, track 0.2 m, tyres 65 mm, 1.6 kg). The paper's car was
+never published: this is a reconstruction.
+"""
+
+from __future__ import annotations
+
+import math
+
+WHEELBASE = 0.26
+TRACK = 0.20
+RADIUS = 0.0325
+TYRE = 0.013
+"""Half of the tyre's width, m."""
+LENGTH, WIDTH = 0.40, 0.19
+"""Of the body, m."""
+MASS = 1.6
+MAX_STEER = 0.5
+"""rad, of the virtual wheel in the middle of the front axle."""
+MAX_SPEED = 2.5
+"""m/s, of a command of 1; backwards as well."""
+MAX_FORCE = 12.0
+"""N, of the motor at the tyres, unless a task weakens it."""
+STIFFNESS, DAMPING = 500.0, 12.0
+"""N/m and N s/m of each spring: the car sags 8 mm, and its bounce is damped to 0.27 of critical."""
+REST = MASS * 9.81 / 4 / STIFFNESS
+"""m, how far each spring is pressed at rest."""
+
+TURNING_RADIUS = WHEELBASE / math.tan(MAX_STEER)
+"""m, of the middle of the rear axle at full lock: 0.48."""
+
+_WHEELS = {"fl": (1, 1), "fr": (1, -1), "rl": (-1, 1), "rr": (-1, -1)}
+
+
+def ackermann(steer: float) -> tuple[float, float]:
+    """Angles of the left and the right front wheel (rad) for a virtual middle wheel at ``steer`` (left is positive)."""
+    if abs(steer) < 1e-6:
+        return steer, steer
+    radius = WHEELBASE / math.tan(steer)
+    return math.atan(WHEELBASE / (radius - TRACK / 2)), math.atan(WHEELBASE / (radius + TRACK / 2))
+
+
+def body(x: float, y: float, z: float, heading: float) -> str:
+    """The car as an MJCF body: the middle of its rear axle above (x, y), its wheels on the ground at ``z``."""
+    half = heading / 2
+    wheels = "".join(_wheel(name, *place) for name, place in _WHEELS.items())
+    # The origin is above the rear axle's middle: there a car has no sideways speed, which keeps its kinematics simple.
+    return f"""
+<body name="car" pos="{x} {y} {z + RADIUS}" quat="{math.cos(half)} 0 0 {math.sin(half)}">
+  <freejoint name="car"/>
+  <geom class="car" name="chassis" type="box" pos="{WHEELBASE / 2} 0 0.025" mass="{MASS - 0.3}"
+    size="{LENGTH / 2} {WIDTH / 2} 0.02" rgba="0.85 0.16 0.12 1"/>
+  <geom class="car" name="cabin" type="box" pos="{WHEELBASE / 2 - 0.03} 0 0.06" size="0.09 0.075 0.02" mass="0.1"
+    rgba="0.15 0.17 0.2 1"/>
+  <site name="imu" pos="0 0 0"/>
+  <camera name="chase" pos="-0.9 0 0.65" xyaxes="0 -1 0 0.5 0 0.87"/>
+  <camera name="front" pos="{WHEELBASE} 0 0.1" xyaxes="0 -1 0 0.15 0 0.99" fovy="80"/>
+  {wheels}
+</body>"""
+
+
+def _wheel(name: str, along: int, side: int) -> str:
+    x, y = (WHEELBASE if along > 0 else 0.0), side * TRACK / 2
+    tyre = f"""
+<body name="wheel_{name}">
+  <joint name="spin_{name}" type="hinge" axis="0 1 0" damping="0.0005" armature="0.00005"/>
+  <geom class="car" name="tyre_{name}" type="cylinder" size="{RADIUS} {TYRE}" quat="0.70711 0.70711 0 0" mass="0.03"
+    friction="1.0 0.005 0.0001" condim="4" rgba="0.1 0.1 0.1 1"/>
+</body>"""
+    hub = '<inertial pos="0 0 0" mass="0.02" diaginertia="0.00002 0.00002 0.00002"/>'
+    if along > 0:
+        tyre = f"""
+<body name="hub_{name}">{hub}
+  <joint name="steer_{name}" type="hinge" axis="0 0 1" range="-0.75 0.75" damping="0.01" armature="0.0005"/>{tyre}
+</body>"""
+    return f"""
+<body name="arm_{name}" pos="{x} {y} 0">{hub}
+  <joint name="spring_{name}" type="slide" axis="0 0 1" range="-0.02 0.02" stiffness="{STIFFNESS}" damping="{DAMPING}"
+    springref="{-REST}"/>{tyre}
+</body>"""
+
+
+def actuators(force: float = MAX_FORCE) -> str:
+    """The motor on the rear axle (an open differential) and the two steering servos; ``force`` in N at the tyres."""
+    top = MAX_SPEED / RADIUS
+    torque = force * RADIUS
+    return f"""
+<tendon><fixed name="drive"><joint joint="spin_rl" coef="0.5"/><joint joint="spin_rr" coef="0.5"/></fixed></tendon>
+<actuator>
+  <velocity name="motor" tendon="drive" kv="{0.04}" ctrlrange="{-top} {top}" forcerange="{-torque} {torque}"/>
+  <position name="servo_l" joint="steer_fl" kp="1.5" kv="0.03" ctrlrange="-0.75 0.75" forcerange="-0.5 0.5"/>
+  <position name="servo_r" joint="steer_fr" kp="1.5" kv="0.03" ctrlrange="-0.75 0.75" forcerange="-0.5 0.5"/>
+</actuator>"""
