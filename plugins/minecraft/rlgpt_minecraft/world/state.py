@@ -43,7 +43,10 @@ PLAYER = np.dtype(
         ("air", np.int32),  # ticks of breath, 300 at most
         ("use_ticks", np.int32),  # for how long something has been eaten
         ("use_delay", np.int32),
-        ("hurt_ticks", np.int32),
+        ("dig_item", np.int32),  # what is dug with: another item begins anew
+        ("jump_delay", np.int32),
+        ("hurt_ticks", np.int32),  # for how long only a heavier blow than the last counts
+        ("last_damage", np.float64),  # that blow
         ("fire_ticks", np.int32),
         ("food_timer", np.int32),
         ("attack_ticks", np.int32),  # since the last swing, for the strength of the next
@@ -51,6 +54,7 @@ PLAYER = np.dtype(
         ("selected", np.int32),  # slot of the main hand, 0 to 8
         *((name, np.bool_) for name in ("on_ground", "in_water", "in_lava", "sneaking", "sprinting", "sleeping")),
         ("attack_held", np.bool_),
+        ("bumped", np.bool_),  # against a wall in the last tick
         ("dead", np.bool_),
     ],
     align=True,
