@@ -1,0 +1,53 @@
+"""What the inventory gained and lost in a step, and whether by crafting: MineDojo's ``delta_inv``.
+
+Source: ``sim/wrappers/ar_nn/delta_inventory_wrapper.py``. Only the first gain and the first four losses, in the order
+of item names, are told; names keep their underscores here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.masks import INGREDIENTS, NEEDED, Counts
+from rlgpt_minecraft.names import CRAFTS
+from rlgpt_minecraft.spaces import DECREASED, INCREASED
+from rlgpt_minecraft.world.items import ID
+from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
+
+_NAMES = np.array(ITEM_NAMES)
+_NONE = {room: (np.full(room, "air", _NAMES.dtype), np.zeros(room, np.float32)) for room in (INCREASED, DECREASED)}
+_PRODUCT = np.array([ID[name] for name in CRAFTS])
+
+
+def _told(sign: str, change: Counts, which: NDArray[np.intp], room: int, crafted: bool) -> dict[str, Any]:
+    names, quantities = (part.copy() for part in _NONE[room])
+    names[: len(which)] = _NAMES[which]
+    quantities[: len(which)] = np.abs(change[which])
+    none, zero = (part.copy() for part in _NONE[room])
+    here, there = ("craft", "other") if crafted else ("other", "craft")
+    return {
+        f"{sign}_name_by_{here}": names,
+        f"{sign}_quantity_by_{here}": quantities,
+        f"{sign}_name_by_{there}": none,
+        f"{sign}_quantity_by_{there}": zero,
+    }
+
+
+def delta(before: Counts, after: Counts, craft: int | None, allowed: bool) -> dict[str, Any]:
+    """The change from one observation's inventory to the next.
+
+    A gain is laid to crafting where the step's action crafted (``craft``: index into ``CRAFTS``), the mask before it
+    ``allowed`` that, and the product is the gain told; a loss where, besides, every ingredient is among those told.
+    """
+    change = after - before
+    up = np.flatnonzero(change > 0)[:INCREASED]
+    down = np.flatnonzero(change < 0)[:DECREASED]
+    made = craft is not None and allowed and _PRODUCT[craft] in up
+    spent = craft is not None and allowed and set(INGREDIENTS[craft][NEEDED[craft] > 0]) <= set(down)
+    return {
+        **_told("inc", change, up, INCREASED, bool(made)),
+        **_told("dec", change, down, DECREASED, spent and len(down) > 0),
+    }

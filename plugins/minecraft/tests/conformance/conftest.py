@@ -1,0 +1,110 @@
+"""What the real package is asked, the same every time; its own interpreter answers once a session."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt_minecraft.interpreter import HINT, minedojo_python
+from rlgpt_minecraft.names import CRAFTS, INVENTORY, spaced
+from rlgpt_minecraft.spaces import CAMERA_INTERVAL, FUNCTIONS, action_space
+from rlgpt_minecraft.world.items import NAMES
+from rlgpt_minecraft.world.recipes import MATRIX
+
+REQUIRED = "RLGPT_REQUIRE_MINEDOJO"
+BOX = {"xmin": -2, "xmax": 3, "ymin": -1, "ymax": 2, "zmin": 0, "zmax": 1}
+RAYS = [[0.0, 0.0, 10.0], [0.2, -0.3, 40.0], [-0.4, 1.0, 7.5]]
+OPTIONS: list[dict[str, Any]] = [
+    {"image_size": [64, 64]},
+    {"image_size": [16, 24], "use_voxel": True, "voxel_size": BOX},
+    {"image_size": [8, 8], "use_voxel": True, "use_lidar": True, "lidar_rays": RAYS},
+]
+INTERVALS = [15, 10, 7]
+MISSIONS = [
+    *("harvest_1_log", "harvest_1_log_plains", "harvest_1_beef", "harvest_1_mutton", "harvest_1_stick"),
+    *("harvest_milk_with_empty_bucket_and_cow", "harvest_wool_with_shears_and_sheep", "harvest_1_crafting_table"),
+    *("harvest_1_bed_with_crafting_table", "harvest_1_iron_ingot_with_furnace_and_fuel", "survival_sword_food"),
+    *(
+        "techtree_from_barehand_to_wooden_pickaxe",
+        "combat_zombie_plains_leather_armors_wooden_sword_shield",
+        "playthrough",
+    ),
+]
+
+
+def inventory(rng: np.random.Generator) -> dict[str, Any]:
+    """A random inventory, near a table or furnace or not; in half of them something can be made."""
+    names, quantities = ["air"] * INVENTORY, [0] * INVENTORY
+    filled = [0.0, 0.1, 0.5, 1.0][rng.integers(4)]
+    for slot in np.flatnonzero(rng.random(INVENTORY) < filled):
+        names[slot], quantities[slot] = spaced(NAMES[rng.integers(1, len(NAMES))]), int(rng.integers(1, 65))
+    if rng.random() < 0.5:
+        parts = np.flatnonzero(MATRIX[rng.integers(len(CRAFTS))])
+        for slot, item in zip(rng.permutation(INVENTORY), parts, strict=False):
+            names[slot], quantities[slot] = spaced(NAMES[item]), int(rng.integers(1, 9))
+    return {
+        "name": names,
+        "quantity": quantities,
+        "table": bool(rng.random() < 0.7),
+        "furnace": bool(rng.random() < 0.7),
+    }
+
+
+def change(rng: np.random.Generator) -> dict[str, Any]:
+    """Two inventories with an action between them: half are what crafting comes to, or nearly."""
+    before = inventory(rng)
+    craft = int(rng.integers(len(CRAFTS)))
+    after = {"name": [*before["name"]], "quantity": [*before["quantity"]]}
+    if rng.random() < 0.6:
+        parts = [(spaced(NAMES[item]), int(MATRIX[craft, item])) for item in np.flatnonzero(MATRIX[craft])]
+        product = (spaced(CRAFTS[craft]), int(rng.integers(1, 5)))
+        slots = rng.permutation(INVENTORY)[: len(parts) + 1]
+        for slot, (name, quantity) in zip(slots, parts, strict=False):
+            before["name"][slot], before["quantity"][slot] = name, quantity + 3
+            after["name"][slot], after["quantity"][slot] = name, 3
+        if rng.random() < 0.8:
+            after["name"][slots[-1]], after["quantity"][slots[-1]] = product
+    for slot in rng.permutation(INVENTORY)[: rng.integers(3)]:
+        after["quantity"][slot] = int(rng.integers(1, 65)) if after["name"][slot] != "air" else 0
+    function = FUNCTIONS.index("craft") if rng.random() < 0.8 else int(rng.integers(len(FUNCTIONS)))
+    mask = [bool(rng.random() < 0.8)] * len(CRAFTS)
+    return {"before": before, "after": after, "mask": mask, "action": [0, 0, 0, 12, 12, function, craft, 0]}
+
+
+@pytest.fixture(scope="session")
+def questions() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    space = action_space(CAMERA_INTERVAL)
+    space.seed(0)
+    return {
+        "options": OPTIONS,
+        "intervals": INTERVALS,
+        "inventories": [inventory(rng) for _ in range(300)],
+        "deltas": [change(rng) for _ in range(300)],
+        "actions": [{"name": inventory(rng)["name"], "action": space.sample().tolist()} for _ in range(500)],
+        "states": [],
+        "missions": MISSIONS,
+    }
+
+
+@pytest.fixture(scope="session")
+def answers(questions: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    python = minedojo_python()
+    if python is None:
+        message = f"MineDojo's interpreter is not there: {HINT}"
+        if os.environ.get(REQUIRED) == "1" or os.environ.get("CI") in ("1", "true"):
+            pytest.fail(message)
+        pytest.skip(message)
+    folder = tmp_path_factory.mktemp("minedojo")
+    asked, said = folder / "questions.json", folder / "answers.json"
+    asked.write_text(json.dumps(questions))
+    command = [python, Path(__file__).with_name("dump.py"), asked, said]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr[-4000:]
+    answer: dict[str, Any] = json.loads(said.read_text())
+    return answer
