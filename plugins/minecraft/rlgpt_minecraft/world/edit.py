@@ -1,10 +1,13 @@
-"""Reading and changing blocks one by one, the height map and the updates kept right."""
+"""Reading and changing blocks one by one, the height map, the updates and the light kept right.
+
+Light follows when ``light.settle`` is called, as it is at the beginning of each tick.
+"""
 
 from __future__ import annotations
 
-from rlgpt_minecraft.world.blocks import AIR, BEDROCK, DELAY, OPACITY
+from rlgpt_minecraft.world.blocks import AIR, BEDROCK, DELAY, LIGHT, OPACITY
 from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.state import HEIGHT, QUEUE, SIZE, World
+from rlgpt_minecraft.world.state import HEIGHT, QUEUE, RELIT, SIZE, World
 
 
 @jit
@@ -57,8 +60,14 @@ def set_block(world: World, x: int, y: int, z: int, block: int, level: int) -> b
     """
     if not inside(x, y, z):
         return False
+    old = world.blocks[x, y, z]
     world.blocks[x, y, z] = block
     world.level[x, y, z] = level
+    if OPACITY[old] != OPACITY[block] or LIGHT[old] != LIGHT[block]:
+        clock = world.clock[0]
+        if clock.relit < RELIT:
+            world.relit[clock.relit] = (x * HEIGHT + y) * SIZE + z
+        clock.relit += 1
     if OPACITY[block] > 0:
         if y > world.top[x, z]:
             world.top[x, z] = y

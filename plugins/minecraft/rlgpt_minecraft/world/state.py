@@ -22,6 +22,8 @@ SLOTS = 41
 MOBS = 64
 DROPS = 128
 QUEUE = 4096
+RELIT = 1024
+"""Changes of blocks that wait for their light; with more, all of the world is lit anew."""
 
 SLOT = np.dtype(
     [
@@ -95,6 +97,7 @@ CLOCK = np.dtype(
         ("queue_start", np.int32),
         ("queue_end", np.int32),
         ("overflow", np.int32),  # block updates the queue had no room for, checked again in their turn
+        ("relit", np.int32),  # how many changes wait in ``World.relit``, those it has no room for too
         *((name, np.bool_) for name in ("time_passes", "mobs_spawn", "raining", "thundering")),
     ],
     align=True,
@@ -129,17 +132,20 @@ class World(NamedTuple):
 
     :ivar blocks: uint8 ``(SIZE, HEIGHT, SIZE)``, x, y, z: index into ``blocks.TABLE``. Fluids' levels lie in ``level``.
     :ivar level: uint8, like ``blocks``: of a fluid, 0 a source, 1 to 7 flowing thinner, 8 falling; else 0.
+    :ivar light: uint8, like ``blocks``: 16 times the sky's light (0 to 15, of a bright day) plus that of blocks.
     :ivar made: bool ``(SIZE / CHUNK, SIZE / CHUNK)``: which chunks were generated.
     :ivar top: int16 ``(SIZE, SIZE)``: the highest block of a column that stops light, -1 where none does.
     :ivar biome: uint8 ``(SIZE, SIZE)``: the game's biome ids.
     :ivar slots: SLOT ``(SLOTS,)``. :ivar mobs: MOB ``(MOBS,)``. :ivar drops: DROP ``(DROPS,)``.
     :ivar queue: QUEUED ``(QUEUE,)``: block updates to come, a ring from ``queue_start`` to ``queue_end``.
+    :ivar relit: int32 ``(RELIT,)``: places, as flat indices of ``blocks``, whose light has to be looked at again.
     :ivar kills: int64, one for each kind of mob: killed by the player since the world began.
     :ivar player: PLAYER ``(1,)``. :ivar clock: CLOCK ``(1,)``. :ivar events: EVENTS ``(1,)``.
     """
 
     blocks: NDArray[np.uint8]
     level: NDArray[np.uint8]
+    light: NDArray[np.uint8]
     made: NDArray[np.bool_]
     top: NDArray[np.int16]
     biome: NDArray[np.uint8]
@@ -147,6 +153,7 @@ class World(NamedTuple):
     mobs: NDArray[Any]
     drops: NDArray[Any]
     queue: NDArray[Any]
+    relit: NDArray[np.int32]
     kills: NDArray[np.int64]
     player: NDArray[Any]
     clock: NDArray[Any]
@@ -162,6 +169,7 @@ def empty(seed: int) -> World:
     world = World(
         blocks=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
         level=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
+        light=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
         made=np.zeros((SIZE // CHUNK, SIZE // CHUNK), np.bool_),
         top=np.full((SIZE, SIZE), -1, np.int16),
         biome=np.zeros((SIZE, SIZE), np.uint8),
@@ -169,6 +177,7 @@ def empty(seed: int) -> World:
         mobs=np.zeros(MOBS, MOB),
         drops=np.zeros(DROPS, DROP),
         queue=np.zeros(QUEUE, QUEUED),
+        relit=np.zeros(RELIT, np.int32),
         kills=np.zeros(KINDS, np.int64),
         player=np.zeros(1, PLAYER),
         clock=np.zeros(1, CLOCK),
