@@ -1,0 +1,62 @@
+"""The environment in the shape Sample Factory wants."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.sample_factory.adapter import LAST, Adapter
+from rlgpt.rl.sample_factory.board import BUSY, DECISIONS, FIRST_ENV, Board
+from rlgpt.rl.sample_factory.job import BOARD, LEDGER, VERDICTS
+from rlgpt.testing.counting import BROKEN, WANDER, counted, grid_spec
+from sample_factory_parts import job_of, opened
+
+
+def test_the_adapter_keeps_what_the_library_would_lose(tmp_path: Path) -> None:
+    job = job_of(tmp_path / "train", grid_spec(tmp_path / "count", WANDER, horizon=8))
+    job.folder.mkdir()
+    opened(job).close()
+    env = Adapter.build(job, 1)
+    (first,), _ = env.reset(seed=3)
+    assert not first[LAST + "obs"].any()
+    ends = steps = 0
+    for _ in range(12):
+        (seen,), _, (terminated,), (truncated,), (info,) = env.step([5])
+        assert env.observation_space.contains(seen)
+        steps += int(seen["duration"][0])
+        assert truncated == bool(seen[LAST + "obs"].any())
+        assert ("episode_extra_stats" in info) == (terminated or truncated)
+        ends += terminated or truncated
+    assert ends > 0
+    with Ledger(job.folder / LEDGER, 2) as ledger:
+        assert steps == ledger.total == counted(tmp_path / "count")
+    board = Board(job.folder / BOARD)
+    assert (board.get(FIRST_ENV + 1, DECISIONS), board.get(FIRST_ENV + 1, BUSY)) == (12, 0)
+    board.close()
+    env.close()
+
+
+def test_streams_of_episodes_differ_between_environments_and_sessions(tmp_path: Path) -> None:
+    job = job_of(tmp_path)
+    later = dataclasses.replace(job, carried=500)
+    assert len({job.draw(3), job.draw(4), later.draw(3), dataclasses.replace(job, seed=1).draw(3)}) == 4
+
+
+def test_violations_of_all_environments_add_up_to_a_quarantine(tmp_path: Path) -> None:
+    job = job_of(tmp_path / "train", grid_spec(tmp_path / "count", BROKEN, WANDER))
+    job.folder.mkdir()
+    board = opened(job)
+    one, two = Adapter.build(job, 0), Adapter.build(job, 1)
+    (seen,), _ = one.reset()
+    two.reset()
+    broken = 5
+    assert seen["action_mask"][broken] == 1
+    for env in (one, one, two):
+        env.step([broken])
+    assert board.violations() == [3, 0]
+    for env in (one, two):
+        (seen,), _ = env.reset()
+        assert list(seen["action_mask"][broken:]) == [0, 1]
+    assert [json.loads(line)["kind"] for line in (job.folder / VERDICTS).read_text().splitlines()] == ["error"] * 3

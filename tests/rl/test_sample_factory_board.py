@@ -1,0 +1,58 @@
+"""The board that every process of a training writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rlgpt.errors import TrainerError
+from rlgpt.rl.sample_factory.board import BEAT, BUSY, DECISIONS, FIRST_ENV, ITERATIONS, LEARNER, RUNNER, Board, stall
+from rlgpt.rl.sample_factory.job import BOARD
+
+
+def test_a_new_session_carries_over_what_was_counted(tmp_path: Path) -> None:
+    path = tmp_path / BOARD
+    for session in (1, 2, 3):
+        board = Board.open_session(path, 3, 1)
+        board.add(FIRST_ENV + 2, DECISIONS, 10)
+        board.add(LEARNER, ITERATIONS)
+        board.violation(FIRST_ENV, 0)
+        assert (board.spent(DECISIONS), board.iterations(), board.violations()) == (10 * session, session, [session])
+        assert board.get(LEARNER, ITERATIONS) == 1
+        board.close()
+
+
+def test_a_damaged_board_or_one_of_other_actions_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / BOARD
+    Board.open_session(path, 2, 1).close()
+    with pytest.raises(TrainerError, match="1 coded actions; this one has 2"):
+        Board.open_session(path, 2, 2)
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(TrainerError, match="damaged"):
+        Board.open_session(path, 2, 1)
+    path.write_bytes(b"")
+    with pytest.raises(TrainerError, match="cannot be read"):
+        Board.open_session(path, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("beats", "busy", "serial", "said"),
+    [
+        ({RUNNER: 1, LEARNER: 1, FIRST_ENV: 1}, [], False, None),
+        ({RUNNER: 1, LEARNER: 30, FIRST_ENV: 1}, [], False, None),
+        ({RUNNER: 1, LEARNER: 30, FIRST_ENV: 1}, [LEARNER], False, "the learner has been busy for 30 s"),
+        ({RUNNER: 1, LEARNER: 1, FIRST_ENV: 40}, [FIRST_ENV], True, "environment 0 has been busy for 40 s"),
+        ({RUNNER: 50, LEARNER: 1, FIRST_ENV: 1}, [], False, "the runner"),
+        ({RUNNER: 50, LEARNER: 1, FIRST_ENV: 1}, [LEARNER], True, None),
+        ({RUNNER: 1, LEARNER: 30, FIRST_ENV: 30}, [], False, "neither"),
+    ],
+)
+def test_who_hangs(tmp_path: Path, beats: dict[int, int], busy: list[int], serial: bool, said: str | None) -> None:
+    board, now = Board.open_session(tmp_path / BOARD, 1, 0), 10**12
+    for row, age in beats.items():
+        board.put(row, BEAT, now - age * 10**9)
+    for row in busy:
+        board.put(row, BUSY, 1)
+    found = stall(board, now=now, timeout=25, serial=serial)
+    assert found is None if said is None else found is not None and said in found
+    board.close()

@@ -1,0 +1,50 @@
+"""Where a session takes up, and that there is one at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from rlgpt.errors import TrainerError
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.checkpoint import Checkpoint, TrainingState
+from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.sample_factory.job import LEDGER
+from rlgpt.rl.sample_factory.lock import exclusive
+from rlgpt.rl.sample_factory.resume import resumable
+
+
+def saved(folder: Path, state: dict[int, Any]) -> None:
+    content = TrainingState(hyperparameters=Hyperparameters(), axis_names={})
+    Checkpoint(content, {}, {"state": state, "param_groups": []}, torch.get_rng_state()).save(folder)
+
+
+def test_a_resume_never_begins_at_zero_in_silence(tmp_path: Path) -> None:
+    assert resumable(tmp_path, iterations=0) is None
+    saved(tmp_path, {})
+    assert resumable(tmp_path, iterations=0) is not None
+    with pytest.raises(TrainerError, match="begin anew"):
+        resumable(tmp_path, iterations=4)
+    saved(tmp_path, {0: {"step": torch.tensor(32.0)}})
+    assert resumable(tmp_path, iterations=4) is not None
+
+
+def test_steps_without_a_checkpoint_are_an_error(tmp_path: Path) -> None:
+    with Ledger(tmp_path / LEDGER, 2) as ledger:
+        assert resumable(tmp_path, iterations=0) is None
+        ledger.add(1)
+    with pytest.raises(TrainerError, match="no trained policy"):
+        resumable(tmp_path, iterations=0)
+
+
+def test_one_training_at_a_time_in_a_folder(tmp_path: Path) -> None:
+    with (
+        exclusive(tmp_path),
+        pytest.raises(TrainerError, match="another training runs"),
+        exclusive(tmp_path, patience=0.05),
+    ):
+        pass
+    with exclusive(tmp_path, patience=0):
+        pass
