@@ -44,14 +44,14 @@ INGREDIENTS, NEEDED = _ingredients(MATRIX)
 
 def count(item: NDArray[np.int16], quantity: NDArray[np.int16]) -> Counts:
     """How many of each item there are in these slots; air counts for nothing."""
-    counts = np.bincount(item, quantity, len(ITEM_NAMES))
+    counts: Counts = np.bincount(item, quantity, len(ITEM_NAMES)).astype(np.float64, copy=False)
     counts[0] = 0
     return counts
 
 
 def craftable(counts: Counts, table: bool, furnace: bool) -> Flags:
     """``craft_smelt``, bool ``(244,)``: what the ingredients are there for, and the table or furnace. Not the fuel."""
-    enough: Flags = (counts[INGREDIENTS] >= NEEDED).all(axis=1)
+    enough: Flags = np.all(counts[INGREDIENTS] >= NEEDED, axis=1)
     if not table:
         enough &= ~NEEDS_TABLE
     if not furnace:
