@@ -35,12 +35,12 @@ def jit(function: F) -> F:
 def part(function: F) -> F:
     """As ``jit``, for what compiled functions alone call: without an entrance from Python, half of the time to compile.
 
-    Python must not call it.
+    Python must not call it: that ends the process.
     """
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def _compiled(function: F, **options: bool) -> F:
+def _compiled(function: F, **options: Any) -> F:
     dispatcher: Any = numba.njit(cache=True, error_model="numpy", nogil=True, **options)(function)
     index = dispatcher._cache._cache_file
     index._source_stamp = (index._source_stamp, TABLES)
