@@ -1,0 +1,193 @@
+"""What an observation shows: the one reading of it that views, reward terms and primitives share.
+
+Nothing here knows the world: only MineDojo's observation, of either backend.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.ground import Ground
+from rlgpt_minecraft.rays import CENTRE, DISTANCE, Array, bearing, directions, elevation
+from rlgpt_minecraft.things import Thing, things
+
+EYE_HEIGHT = 1.62
+BLOCK_REACH = 4.5
+ENTITY_REACH = 3.0
+"""Metres from the eyes: Minecraft 1.11.2, ``PlayerControllerMP`` and ``EntityRenderer.getMouseOver``, survival."""
+
+SAME = 1.5
+"""Rays that hit an entity of the same name within so many metres of the nearest count as one entity."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """The nearest of some things. Metres from the eyes, degrees to the right of the look's heading and above the level.
+
+    What is not seen is at 40 m, straight ahead.
+    """
+
+    seen: bool = False
+    distance: float = DISTANCE
+    bearing: float = 0.0
+    elevation: float = 0.0
+    aimed: bool = False
+    """It is under the cross-hair and within reach."""
+    hits: Array = field(default_factory=lambda: np.zeros((0, 3)), compare=False, repr=False)
+    """Unit vectors that lead to it: float64 ``(n, 3)``."""
+
+
+NOTHING = Sight()
+
+
+Place = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is under the cross-hair. ``block`` and ``entity`` are MineDojo's names, empty where there is none."""
+
+    block: str
+    entity: str
+    distance: float
+    reach: bool
+    place: Place
+    """Of the block, in the world."""
+
+
+@dataclass
+class Seen:
+    """One observation, read. Angles in degrees, lengths in metres."""
+
+    observation: Mapping[str, Any]
+    sought: Sequence[Thing]
+    position: Array = field(init=False)
+    yaw: float = field(init=False)
+    pitch: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        location = self.observation["location_stats"]
+        self.position = np.asarray(location["pos"], np.float64)
+        self.yaw, self.pitch = float(location["yaw"].item()), float(location["pitch"].item())
+
+    @cached_property
+    def directions(self) -> Array:
+        return directions(self.yaw, self.pitch)
+
+    @cached_property
+    def ground(self) -> Ground:
+        return Ground(self.observation["voxels"], self.position, self.yaw)
+
+    @cached_property
+    def aim(self) -> Aim:
+        rays = self.observation["rays"]
+        entity, block = str(rays["entity_name"][CENTRE]), str(rays["block_name"][CENTRE])
+        near, far = float(rays["entity_distance"][CENTRE]), float(rays["block_distance"][CENTRE])
+        x, y, z = (int(rays[f"traced_block_{axis}"][CENTRE]) for axis in "xyz")
+        entity, block = "" if entity == "null" else entity, "" if block == "air" else block
+        if entity:
+            return Aim("", entity, near, near <= ENTITY_REACH, (x, y, z))
+        distance = min(far, DISTANCE) if block else DISTANCE
+        reach = bool(block) and far <= BLOCK_REACH and not rays["is_liquid"][CENTRE]
+        return Aim(block, "", distance, bool(reach), (x, y, z))
+
+    @cached_property
+    def sights(self) -> dict[str, Sight]:
+        """The nearest of each thing sought: of what rays hit, else of the blocks right around the player."""
+        found = self._by_ray()
+        for thing in self.sought:
+            if thing.name not in found:
+                found[thing.name] = self._beside(thing) if thing.kind == "block" else NOTHING
+        return found
+
+    def _by_ray(self) -> dict[str, Sight]:
+        rays = self.observation["rays"]
+        wanted = {(t.kind, t.seen_as): t.name for t in self.sought}
+        hits: dict[str, list[int]] = {}
+        pairs = zip(rays["entity_name"].tolist(), rays["block_name"].tolist(), strict=True)
+        for i, (entity, block) in enumerate(pairs):
+            key = ("block", block) if entity == "null" else ("entity", entity)
+            if key in wanted:
+                hits.setdefault(wanted[key], []).append(i)
+        kinds = {t.name: t.kind for t in self.sought}
+        return {name: self._nearest(kinds[name], np.array(which)) for name, which in hits.items()}
+
+    def _nearest(self, kind: str, which: NDArray[np.int64]) -> Sight:
+        """The nearest thing that rays ``which`` hit, in the middle of what they see of it."""
+        rays = self.observation["rays"]
+        away = rays["entity_distance" if kind == "entity" else "block_distance"][which]
+        first = int(np.argmin(away))
+        if kind == "entity":
+            same = away <= away[first] + SAME
+        else:
+            places = np.stack([rays[f"traced_block_{axis}"][which] for axis in "xyz"])
+            same = (places == places[:, first : first + 1]).all(axis=0)
+        hits = self.directions[which[same]]
+        middle = hits.mean(axis=0)
+        aimed = bool((which[same] == CENTRE).any()) and self.aim.reach
+        distance = min(float(away[first]), DISTANCE)
+        return Sight(True, distance, bearing(middle, self.yaw), elevation(middle), aimed, hits)
+
+    def _beside(self, thing: Thing) -> Sight:
+        places = self.ground.blocks(thing.seen_as)
+        if not len(places):
+            return NOTHING
+        offsets = places + 0.5 - self.position - np.array([0.0, EYE_HEIGHT, 0.0])
+        lengths = np.sqrt((offsets**2).sum(axis=1))
+        nearest = int(np.argmin(lengths))
+        offset = offsets[nearest]
+        hits = offset[None] / lengths[nearest]
+        return Sight(
+            True, max(0.0, float(lengths[nearest]) - 0.5), bearing(offset, self.yaw), elevation(offset), hits=hits
+        )
+
+    @cached_property
+    def inventory(self) -> dict[str, int]:
+        """Item, written with underscores -> how many there are."""
+        slots = self.observation["inventory"]
+        counts: dict[str, int] = {}
+        for name, quantity in zip(slots["name"].tolist(), slots["quantity"].tolist(), strict=True):
+            if name != "air" and quantity > 0:
+                item = name.replace(" ", "_")
+                counts[item] = counts.get(item, 0) + int(quantity)
+        return counts
+
+    def slot(self, item: str) -> int | None:
+        """The first slot that holds an item."""
+        names = self.observation["inventory"]["name"].tolist()
+        spaced = item.replace("_", " ")
+        return names.index(spaced) if spaced in names else None
+
+    @property
+    def hand(self) -> str:
+        """The item in the main hand, with underscores; "air" for none."""
+        return str(self.observation["equipment"]["name"][0]).replace(" ", "_")
+
+    @property
+    def look_elevation(self) -> float:
+        """Of the look, upwards; the game counts downwards."""
+        return -self.pitch
+
+    def heading(self) -> tuple[float, float]:
+        """Unit vector of the look's heading: x east, z south."""
+        return -math.sin(math.radians(self.yaw)), math.cos(math.radians(self.yaw))
+
+
+class Eyes:
+    """Reads observations for one task; keeps the newest reading."""
+
+    def __init__(self, sought: Sequence[str]) -> None:
+        self.sought = things(sought)
+        self._seen: Seen | None = None
+
+    def read(self, observation: Mapping[str, Any]) -> Seen:
+        if self._seen is None or self._seen.observation is not observation:
+            self._seen = Seen(observation, self.sought)
+        return self._seen

@@ -1,0 +1,115 @@
+"""The blocks right around the player: what one may walk into, fall into, stand on.
+
+The box of voxels goes two blocks each way, four down and three up from the block that the feet are in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.rays import Array
+
+VOXELS = {"xmin": -2, "xmax": 2, "ymin": -4, "ymax": 3, "zmin": -2, "zmax": 2}
+"""The box, as MineDojo's ``voxel_size`` takes it: 5 x 8 x 5 blocks."""
+
+SIDES = {"left": -45.0, "ahead": 0.0, "right": 45.0}
+"""Degrees from the heading at which ways are looked at."""
+
+STEP = 0.8
+"""Metres from the player's middle at which a way is tried: half of its width and half a block."""
+
+DEEPEST = 4
+"""Blocks down that a fall is looked at; the game hurts from falls of more than 3."""
+
+_XLOW, _YLOW, _ZLOW = VOXELS["xmin"], VOXELS["ymin"], VOXELS["zmin"]
+_LOW = np.array([_XLOW, _YLOW, _ZLOW])
+
+
+class Ground:
+    """The voxels of one observation.
+
+    :param position: of the feet; :param yaw: of the look, degrees.
+    """
+
+    def __init__(self, voxels: Mapping[str, NDArray[Any]], position: Array, yaw: float) -> None:
+        self._names, self._solid = voxels["block_name"], voxels["blocks_movement"]
+        self._position, self._yaw = position, yaw
+        self._cell = np.floor(position).astype(np.int64)
+
+    def blocks(self, name: str) -> NDArray[np.int64]:
+        """World coordinates of the blocks of a name: int64 ``(n, 3)``."""
+        found: NDArray[np.int64] = np.argwhere(self._names == name) + _LOW + self._cell
+        return found
+
+    def solid(self, dx: int, dy: int, dz: int) -> bool:
+        """Whether a block, counted from that of the feet, stops a body. Outside of the box nothing does."""
+        place = (dx - _XLOW, dy - _YLOW, dz - _ZLOW)
+        return all(0 <= i < n for i, n in zip(place, self._solid.shape, strict=True)) and bool(self._solid[place])
+
+    def name(self, dx: int, dy: int, dz: int) -> str:
+        """MineDojo's name of a block, counted from that of the feet."""
+        return str(self._names[dx - _XLOW, dy - _YLOW, dz - _ZLOW])
+
+    def ahead(self, degrees: float = 0.0, metres: float = STEP) -> tuple[int, int]:
+        """The column (x and z from the feet's) so many metres away, ``degrees`` to the right of the heading."""
+        turn = math.radians(self._yaw + degrees)
+        x, z = self._position[0] - metres * math.sin(turn), self._position[2] + metres * math.cos(turn)
+        return math.floor(x) - int(self._cell[0]), math.floor(z) - int(self._cell[2])
+
+    def feet_blocked(self, degrees: float = 0.0) -> bool:
+        dx, dz = self.ahead(degrees)
+        return self.solid(dx, 0, dz)
+
+    def head_blocked(self, degrees: float = 0.0) -> bool:
+        dx, dz = self.ahead(degrees)
+        return self.solid(dx, 1, dz)
+
+    def steppable(self, degrees: float = 0.0) -> bool:
+        """A jump gets onto what blocks the feet."""
+        dx, dz = self.ahead(degrees)
+        return (
+            self.solid(dx, 0, dz)
+            and not self.solid(dx, 1, dz)
+            and not self.solid(dx, 2, dz)
+            and not self.solid(0, 2, 0)
+        )
+
+    def drop(self, degrees: float = 0.0) -> int:
+        """Blocks down to the floor of the next column, 4 also where it is deeper; 0 where it rises."""
+        dx, dz = self.ahead(degrees)
+        return next(
+            (depth for depth in range(DEEPEST) if self.solid(dx, -depth, dz) or self.solid(dx, -depth - 1, dz)), DEEPEST
+        )
+
+    def liquid(self, kind: str, degrees: float = 0.0) -> bool:
+        """Whether water or lava lies in the next column, at the head or below it on the way down to the floor."""
+        dx, dz = self.ahead(degrees)
+        for dy in (1, 0, -1, -2, -3, -4):
+            if kind in self.name(dx, dy, dz):
+                return True
+            if dy < 1 and self.solid(dx, dy, dz):
+                return False
+        return False
+
+    @property
+    def on_ground(self) -> bool:
+        """Something that stops a body is right under the feet."""
+        height = float(self._position[1]) - math.floor(self._position[1])
+        corners = {(self._offset(0, a), self._offset(2, b)) for a in (-0.3, 0.3) for b in (-0.3, 0.3)}
+        return height < 0.01 and any(self.solid(dx, -1, dz) for dx, dz in corners)
+
+    @property
+    def in_water(self) -> bool:
+        return "water" in self.name(0, 0, 0)
+
+    @property
+    def head_under_water(self) -> bool:
+        return "water" in self.name(0, 1, 0)
+
+    def _offset(self, axis: int, by: float) -> int:
+        return math.floor(self._position[axis] + by) - int(self._cell[axis])

@@ -1,0 +1,53 @@
+"""What an expert would tell of this world: facts for prompts, no solution."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from rlgpt.domain import Task
+
+from rlgpt_minecraft.tasks import Spec, spec_of
+
+_BY_ITEM = {
+    "log": ("wood",),
+    "sand": ("sand",),
+    "milk_bucket": ("animals", "milk"),
+    "wool": ("animals", "wool"),
+    "beef": ("animals", "meat"),
+    "mutton": ("animals", "meat"),
+    "planks": ("making",),
+    "cobblestone": ("stone",),
+    "iron_ore": ("ores",),
+    "diamond": ("ores",),
+}
+"""Item on a task's path -> pages that tell of it."""
+
+_AT_TABLE = {
+    "wooden_pickaxe": "3 planks + 2 sticks = wooden pickaxe",
+    "stone_pickaxe": "3 cobblestone + 2 sticks = stone pickaxe",
+    "iron_pickaxe": "3 iron ingots + 2 sticks = iron pickaxe",
+    "furnace": "8 cobblestone = furnace",
+    "bed": "3 wool + 3 planks = bed",
+}
+_BY_HAND = {"log": "a log 60", "sand": "sand 15", "stone": "stone 150", "leaves": "leaves 6"}
+
+
+def knowledge(task: Task) -> str:
+    """The pages that belong to a task: the world's, and those of the items on its path."""
+    from rlgpt_minecraft.task_env import choices
+
+    spec = spec_of(task)
+    pages = dict.fromkeys(("world", *(page for item in spec.path for page in _BY_ITEM.get(item, ()))))
+    return "\n".join(_page(name, spec, choices(task)) for name in pages)
+
+
+def _page(name: str, spec: Spec, hands: tuple[str, ...]) -> str:
+    text = (resources.files("rlgpt_minecraft") / "knowledge" / f"{name}.md").read_text(encoding="utf-8").strip()
+    if name == "world":
+        others = "".join(f", {choice}" for choice in hands[3:])
+        digging = [said for thing, said in _BY_HAND.items() if thing in spec.sights]
+        return text.format(hands=others, digging=", ".join((*digging, "dirt 15, grass 18")))
+    if name == "making":
+        table = "; ".join(said for item, said in _AT_TABLE.items() if item in spec.crafts)
+        return text.format(table=table or "tools and more")
+    return text

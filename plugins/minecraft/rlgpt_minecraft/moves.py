@@ -1,0 +1,67 @@
+"""MineDojo's action, by the names of its parts: eight numbers, MultiDiscrete [3 3 4 25 25 8 244 36]."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.names import CRAFTS
+from rlgpt_minecraft.spaces import CAMERA_INTERVAL, FUNCTIONS, action_space, no_op
+
+Action = NDArray[np.int64]
+
+Body = Literal["", "jump", "sneak", "sprint"]
+Function = Literal["no_op", "use", "drop", "attack", "craft", "equip", "place", "destroy"]
+
+SPACE = action_space()
+LEVEL = int(no_op()[3])
+"""The bin of the camera that does not turn it."""
+INSTANT: frozenset[str] = frozenset(("drop", "craft", "equip", "place", "destroy"))
+"""Functions for which one action takes three ticks: MineDojo waits two more."""
+
+_BODY = ("", "jump", "sneak", "sprint")
+_INDEX = {item: i for i, item in enumerate(CRAFTS)}
+
+
+def bins(degrees: float) -> int:
+    """Bins of the camera nearest to an angle."""
+    return round(degrees / CAMERA_INTERVAL)
+
+
+def move(
+    forward: int = 0,
+    left: int = 0,
+    body: Body = "",
+    *,
+    up: int = 0,
+    right: int = 0,
+    function: Function = "no_op",
+    craft: str = "",
+    slot: int = 0,
+) -> Action:
+    """One action.
+
+    :param forward: 1 forward, -1 back; :param left: 1 left, -1 right.
+    :param up: bins that the camera turns up; :param right: bins that it turns to the right.
+    :param craft: what to make, for the function "craft"; :param slot: for "equip", "place" and "destroy".
+    """
+    return np.array(
+        [
+            forward % 3,
+            left % 3,
+            _BODY.index(body),
+            min(max(LEVEL - up, 0), 2 * LEVEL),
+            min(max(LEVEL + right, 0), 2 * LEVEL),
+            FUNCTIONS.index(function),
+            _INDEX[craft] if craft else 0,
+            slot,
+        ],
+        np.int64,
+    )
+
+
+def crafting(item: str) -> Action:
+    """Make something by hand, at a table or in a furnace."""
+    return move(function="craft", craft=item)

@@ -1,0 +1,106 @@
+"""Minecraft as a plugin of rlgpt. Imports no simulator before one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlgpt.domain import Plain, RLSetup, Task
+from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, Labels, Limits, Primitive, RewardTerm, ViewKey
+
+from rlgpt_minecraft.tasks import NAME, make_tasks
+
+if TYPE_CHECKING:
+    import gymnasium
+
+
+class MinecraftPlugin(EnvironmentPlugin):
+    """MineDojo's harvest tasks and the paper's, on an embedded world or on MineDojo itself."""
+
+    name = NAME
+
+    def tasks(self) -> Mapping[str, Task]:
+        return make_tasks()
+
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+        from rlgpt_minecraft.task_env import MinecraftTask
+
+        return MinecraftTask(task, seed=seed, render_mode=render_mode)
+
+    def model(self, env: gymnasium.Env[Any, Any]) -> Any:
+        """What reads observations. It knows nothing of the world."""
+        return env.unwrapped.eyes  # type: ignore[attr-defined]
+
+    def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
+        """Primitives yield MineDojo's own eight numbers."""
+        from rlgpt_minecraft.moves import SPACE
+
+        return SPACE
+
+    def primitives(self, task: Task) -> Sequence[Primitive]:
+        from rlgpt_minecraft.primitives import primitives_of
+
+        return primitives_of(task)
+
+    def view_keys(self, task: Task) -> Sequence[ViewKey]:
+        from rlgpt_minecraft.views import view_keys
+
+        return view_keys(task)
+
+    def view(self, ctx: Context) -> dict[str, Plain]:
+        from rlgpt_minecraft.views import view
+
+        return view(ctx)
+
+    def summarize(self, view: Mapping[str, Plain]) -> str:
+        from rlgpt_minecraft.words import summarize
+
+        return summarize(view)
+
+    def labels(self, task: Task) -> Labels:
+        from rlgpt_minecraft.actions import HEADS
+
+        return Labels(actions=HEADS)
+
+    def reward_terms(self, task: Task) -> Sequence[RewardTerm]:
+        from rlgpt_minecraft.rewards import reward_terms
+
+        return reward_terms(task)
+
+    def default_setup(self, task: Task) -> RLSetup:
+        from rlgpt_minecraft.rewards import default_setup
+
+        return default_setup(task)
+
+    def knowledge(self, task: Task) -> str:
+        from rlgpt_minecraft.lore import knowledge
+
+        return knowledge(task)
+
+    def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
+        return {
+            "envs": 8,
+            "rollout": 32,
+            "minibatch": 64,
+            "epochs": 8,
+            "learning_rate": 1e-3,
+            "gae_lambda": 0.95,
+            "clip": 0.2,
+            "entropy_coef": 0.003,
+            "hidden": (64, 64),
+        }
+
+    def transcripts(self, task: Task) -> Sequence[Path]:
+        folder = resources.files("rlgpt_minecraft") / "transcripts" / task.id.partition("/")[2]
+        return sorted(Path(str(folder)).glob("*.jsonl"))
+
+    def limits(self, task: Task) -> Limits:
+        """The game itself takes gigabytes for each."""
+        return Limits(max_envs=2 if task.settings.get("backend") == "minedojo" else 64)
+
+    def doctor(self) -> Sequence[Check]:
+        from rlgpt_minecraft.doctor import checks
+
+        return checks()

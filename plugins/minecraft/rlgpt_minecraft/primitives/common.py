@@ -1,0 +1,55 @@
+"""What primitives share: how they read the world, and how their parameters and outcomes are told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping, Sequence
+
+from rlgpt.domain import Parameter, Plain
+from rlgpt.plugin.base import Context
+
+from rlgpt_minecraft.eyes import Seen, Sight
+from rlgpt_minecraft.moves import Action
+from rlgpt_minecraft.rays import Array
+
+Run = Generator[Action, None, dict[str, Plain]]
+Moves = Generator[Action, None, None]
+
+
+def see(ctx: Context) -> Seen:
+    """The newest observation, read."""
+    seen: Seen = ctx.model.read(ctx.observation)
+    return seen
+
+
+def sight(ctx: Context, name: str) -> Sight:
+    """The nearest thing of a name."""
+    return see(ctx).sights[name]
+
+
+def travelled(ctx: Context, start: Array) -> float:
+    """Metres along the ground from a position to the player's."""
+    x, _, z = see(ctx).position
+    return math.hypot(x - start[0], z - start[2])
+
+
+def gained(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, Plain]:
+    """Item -> how many more there are."""
+    return {item: n - before.get(item, 0) for item, n in after.items() if n > before.get(item, 0)}
+
+
+def which(names: Sequence[str], doc: str, name: str = "target") -> Parameter:
+    """A choice among names; the first is the default."""
+    return Parameter(name=name, kind="choice", choices=tuple(names), default=names[0], doc=doc)
+
+
+def whole(name: str, low: int, high: int, default: int, unit: str, doc: str) -> Parameter:
+    return Parameter(name=name, kind="int", low=low, high=high, default=default, unit=unit, doc=doc)
+
+
+def number(name: str, low: float, high: float, default: float, unit: str, doc: str) -> Parameter:
+    return Parameter(name=name, low=low, high=high, default=default, unit=unit, doc=doc)
+
+
+def flag(name: str, default: bool, doc: str) -> Parameter:
+    return Parameter(name=name, kind="bool", default=default, doc=doc)

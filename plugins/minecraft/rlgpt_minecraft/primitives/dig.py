@@ -1,0 +1,102 @@
+"""Digging a way: down, or ahead."""
+
+from __future__ import annotations
+
+from rlgpt.domain import Plain
+from rlgpt.plugin.base import Context, Primitive
+
+from rlgpt_minecraft.eyes import Seen
+from rlgpt_minecraft.moves import move
+from rlgpt_minecraft.primitives.common import Moves, Run, gained, see, travelled, whole
+from rlgpt_minecraft.primitives.gaze import facing
+from rlgpt_minecraft.primitives.stride import Stride
+
+LONGEST = 60
+"""Ticks of one call."""
+FALL = 6
+
+
+def _danger(seen: Seen) -> str:
+    """ "lava" where it shows within two blocks."""
+    return "lava" if len(seen.ground.blocks("lava")) else ""
+
+
+def _break(ctx: Context, left: int) -> Moves:
+    """Hold attack on the block under the cross-hair until another one is there."""
+    place = see(ctx).aim.place
+    for _ in range(left):
+        if not see(ctx).aim.reach or see(ctx).aim.place != place:
+            return
+        yield move(function="attack")
+
+
+def dig_down(ctx: Context, *, blocks: int) -> Run:
+    before, start, step = see(ctx).inventory, float(see(ctx).position[1]), ctx.step
+    yield from facing(ctx, -90.0)
+    stopped = ""
+    while start - float(see(ctx).position[1]) < blocks - 0.1:
+        left = LONGEST - (ctx.step - step)
+        stopped = _danger(see(ctx)) or ("" if left > 0 else "time")
+        if stopped:
+            break
+        if see(ctx).aim.reach and see(ctx).aim.distance < 3.0:
+            yield from _break(ctx, left)
+        else:
+            yield move()
+    return _told(ctx, before, stopped, {"deeper": round(start - float(see(ctx).position[1]), 2)})
+
+
+def dig_ahead(ctx: Context, *, blocks: int) -> Run:
+    before, start, step = see(ctx).inventory, see(ctx).position, ctx.step
+    stopped = ""
+    while travelled(ctx, start) < blocks:
+        left = LONGEST - (ctx.step - step)
+        ground = see(ctx).ground
+        stopped = _danger(see(ctx)) or ("" if left > 1 else "time")
+        if stopped:
+            break
+        if ground.head_blocked():
+            yield from facing(ctx, 0.0)
+        elif ground.feet_blocked():
+            yield from facing(ctx, -45.0)
+        else:
+            action = Stride(ctx).step()
+            if action is None:
+                stopped = "fall"
+                break
+            yield action
+            continue
+        if not see(ctx).aim.reach:
+            stopped = "wall"
+            break
+        yield from _break(ctx, LONGEST - (ctx.step - step))
+    return _told(ctx, before, stopped, {"moved": round(travelled(ctx, start), 2)})
+
+
+def _told(ctx: Context, before: dict[str, int], stopped: str, how_far: dict[str, Plain]) -> dict[str, Plain]:
+    return {**how_far, "stopped_by": stopped, "gained": gained(before, see(ctx).inventory)}
+
+
+_STOPPED = "'' or what ended it before: 'lava' (within 2 blocks), 'time' (60 ticks), 'wall', 'fall'"
+_GAINED = "item -> how many more there are now"
+
+PRIMITIVES = (
+    Primitive(
+        "dig_down",
+        "Look straight down and dig the ground away under the feet, block by block; at most 60 ticks. The right tool "
+        "in the hand decides how long a block takes, and whether it drops anything.",
+        dig_down,
+        (whole("blocks", 1, 3, 1, "blocks", "how deep"),),
+        {"deeper": "m that the player sank", "stopped_by": _STOPPED, "gained": _GAINED},
+        LONGEST + 2,
+    ),
+    Primitive(
+        "dig_ahead",
+        "Dig a way two blocks high along the heading and walk through; at most 60 ticks. Turn the heading to 0, 90, "
+        "180 or -90 degrees first: along the blocks.",
+        dig_ahead,
+        (whole("blocks", 1, 3, 1, "blocks", "how far"),),
+        {"moved": "m along the ground", "stopped_by": _STOPPED, "gained": _GAINED},
+        LONGEST + 2,
+    ),
+)

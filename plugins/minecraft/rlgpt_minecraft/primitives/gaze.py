@@ -1,0 +1,164 @@
+"""Turning the look. The camera turns in steps of 15 degrees: the cross-hair is up to 7.5 degrees off."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+from rlgpt.domain import Plain
+from rlgpt.plugin.base import Context, Primitive
+
+from rlgpt_minecraft.eyes import Seen, Sight
+from rlgpt_minecraft.moves import LEVEL, bins, move
+from rlgpt_minecraft.primitives.common import Moves, Run, number, see, sight, which
+from rlgpt_minecraft.rays import look_vector
+from rlgpt_minecraft.spaces import CAMERA_INTERVAL
+
+TRIES = 3
+SCAN_STEP = 2
+SCAN_STEPS = 12
+"""Camera bins of each turn of a scan, and how many make a circle."""
+
+
+def turn_to(seen: Seen, target: Sight) -> tuple[int, int]:
+    """Bins to the right and up after which the cross-hair comes nearest to one of the rays that hit the target."""
+    right, up = bins(target.bearing), bins(target.elevation - seen.look_elevation)
+    lowest, highest = (
+        -math.floor((90 + seen.look_elevation) / CAMERA_INTERVAL),
+        math.floor((90 - seen.look_elevation) / CAMERA_INTERVAL),
+    )
+    best, nearest = (right, min(max(up, lowest), highest)), -2.0
+    for a, b in product((0, -1, 1), repeat=2):
+        bins_right, bins_up = right + a, min(max(up + b, lowest), highest)
+        look = np.array(look_vector(seen.yaw + CAMERA_INTERVAL * bins_right, seen.pitch - CAMERA_INTERVAL * bins_up))
+        cosine = float((target.hits @ look).max()) if len(target.hits) else 0.0
+        if cosine > nearest + 1e-6:
+            best, nearest = (bins_right, bins_up), cosine
+    return best
+
+
+def aim_at(ctx: Context, name: str, tries: int = TRIES) -> Moves:
+    """Turn until the nearest thing of a name is under the cross-hair, or the tries are over."""
+    for _ in range(tries):
+        target = sight(ctx, name)
+        if not target.seen or target.aimed:
+            return
+        right, up = turn_to(see(ctx), target)
+        if right == up == 0:
+            return
+        yield move(right=right, up=up)
+
+
+def facing(ctx: Context, elevation: float) -> Moves:
+    """Bring the look to an elevation."""
+    up = bins(elevation - see(ctx).look_elevation)
+    if up:
+        yield move(up=up)
+
+
+def tell(ctx: Context, name: str) -> dict[str, Plain]:
+    target = sight(ctx, name)
+    return {
+        "seen": target.seen,
+        "aimed": target.aimed,
+        "distance": round(target.distance, 2),
+        "bearing": round(target.bearing, 1),
+        "elevation": round(target.elevation, 1),
+    }
+
+
+def look_at(ctx: Context, *, target: str) -> Run:
+    yield from aim_at(ctx, target)
+    return tell(ctx, target)
+
+
+def turn(ctx: Context, *, degrees: float) -> Run:
+    right = bins(degrees)
+    if right:
+        yield move(right=min(max(right, -LEVEL), LEVEL))
+    return {"turned": right * CAMERA_INTERVAL, "heading": round(see(ctx).yaw, 1)}
+
+
+def look(ctx: Context, *, elevation: float) -> Run:
+    yield from facing(ctx, elevation)
+    seen = see(ctx)
+    return {
+        "elevation": round(seen.look_elevation, 1),
+        "aim_block": seen.aim.block,
+        "aim_entity": seen.aim.entity,
+        "aim_distance": round(seen.aim.distance, 2),
+        "aim_reach": seen.aim.reach,
+    }
+
+
+def scan(ctx: Context, *, target: str) -> Run:
+    best: tuple[float, float] | None = None
+    for _ in range(SCAN_STEPS):
+        found = sight(ctx, target)
+        if found.seen and (best is None or found.distance < best[0]):
+            best = found.distance, see(ctx).yaw + found.bearing
+        yield move(right=SCAN_STEP)
+    if best is None:
+        return {"found": False, "distance": 40.0, "bearing": 0.0}
+    away = (best[1] - see(ctx).yaw + 180.0) % 360.0 - 180.0
+    return {"found": True, "distance": round(best[0], 2), "bearing": round(away, 1)}
+
+
+_SIGHT = {
+    "seen": "one is seen now",
+    "aimed": "it is under the cross-hair and in reach",
+    "distance": "m from the eyes to it; 40 if none is seen",
+    "bearing": "degrees to the right of the heading, left is negative",
+    "elevation": "degrees above the level, below is negative",
+}
+
+
+def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
+    """Those that only turn the look; ``sights``: what can be looked for."""
+    return (
+        Primitive(
+            "look_at",
+            "Turn the look to the nearest thing of a kind that is seen now, so that it comes under the cross-hair. "
+            "Does nothing if none is seen. Up to 3 ticks. The camera turns in steps of 15 degrees, so that small "
+            "things farther away than about 3 m may be missed; come nearer first.",
+            look_at,
+            (which(sights, "what to look at"),),
+            _SIGHT,
+            TRIES,
+        ),
+        Primitive(
+            "turn",
+            "Turn to the right by an angle (negative: to the left), rounded to 15 degrees. One tick.",
+            turn,
+            (number("degrees", -180.0, 180.0, 30.0, "degrees", "to the right"),),
+            {"turned": "degrees turned", "heading": "of the look now, as in the view"},
+            1,
+        ),
+        Primitive(
+            "look",
+            "Bring the look to an elevation, rounded to 15 degrees from where it is. One tick.",
+            look,
+            (number("elevation", -90.0, 90.0, 0.0, "degrees", "0 level, 90 straight up, -90 straight down"),),
+            {
+                "elevation": "degrees of the look now",
+                "aim_block": "name of the block under the cross-hair, or ''",
+                "aim_entity": "name of what moves under the cross-hair, or ''",
+                "aim_distance": "m to it; 40: nothing",
+                "aim_reach": "attack and use reach it",
+            },
+            1,
+        ),
+        Primitive(
+            "scan",
+            "Turn once around on the spot, in 12 ticks, and tell where the nearest thing of a kind was seen.",
+            scan,
+            (which(sights, "what to look for"),),
+            {
+                "found": "one was seen",
+                "distance": "m to the nearest; 40 if none",
+                "bearing": "degrees to the right of the heading now: turn by it to face it",
+            },
+            SCAN_STEPS,
+        ),
+    )

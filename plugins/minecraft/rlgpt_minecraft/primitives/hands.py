@@ -1,0 +1,170 @@
+"""What the hand does: attack, mine, use, place."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from rlgpt.domain import Plain
+from rlgpt.plugin.base import Context, Primitive
+
+from rlgpt_minecraft.eyes import Seen
+from rlgpt_minecraft.moves import move
+from rlgpt_minecraft.primitives.common import Run, gained, see, which, whole
+from rlgpt_minecraft.primitives.gaze import turn_to
+from rlgpt_minecraft.things import THINGS
+
+LONGEST = 40
+"""Ticks of one call."""
+STRIKES = 3
+COOLDOWN = 12
+"""Ticks between strikes, after which a sword or fist has its full strength again (Minecraft 1.9 and later)."""
+PLACE_LOOKS = tuple(product((-45, -30, -60), (0, 3, -3, 6)))
+"""Elevations and turns in camera bins at which a block is tried to be placed."""
+
+
+def _struck(seen: Seen) -> str:
+    """The thing that moves under the cross-hair, if it is sought."""
+    return next(
+        (name for name, thing in THINGS.items() if thing.seen_as == seen.aim.entity and name in seen.sights), ""
+    )
+
+
+def attack(ctx: Context, *, times: int) -> Run:
+    before, strikes, what = see(ctx).inventory, 0, ""
+    for i in range(times):
+        seen = see(ctx)
+        name = _struck(seen) or what
+        if name and seen.sights[name].seen and not seen.sights[name].aimed:
+            right, up = turn_to(seen, seen.sights[name])
+            yield move(right=right, up=up)
+        seen = see(ctx)
+        what = _struck(seen) or what
+        strikes += int(bool(seen.aim.entity) and seen.aim.reach)
+        yield move(function="attack")
+        if i + 1 < times:
+            for _ in range(COOLDOWN):
+                yield move()
+    seen = see(ctx)
+    return {
+        "strikes": strikes,
+        "target": what,
+        "in_reach": bool(seen.aim.entity) and seen.aim.reach,
+        "gained": gained(before, seen.inventory),
+    }
+
+
+def mine(ctx: Context, *, ticks: int) -> Run:
+    start = see(ctx)
+    place, block, used = start.aim.place, start.aim.block if start.aim.reach else "", 0
+    broken = False
+    while block and used < ticks and not broken:
+        yield move(function="attack")
+        used += 1
+        aim = see(ctx).aim
+        broken = not (aim.block and aim.place == place) and not aim.entity
+    return {"broken": broken, "block": block, "ticks": used, "gained": gained(start.inventory, see(ctx).inventory)}
+
+
+def use(ctx: Context, *, ticks: int) -> Run:
+    before = see(ctx)
+    for _ in range(ticks):
+        yield move(function="use")
+    now = see(ctx)
+    return {
+        "hand": now.hand,
+        "gained": gained(before.inventory, now.inventory),
+        "changed": before.inventory != now.inventory,
+    }
+
+
+def place(ctx: Context, *, item: str) -> Run:
+    start = see(ctx)
+    had = start.inventory.get(item, 0)
+    turned = 0
+    for elevation, right in ((None, 0), *PLACE_LOOKS):
+        seen = see(ctx)
+        slot = seen.slot(item)
+        if slot is None:
+            break
+        if elevation is not None:
+            up = round((elevation - seen.look_elevation) / 15.0)
+            yield move(right=right - turned, up=up)
+            turned = right
+            seen = see(ctx)
+        if not seen.aim.reach or seen.aim.entity or seen.aim.distance < 1.0:
+            continue
+        yield move(function="place", slot=slot)
+        if see(ctx).inventory.get(item, 0) < had:
+            break
+    now = see(ctx)
+    tools = now.observation["nearby_tools"]
+    return {
+        "placed": now.inventory.get(item, 0) < had,
+        "left": now.inventory.get(item, 0),
+        "table_near": bool(tools["table"]),
+        "furnace_near": bool(tools["furnace"]),
+    }
+
+
+_GAINED = {"gained": "item -> how many more there are now"}
+
+
+def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
+    """Those of the hand; ``places``: what can be placed."""
+    told: dict[str, Plain] = {
+        "placed": "the block was placed",
+        "left": "how many of the item are left",
+        "table_near": "a crafting table can be used",
+        "furnace_near": "a furnace can be used",
+    }
+    placing = Primitive(
+        "place",
+        "Put a block from the inventory against the block under the cross-hair, if that is in reach and the place is "
+        "free; else look for a place on the ground around, looking down. The look stays on it: a table or furnace "
+        "that is on the screen, at most 5 m away, can be used. A try takes 3 ticks.",
+        place,
+        (which(places, "what to place", "item"),) if places else (),
+        {key: str(doc) for key, doc in told.items()},
+        4 * (len(PLACE_LOOKS) + 1),
+    )
+    return (
+        Primitive(
+            "attack",
+            "Strike what is under the cross-hair, animals up to 3 m away: some times, 12 ticks apart so that each has "
+            "its full strength. Between strikes the look follows the same animal. To break blocks, mine.",
+            attack,
+            (whole("times", 1, STRIKES, 1, "", "strikes"),),
+            {
+                "strikes": "how many met something that moves",
+                "target": "what was struck, or ''",
+                "in_reach": "something that moves is under the cross-hair, in reach, now",
+                **_GAINED,
+            },
+            STRIKES * (COOLDOWN + 2),
+        ),
+        Primitive(
+            "mine",
+            "Hold attack on the block under the cross-hair (up to 4.5 m away) until it breaks or the ticks are over. "
+            "What was begun goes on if mine is called again at once, and is lost if anything else is done or the look "
+            "leaves the block. Returns at once where no block is in reach. What drops lies there: collect it.",
+            mine,
+            (whole("ticks", 1, LONGEST, LONGEST, "ticks", "at most"),),
+            {
+                "broken": "the block is gone",
+                "block": "its name, '' if none was in reach",
+                "ticks": "how long attack was held",
+                **_GAINED,
+            },
+            LONGEST,
+        ),
+        Primitive(
+            "use",
+            "Hold use: the item in the hand on what is under the cross-hair (bucket on a cow, shears on a sheep, up "
+            "to 3 m away; one tick is enough), or eating (32 ticks).",
+            use,
+            (whole("ticks", 1, LONGEST, 1, "ticks", "how long"),),
+            {"hand": "item in the hand now", **_GAINED, "changed": "the inventory changed"},
+            LONGEST,
+        ),
+        *((placing,) if places else ()),
+    )

@@ -1,0 +1,83 @@
+"""Making things, and taking them into the hand."""
+
+from __future__ import annotations
+
+from rlgpt.plugin.base import Context, Primitive
+
+from rlgpt_minecraft.moves import crafting, move
+from rlgpt_minecraft.names import CRAFTS, made
+from rlgpt_minecraft.primitives.common import Run, see, which
+
+
+def _hindrance(ctx: Context, item: str) -> str:
+    """What is missing to make an item, "" if nothing."""
+    observation = see(ctx).observation
+    tools = observation["nearby_tools"]
+    if made(item) == "table" and not tools["table"]:
+        return "crafting table"
+    if made(item) == "furnace" and not tools["furnace"]:
+        return "furnace"
+    return "" if observation["masks"]["craft_smelt"][CRAFTS.index(item)] else "material"
+
+
+def craft(ctx: Context, *, item: str) -> Run:
+    before, missing = see(ctx).inventory.get(item, 0), _hindrance(ctx, item)
+    if not missing:
+        yield crafting(item)
+    now = see(ctx).inventory.get(item, 0)
+    if not missing and now <= before:
+        missing = "fuel" if made(item) == "furnace" else "room"
+    return {"made": max(0, now - before), "missing": missing, "count": now}
+
+
+def equip(ctx: Context, *, item: str) -> Run:
+    slot = see(ctx).slot(item)
+    if slot is not None and see(ctx).hand != item:
+        yield move(function="equip", slot=slot)
+    return {"equipped": see(ctx).hand == item, "hand": see(ctx).hand}
+
+
+def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[str, ...]) -> tuple[Primitive, ...]:
+    """``crafts``, ``smelts``: what can be made; ``tools``: what can be taken into the hand."""
+    told = {
+        "made": "how many more there are now",
+        "missing": "'' or what is missing: 'material', 'crafting table', 'furnace', 'fuel', 'room'",
+        "count": "how many there are now",
+    }
+    found = []
+    if crafts:
+        found.append(
+            Primitive(
+                "craft",
+                "Make one portion of an item from the inventory. Takes one step (3 ticks); none if something is "
+                "missing. Things of more than 2 x 2 need a crafting table on the screen, at most 5 m away.",
+                craft,
+                (which(crafts, "what to make", "item"),),
+                told,
+                1,
+            )
+        )
+    if smelts:
+        found.append(
+            Primitive(
+                "smelt",
+                "Smelt one item. Takes one step (3 ticks); none if something is missing. Needs a furnace on the "
+                "screen, at most 5 m away, and fuel in the inventory.",
+                craft,
+                (which(smelts, "what to make", "item"),),
+                told,
+                1,
+            )
+        )
+    if tools:
+        found.append(
+            Primitive(
+                "equip",
+                "Take an item of the inventory into the hand. One step (3 ticks).",
+                equip,
+                (which(tools, "what to take", "item"),),
+                {"equipped": "it is in the hand", "hand": "item in the hand"},
+                1,
+            )
+        )
+    return tuple(found)

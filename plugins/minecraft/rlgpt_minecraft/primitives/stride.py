@@ -1,0 +1,90 @@
+"""One step of a walk: onto blocks one high, out of water, around what is higher, never into lava or a deep fall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rlgpt.plugin.base import Context
+
+from rlgpt_minecraft.ground import DEEPEST, Ground
+from rlgpt_minecraft.moves import Action, Body, move
+from rlgpt_minecraft.primitives.common import see, travelled
+from rlgpt_minecraft.rays import Array
+
+Way = Literal["forward", "back", "left", "right"]
+
+DEGREES: dict[str, float] = {"forward": 0.0, "back": 180.0, "left": -90.0, "right": 90.0}
+PATIENCE = 10
+"""Ticks without getting on after which a walk is blocked."""
+ADVANCE = 0.05
+"""Metres that count as getting on."""
+DETOUR = 5
+"""Ticks of walking sideways around something."""
+
+
+def hazard(ground: Ground, degrees: float) -> str:
+    """What forbids to walk on: "lava", "fall", or nothing."""
+    if ground.liquid("lava", degrees):
+        return "lava"
+    deep = ground.on_ground and ground.drop(degrees) >= DEEPEST and not ground.liquid("water", degrees)
+    return "fall" if deep else ""
+
+
+@dataclass
+class Stride:
+    """Keeps track of one walk.
+
+    :ivar stopped: why it cannot go on: "", "wall", "lava", "fall".
+    """
+
+    ctx: Context
+    sprint: bool = False
+    stopped: str = ""
+    _still: int = 0
+    _sideways: int = 0
+    _side: int = 1
+    _detours: int = 0
+    _last: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._last = see(self.ctx).position
+
+    def step(self, way: Way = "forward", *, right: int = 0, up: int = 0, around: bool = False) -> Action | None:
+        """The next action, or None where the walk is stopped.
+
+        :param right, up: camera bins to turn meanwhile; the way counts from the heading before.
+        :param around: walk sideways around what stops it, instead of giving up at once.
+        """
+        ground = see(self.ctx).ground
+        turned = DEGREES[way] + 15.0 * right
+        self.stopped = hazard(ground, turned)
+        if self.stopped:
+            return None
+        self._still = 0 if travelled(self.ctx, self._last) > ADVANCE else self._still + 1
+        self._last = see(self.ctx).position
+        wall = ground.feet_blocked(turned) or ground.head_blocked(turned)
+        if self._sideways > 0:
+            self._sideways -= 1
+            return move(0 if wall else 1, self._side, self._body(ground, turned), right=right, up=up)
+        if self._still >= PATIENCE or (wall and not ground.steppable(turned) and ground.on_ground):
+            if not around or self._detours >= 4:
+                self.stopped = "wall"
+                return None
+            self._detours += 1
+            self._sideways, self._still = DETOUR * self._detours, 0
+            self._side = self._freer(ground)
+            return move(0, self._side, self._body(ground, turned), right=right, up=up)
+        forward = {"forward": 1, "back": -1}.get(way, 0)
+        left = {"left": 1, "right": -1}.get(way, 0)
+        return move(forward, left, self._body(ground, turned), right=right, up=up)
+
+    def _body(self, ground: Ground, degrees: float) -> Body:
+        if ground.in_water or (ground.on_ground and ground.steppable(degrees)) or self._still in (3, 4):
+            return "jump"
+        return "sprint" if self.sprint else ""
+
+    def _freer(self, ground: Ground) -> int:
+        """1 left, -1 right: where nothing stops the feet, else the other side than last time."""
+        free = [side for side, degrees in ((1, -60.0), (-1, 60.0)) if not ground.feet_blocked(degrees)]
+        return free[0] if len(free) == 1 else -self._side if self._detours > 1 else self._side

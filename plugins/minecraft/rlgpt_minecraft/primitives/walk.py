@@ -1,0 +1,167 @@
+"""Getting about on foot, one leg at a time."""
+
+from __future__ import annotations
+
+from rlgpt.plugin.base import Context, Primitive
+
+from rlgpt_minecraft.moves import bins
+from rlgpt_minecraft.primitives.common import Run, flag, gained, number, see, sight, travelled, which, whole
+from rlgpt_minecraft.primitives.gaze import aim_at, turn_to
+from rlgpt_minecraft.primitives.stride import Stride, Way
+
+LONGEST = 40
+"""Ticks of one leg."""
+LOST = 4
+"""Ticks that an approach goes on towards where its target was seen last."""
+EXPLORE_TURNS = (0, -45, 45, -90, 90, 180)
+
+
+def walk(ctx: Context, *, metres: float, direction: Way, sprint: bool) -> Run:
+    start = see(ctx).position
+    stride = Stride(ctx, sprint=sprint and direction == "forward")
+    for _ in range(LONGEST):
+        if travelled(ctx, start) >= metres:
+            break
+        action = stride.step(direction)
+        if action is None:
+            break
+        yield action
+    return {"moved": round(travelled(ctx, start), 2), "stopped_by": stride.stopped}
+
+
+def approach(ctx: Context, *, target: str, within: float, steps: int) -> Run:
+    start, stride, unseen = see(ctx).position, Stride(ctx, sprint=False), 0
+    for _ in range(steps):
+        seen, found = see(ctx), sight(ctx, target)
+        unseen = 0 if found.seen else unseen + 1
+        if unseen > LOST or (found.seen and found.distance <= within):
+            break
+        right, up = turn_to(seen, found) if found.seen else (0, 0)
+        action = stride.step(right=right, up=up, around=True)
+        if action is None:
+            break
+        yield action
+    yield from aim_at(ctx, target)
+    found = sight(ctx, target)
+    return {
+        "reached": found.seen and found.distance <= within,
+        "seen": found.seen,
+        "aimed": found.aimed,
+        "distance": round(found.distance, 2),
+        "moved": round(travelled(ctx, start), 2),
+        "stopped_by": stride.stopped,
+    }
+
+
+def explore(ctx: Context, *, steps: int) -> Run:
+    start, seen = see(ctx).position, see(ctx)
+    turn = int(ctx.rng.choice(EXPLORE_TURNS[:5])) + 15 * int(ctx.rng.integers(-1, 2))
+    stride, level = Stride(ctx), bins(-seen.look_elevation)
+    right, up = bins(turn), level
+    for _ in range(steps):
+        action = stride.step(right=right, up=up, around=True)
+        if action is None:
+            right, up = bins(float(ctx.rng.choice((-90, 90, 135, 180)))), 0
+            stride = Stride(ctx)
+            action = stride.step(right=right)
+        if action is None:
+            break
+        right = up = 0
+        yield action
+    now = see(ctx)
+    return {
+        "moved": round(travelled(ctx, start), 2),
+        "heading": round(now.yaw, 1),
+        "seen": [name for name, found in now.sights.items() if found.seen],
+        "stopped_by": stride.stopped,
+    }
+
+
+def collect(ctx: Context, *, steps: int) -> Run:
+    before, stride = see(ctx).inventory, Stride(ctx)
+    unseen = 0
+    for _ in range(steps):
+        found = sight(ctx, "drop")
+        unseen = 0 if found.seen else unseen + 1
+        if unseen > LOST:
+            break
+        right, up = turn_to(see(ctx), found) if found.seen else (0, 0)
+        action = stride.step(right=right, up=up, around=True)
+        if action is None:
+            break
+        yield action
+    return {
+        "gained": gained(before, see(ctx).inventory),
+        "seen": sight(ctx, "drop").seen,
+        "stopped_by": stride.stopped,
+    }
+
+
+_STOPPED = "'' or what ended the leg: 'wall', 'lava', 'fall' (deeper than 3 m)"
+
+
+def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
+    """Those that walk; ``sights``: what can be approached."""
+    return (
+        Primitive(
+            "walk",
+            "Walk straight on: at most 40 ticks, about 0.22 m each (0.28 when sprinting). Jumps onto blocks one high, "
+            "swims, stops before walls, lava and deep falls. The look stays as it is.",
+            walk,
+            (
+                number("metres", 0.5, 8.0, 3.0, "m", "how far, along the ground"),
+                which(("forward", "back", "left", "right"), "seen from the heading", "direction"),
+                flag("sprint", False, "faster, forward only; costs food"),
+            ),
+            {"moved": "m along the ground", "stopped_by": _STOPPED},
+            LONGEST,
+        ),
+        Primitive(
+            "approach",
+            "One leg towards the nearest thing of a kind that is seen now: turns and walks to it, around what is in "
+            "the way, follows it when it moves, and ends with the cross-hair on it, if that can be. Ends when it is "
+            "near, when it was out of sight for 4 ticks, or when the ticks are over. Call it again for a longer way.",
+            approach,
+            (
+                which(sights, "what to go to"),
+                number("within", 0.5, 8.0, 2.5, "m", "ends this far from the eyes; reach: blocks 4.5 m, animals 3 m"),
+                whole("steps", 1, LONGEST, LONGEST, "ticks", "at most; some 0.22 m each"),
+            ),
+            {
+                "reached": "it is seen and no farther than `within`",
+                "seen": "it is seen now",
+                "aimed": "it is under the cross-hair and in reach",
+                "distance": "m from the eyes to it; 40 if it is not seen",
+                "moved": "m along the ground",
+                "stopped_by": _STOPPED,
+            },
+            LONGEST + 3,
+        ),
+        Primitive(
+            "explore",
+            "One leg of a random walk: turns by a random angle (up to 105 degrees), levels the look, and walks on for "
+            "some ticks, around what is in the way.",
+            explore,
+            (whole("steps", 5, LONGEST, 30, "ticks", "how long; some 0.22 m each"),),
+            {
+                "moved": "m from where it began, along the ground",
+                "heading": "of the look now, as in the view",
+                "seen": "names of what is seen now",
+                "stopped_by": _STOPPED,
+            },
+            LONGEST,
+        ),
+        Primitive(
+            "collect",
+            "Walk over the nearest item that lies on the ground in sight, which picks it up (from about 1 m). Ends "
+            "when none was in sight for 4 ticks.",
+            collect,
+            (whole("steps", 1, LONGEST, 30, "ticks", "at most"),),
+            {
+                "gained": "item -> how many more there are now",
+                "seen": "an item still lies in sight",
+                "stopped_by": _STOPPED,
+            },
+            LONGEST,
+        ),
+    )

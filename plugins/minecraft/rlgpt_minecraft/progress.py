@@ -1,0 +1,68 @@
+"""What an episode has come to, by its observations and actions: the facts that one observation alone does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlgpt_minecraft.eyes import Seen
+from rlgpt_minecraft.moves import Action
+from rlgpt_minecraft.rays import DISTANCE
+from rlgpt_minecraft.spaces import FUNCTIONS
+
+_ATTACK = FUNCTIONS.index("attack")
+
+
+class Progress:
+    """Kept by the environment, told in every ``info``.
+
+    ``start``      position (x, y, z, m) at the episode's begin
+    ``dig_ticks``  steps in a row that attack was held on the block now under the cross-hair
+    ``nearest``    thing -> smallest lidar distance so far, m; 40 where none was seen
+    ``dug``        thing -> most steps in a row that attack was held on one
+    ``most``       item -> most of it that was held beyond what there was at the start
+
+    :param items: whose numbers are followed.
+    """
+
+    def __init__(self, seen: Seen, items: Sequence[str]) -> None:
+        self._start = tuple(float(x) for x in seen.position)
+        self._had = {item: seen.inventory.get(item, 0) for item in items}
+        self._labels = {thing.seen_as: thing.name for thing in seen.sought if thing.kind == "block"}
+        self._place: tuple[int, int, int] | None = None
+        self._ticks = 0
+        self._nearest = dict.fromkeys((thing.name for thing in seen.sought), DISTANCE)
+        self._dug = dict.fromkeys(self._labels.values(), 0)
+        self._most = dict.fromkeys(items, 0)
+        self._look(seen)
+
+    def update(self, seen: Seen, action: Action) -> None:
+        """Take in a step: MineDojo's action and what it led to."""
+        aim = seen.aim
+        place = aim.place if aim.block and aim.reach else None
+        if int(action[5]) != _ATTACK or place is None:
+            self._ticks = 0
+        else:
+            self._ticks = self._ticks + 1 if place == self._place else 1
+            name = self._labels.get(aim.block)
+            if name is not None:
+                self._dug[name] = max(self._dug[name], self._ticks)
+        self._place = place
+        self._look(seen)
+
+    def _look(self, seen: Seen) -> None:
+        for name, sight in seen.sights.items():
+            if sight.seen and sight.distance < self._nearest[name]:
+                self._nearest[name] = sight.distance
+        counts = seen.inventory
+        for item, had in self._had.items():
+            self._most[item] = max(self._most[item], counts.get(item, 0) - had)
+
+    def told(self) -> dict[str, object]:
+        """What goes into ``info``."""
+        return {
+            "start": self._start,
+            "dig_ticks": self._ticks,
+            "nearest": dict(self._nearest),
+            "dug": dict(self._dug),
+            "most": dict(self._most),
+        }

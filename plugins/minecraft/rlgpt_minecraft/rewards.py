@@ -1,0 +1,103 @@
+"""Reward terms: bounded, by the observation alone. Weights are the RLSetup's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlgpt.domain import RLSetup, Task
+from rlgpt.plugin.base import Context, RewardTerm
+
+from rlgpt_minecraft.rays import DISTANCE
+from rlgpt_minecraft.tasks import spec_of
+from rlgpt_minecraft.things import THINGS
+from rlgpt_minecraft.views import view_keys
+
+DIG_TICKS = 60
+"""Ticks that a log takes with bare hands: holding attack longer on one block pays nothing more."""
+
+Value = Callable[[Context], float]
+
+
+def _near(thing: str) -> Value:
+    return lambda ctx: 1.0 - ctx.info["nearest"][thing] / DISTANCE
+
+
+def _aimed(thing: str) -> Value:
+    return lambda ctx: float(ctx.model.read(ctx.observation).sights[thing].aimed)
+
+
+def _dug(thing: str) -> Value:
+    return lambda ctx: min(1.0, ctx.info["dug"][thing] / DIG_TICKS)
+
+
+def _most(item: str, need: int) -> Value:
+    return lambda ctx: min(1.0, ctx.info["most"][item] / need)
+
+
+def _first(item: str) -> Value:
+    return lambda ctx: float(ctx.info["most"][item] > 0)
+
+
+def _success(ctx: Context) -> float:
+    return float(bool(ctx.info.get("success", False)))
+
+
+def _life(ctx: Context) -> float:
+    return float(ctx.observation["life_stats"]["life"].item()) / 20.0
+
+
+def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
+    """The terms a task offers: nearness and aim for each thing it seeks, items gained, success, life, time."""
+    spec = spec_of(task)
+    terms: list[RewardTerm] = []
+    for thing in spec.sights:
+        label, block = THINGS[thing].label, THINGS[thing].kind == "block"
+        terms += [
+            RewardTerm(
+                f"near_{thing}",
+                f"1 - d / 40, d the smallest distance (m) at which a {label} was seen so far: pays what it shrinks",
+                _near(thing),
+            ),
+            RewardTerm(f"aim_{thing}", f"1 while a {label} is under the cross-hair and in reach", _aimed(thing)),
+        ]
+        if block:
+            doc = f"share of {DIG_TICKS} ticks that attack was held without a break on a {label}; the most so far"
+            terms.append(RewardTerm(f"dig_{thing}", doc, _dug(thing)))
+    for item in spec.path:
+        need = spec.need(item)
+        doc = f"share of {need} {item} beyond those at the start; the most so far"
+        terms += [
+            RewardTerm(f"gain_{item}", doc, _most(item, need)),
+            RewardTerm(f"first_{item}", f"once, at the first {item} gained", _first(item), "event"),
+        ]
+    terms += [
+        RewardTerm("success", "once, when the task is done", _success, "event"),
+        RewardTerm("life", "life as a share of 20 half hearts: what is lost costs", _life),
+        RewardTerm("time", "minus one, each step", lambda ctx: -1.0, "step", -1, 0),
+    ]
+    return tuple(terms)
+
+
+def default_setup(task: Task) -> RLSetup:
+    """Ten for success, two for the first of each item on the way, one for coming near, aiming and digging."""
+    spec = spec_of(task)
+    weights: dict[str, float] = {"success": 10.0, "time": 0.005, "life": 1.0}
+    for thing in spec.seek:
+        weights |= {f"near_{thing}": 1.0, f"aim_{thing}": 0.5}
+        if THINGS[thing].kind == "block":
+            weights[f"dig_{thing}"] = 2.0
+    for item in spec.path:
+        weights[f"first_{item}"] = 2.0
+        if spec.need(item) > 1:
+            weights[f"gain_{item}"] = 2.0
+    return RLSetup(
+        reward_weights=weights,
+        observation_keys=_keys(task),
+        reason="the plugin's default: nearness by lidar, aim, digging, the first of each item on the way, success",
+    )
+
+
+def _keys(task: Task) -> tuple[str, ...]:
+    """Every number of the view but those that tell an episode's place or are told by others."""
+    left_out = {"position", "heading", "food", "breath", "daylight"}
+    return tuple(key.name for key in view_keys(task) if key.size and key.name not in left_out)

@@ -1,0 +1,119 @@
+"""A task as an environment: MineDojo's, of either backend, with the task's success, horizon and base actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from rlgpt.domain import Task
+from rlgpt.errors import ConfigError
+
+from rlgpt_minecraft.actions import BaseActions, hands
+from rlgpt_minecraft.eyes import Eyes, Seen
+from rlgpt_minecraft.moves import SPACE, Action
+from rlgpt_minecraft.progress import Progress
+from rlgpt_minecraft.settings import Settings
+from rlgpt_minecraft.tasks import spec_of
+from rlgpt_minecraft.worlds import make_world
+
+RENDER_SIZE = (160, 256)
+"""Height and width of frames where the task shows none to the policy."""
+
+
+class MinecraftTask(gymnasium.Env[Any, Any]):
+    """One task.
+
+    Observation: MineDojo's dictionary (``spaces.observation_space``), with the lidar of ``rays`` and the voxels of
+    ``ground``; ``rgb`` only where the setting ``image_size`` asks for it.
+
+    Action: MultiDiscrete [12, n], see ``actions``. ``step`` also takes MineDojo's own eight numbers (``moves``): these
+    are what primitives yield.
+
+    An episode ends with success, with the player's death, or at the horizon. The reward is how many more of the target
+    there are after a step, as MineDojo's harvest tasks pay it. ``info`` has ``success`` and what ``progress`` tells.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
+
+    def __init__(self, task: Task, *, seed: int, render_mode: str | None = None) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
+        self.render_mode = render_mode
+        self.spec_of_task, self.horizon = spec_of(task), task.horizon
+        settings = Settings.of(task)
+        self._shows = settings.image_size is not None
+        frame = settings.image_size or (RENDER_SIZE if render_mode else None)
+        self.base = make_world(self.spec_of_task, settings, image_size=frame, seed=seed)
+        """MineDojo's environment."""
+        self.eyes = Eyes(self.spec_of_task.sights)
+        self.actions = BaseActions(choices(task))
+        self.action_space = self.actions.space
+        spaces = dict(self.base.observation_space.spaces)
+        if not self._shows:
+            spaces.pop("rgb", None)
+        self.observation_space = gymnasium.spaces.Dict(spaces)
+        self._frame: Any = None
+        self._steps = 0
+        self.reset(seed=seed)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        observation, _ = self.base.reset(seed=int(self.np_random.integers(2**31)))
+        seen = self._take(observation)
+        self._steps, self._over = 0, False
+        self._had = seen.inventory.get(self.spec_of_task.target, 0)
+        self._held = self._had
+        self._progress = Progress(seen, self.spec_of_task.path)
+        return seen.observation, self._info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        whole = self._whole(action)
+        observation, _, ended, _, _ = self.base.step(whole)
+        seen = self._take(observation)
+        self._steps += 1
+        self._progress.update(seen, whole)
+        held = seen.inventory.get(self.spec_of_task.target, 0)
+        reward, self._held = float(held - self._held), held
+        terminated = self._won or bool(ended)
+        truncated = not terminated and self._steps >= self.horizon
+        return seen.observation, reward, terminated, truncated, self._info()
+
+    def render(self) -> Any:
+        """What the player sees: uint8 ``(height, width, 3)``, or None where ``render_mode`` is None."""
+        return None if self.render_mode is None else np.moveaxis(self._frame, 0, -1).copy()
+
+    def close(self) -> None:
+        self.base.close()
+
+    @property
+    def _won(self) -> bool:
+        return self._held - self._had >= 1
+
+    def _whole(self, action: Any) -> Action:
+        """MineDojo's action for one of either kind."""
+        given = np.asarray(action, np.int64)
+        if given.shape == SPACE.shape:
+            return given
+        if given.shape != self.action_space.shape:
+            raise ConfigError(
+                f"an action of shape {given.shape}: it must be a pair of {self.action_space} or the eight numbers of "
+                f"MineDojo's {SPACE}."
+            )
+        return self.actions.translate(given, self.eyes.read(self._observation))
+
+    def _take(self, observation: dict[str, Any]) -> Seen:
+        self._frame = observation.get("rgb")
+        self._observation = observation if self._shows else {k: v for k, v in observation.items() if k != "rgb"}
+        return self.eyes.read(self._observation)
+
+    def _info(self) -> dict[str, Any]:
+        return {"success": self._won, **self._progress.told()}
+
+
+def choices(task: Task) -> tuple[str, ...]:
+    """The second head of the task's base actions."""
+    spec = spec_of(task)
+    if Settings.of(task).actions == "paper":
+        return hands((), (), ())
+    return hands(spec.made, spec.places, spec.equips)

@@ -1,0 +1,281 @@
+"""The tasks: what is to be had, with what, where, and for how long. Each says where its settings come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rlgpt.domain import Task
+from rlgpt.errors import UnknownNameError
+
+NAME = "minecraft"
+
+_PLAN4MC = "Plan4MC (arXiv 2303.16563), envs/hard_task_conf.yaml"
+_OFFICIAL = "horizon 200 as in the official code of RL-GPT (train.py)"
+
+_WOOD = ("log", "leaves", "crafting_table", "drop", "water")
+_ANIMALS = ("cow", "sheep", "drop", "water")
+_STONE = ("log", "stone", "crafting_table", "furnace", "drop", "water", "lava")
+_MINE = ("log", "stone", "coal_ore", "iron_ore", "crafting_table", "furnace", "drop", "water", "lava")
+
+_TO_TABLE = ("planks", "crafting_table")
+_TO_PICKAXE = ("planks", "stick", "crafting_table", "wooden_pickaxe")
+_IRON = ("iron_ore", "iron_ingot")
+_TO_STONE = (*_TO_PICKAXE, "stone_pickaxe")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a task is made of.
+
+    :ivar target: the item to gain one of (MineDojo's ``simple_inventory_based_check``).
+    :ivar biome: MineDojo's ``specified_biome``; empty: all biomes of a default world.
+    :ivar inventory: item -> quantity at the start; the first lies in the hand.
+    :ivar mobs: animals summoned around the start, up to ``spread`` blocks away along x and z.
+    :ivar sights: things the view tells of (``things.THINGS``). :ivar seek: those that default rewards lead to.
+    :ivar path: items on the way, in order; the target last. :ivar needs: how many of one are needed, where not one.
+    :ivar crafts: what may be made by hand or at a table; :ivar smelts: in a furnace.
+    :ivar places, equips: items the base actions place and take into the hand.
+    :ivar source: where target, biome, inventory, mobs and horizon come from.
+    """
+
+    goal: str
+    target: str
+    horizon: int
+    source: str
+    biome: str = "plains"
+    inventory: tuple[tuple[str, int], ...] = ()
+    mobs: tuple[str, ...] = ()
+    spread: int = 10
+    sights: tuple[str, ...] = _WOOD
+    seek: tuple[str, ...] = ("log",)
+    path: tuple[str, ...] = ()
+    needs: tuple[tuple[str, int], ...] = ()
+    crafts: tuple[str, ...] = ()
+    smelts: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    equips: tuple[str, ...] = ()
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """Everything that may be made."""
+        return (*self.crafts, *self.smelts)
+
+    def need(self, item: str) -> int:
+        """How many of an item on the path are needed."""
+        return dict(self.needs).get(item, 1)
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Items whose number the view tells."""
+        return tuple(dict.fromkeys((*(item for item, _ in self.inventory), *self.path)))
+
+
+_HERD = ("cow",) * 3 + ("sheep",) * 3
+
+SPECS: Mapping[str, Spec] = {
+    "harvest_log": Spec(
+        "Harvest a log from a tree, with bare hands.",
+        "log",
+        200,
+        f"MineDojo's harvest_1_log_forest; {_OFFICIAL}",
+        biome="forest",
+        sights=("log", "leaves", "drop", "water"),
+        path=("log",),
+    ),
+    "harvest_sand": Spec(
+        "Dig up a block of sand, with bare hands.",
+        "sand",
+        500,
+        "MineDojo's harvest with target sand; horizon 500 as in MineCLIP (conf.yaml)",
+        biome="river",
+        sights=("sand", "drop", "water"),
+        path=("sand",),
+        seek=("sand",),
+    ),
+    "harvest_milk": Spec(
+        "Milk a cow with the bucket in your hand.",
+        "milk_bucket",
+        200,
+        f"MineDojo's harvest_milk_with_empty_bucket_and_cow, in plains; {_OFFICIAL}",
+        inventory=(("bucket", 1),),
+        mobs=("cow",),
+        sights=_ANIMALS,
+        path=("milk_bucket",),
+        seek=("cow",),
+    ),
+    "harvest_wool": Spec(
+        "Get wool from a sheep with the shears in your hand.",
+        "wool",
+        200,
+        f"MineDojo's harvest_wool_with_shears_and_sheep, in plains; {_OFFICIAL}",
+        inventory=(("shears", 1),),
+        mobs=("sheep",),
+        sights=_ANIMALS,
+        path=("wool",),
+        seek=("sheep",),
+    ),
+    "harvest_beef": Spec(
+        "Get beef from a cow with the diamond sword in your hand.",
+        "beef",
+        3000,
+        f"{_PLAN4MC}: harvest_beef_with_diamond_sword",
+        inventory=(("diamond_sword", 1),),
+        mobs=_HERD,
+        spread=30,
+        sights=_ANIMALS,
+        path=("beef",),
+        seek=("cow", "drop"),
+    ),
+    "harvest_mutton": Spec(
+        "Get mutton from a sheep with the diamond sword in your hand.",
+        "mutton",
+        3000,
+        f"{_PLAN4MC}: harvest_mutton_with_diamond_sword",
+        inventory=(("diamond_sword", 1),),
+        mobs=_HERD,
+        spread=30,
+        sights=_ANIMALS,
+        path=("mutton",),
+        seek=("sheep", "drop"),
+    ),
+    "stick": Spec(
+        "Make a stick, beginning with bare hands.",
+        "stick",
+        3000,
+        f"MineDojo's harvest_1_stick_forest; horizon of {_PLAN4MC}: craft_stick",
+        biome="forest",
+        path=("log", "planks", "stick"),
+        crafts=("planks", "stick"),
+    ),
+    "crafting_table": Spec(
+        "Make a crafting table, beginning with bare hands.",
+        "crafting_table",
+        3000,
+        f"MineDojo's harvest_1_crafting_table_forest; horizon of {_PLAN4MC}: get_crafting_table_nearby",
+        biome="forest",
+        path=("log", *_TO_TABLE),
+        crafts=_TO_TABLE,
+    ),
+    "wooden_pickaxe": Spec(
+        "Make a wooden pickaxe, beginning with bare hands.",
+        "wooden_pickaxe",
+        3000,
+        f"{_PLAN4MC}: craft_wooden_pickaxe",
+        biome="forest",
+        path=("log", *_TO_PICKAXE),
+        crafts=_TO_PICKAXE,
+        places=("crafting_table",),
+        needs=(("log", 3), ("planks", 4)),
+    ),
+    "furnace": Spec(
+        "Make a furnace, beginning with ten logs.",
+        "furnace",
+        5000,
+        f"{_PLAN4MC}: get_furnace_nearby_with_logs",
+        biome="extreme_hills",
+        inventory=(("log", 10),),
+        sights=_STONE,
+        path=(*_TO_PICKAXE, "cobblestone", "furnace"),
+        crafts=(*_TO_PICKAXE, "furnace"),
+        places=("crafting_table",),
+        equips=("wooden_pickaxe",),
+        seek=("stone",),
+        needs=(("planks", 4), ("cobblestone", 8)),
+    ),
+    "stone_pickaxe": Spec(
+        "Make a stone pickaxe, beginning with a wooden one.",
+        "stone_pickaxe",
+        10_000,
+        f"{_PLAN4MC}: craft_stone_pickaxe_with_wooden_pickaxe (there in forest_hills)",
+        biome="forest",
+        inventory=(("wooden_pickaxe", 1),),
+        sights=_STONE,
+        path=("log", "planks", "stick", "crafting_table", "cobblestone", "stone_pickaxe"),
+        crafts=("planks", "stick", "crafting_table", "stone_pickaxe"),
+        places=("crafting_table",),
+        equips=("wooden_pickaxe",),
+        seek=("log", "stone"),
+        needs=(("log", 2), ("planks", 4), ("cobblestone", 3)),
+    ),
+    "bed": Spec(
+        "Make a bed, beginning with shears and a crafting table.",
+        "bed",
+        10_000,
+        f"{_PLAN4MC}: craft_bed_with_crafting_table_and_shears",
+        inventory=(("shears", 1), ("crafting_table", 1)),
+        mobs=_HERD,
+        spread=30,
+        sights=("sheep", "log", "leaves", "crafting_table", "drop", "water"),
+        path=("wool", "log", "planks", "bed"),
+        crafts=("planks", "bed"),
+        places=("crafting_table",),
+        equips=("shears",),
+        seek=("sheep", "log"),
+        needs=(("wool", 3), ("planks", 3)),
+    ),
+    "iron_ingot": Spec(
+        "Make an iron ingot, beginning with a stone pickaxe.",
+        "iron_ingot",
+        3000,
+        f"{_PLAN4MC}: craft_iron_ingot_with_stone_pickaxe",
+        biome="forest",
+        inventory=(("stone_pickaxe", 1),),
+        sights=_MINE,
+        path=("log", *_TO_TABLE, "cobblestone", "furnace", *_IRON),
+        crafts=("planks", "stick", "crafting_table", "furnace"),
+        smelts=("coal", "iron_ingot"),
+        places=("crafting_table", "furnace"),
+        equips=("stone_pickaxe",),
+        seek=("log", "stone", "iron_ore"),
+        needs=(("log", 2), ("planks", 4), ("cobblestone", 8)),
+    ),
+    "obtain_diamond": Spec(
+        "Obtain a diamond, beginning with bare hands.",
+        "diamond",
+        12_000,
+        "ObtainDiamond, as MineDojo's harvest_1_diamond; 12,000 steps: the ten minutes of DEPS (arXiv 2302.01560)",
+        biome="",
+        sights=(*_MINE[:4], "diamond_ore", *_MINE[4:]),
+        path=("log", *_TO_PICKAXE, "cobblestone", "stone_pickaxe", "furnace", *_IRON, "iron_pickaxe", "diamond"),
+        crafts=(*_TO_STONE, "furnace", "iron_pickaxe"),
+        smelts=("coal", "iron_ingot"),
+        places=("crafting_table", "furnace"),
+        equips=("wooden_pickaxe", "stone_pickaxe", "iron_pickaxe"),
+        seek=("log", "stone", "iron_ore", "diamond_ore"),
+        needs=(("log", 5), ("planks", 4), ("cobblestone", 11), ("iron_ore", 3), ("iron_ingot", 3)),
+    ),
+}
+"""Task name -> what it is made of."""
+
+
+def make_tasks() -> dict[str, Task]:
+    """Every task by its id."""
+    return {task.id: task for task in (_task(name, spec) for name, spec in SPECS.items())}
+
+
+def spec_of(task: Task) -> Spec:
+    """What a task is made of.
+
+    :raises UnknownNameError: this plugin has no such task.
+    """
+    name = task.id.partition("/")[2]
+    if name not in SPECS:
+        raise UnknownNameError("Minecraft task", name, SPECS)
+    return SPECS[name]
+
+
+def _task(name: str, spec: Spec) -> Task:
+    return Task(
+        id=f"{NAME}/{name}",
+        goal=spec.goal,
+        horizon=spec.horizon,
+        success=f"the inventory holds one {spec.target} more than at the start, as MineDojo judges harvest tasks",
+        settings={
+            "backend": "embedded",
+            "actions": "default",
+            "image_size": (),
+            "biome": spec.biome,
+            "source": spec.source,
+        },
+    )

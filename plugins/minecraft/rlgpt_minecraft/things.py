@@ -1,0 +1,68 @@
+"""What agents call things, and what MineDojo's lidar and voxels call them.
+
+Blocks go by the game's English names in lower case ("wood" is what item ``log`` comes from), entities by the name of
+their class without ``Entity``: MineDojo 0.1, ``JSONWorldDataHelper.java`` (``getLocalizedName().toLowerCase()``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rlgpt.errors import UnknownNameError
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something to look for.
+
+    :ivar label: for texts.
+    :ivar seen_as: its name in observations.
+    """
+
+    name: str
+    label: str
+    kind: Literal["block", "entity"]
+    seen_as: str
+
+
+def _block(name: str, seen_as: str = "", label: str = "") -> Thing:
+    seen_as = seen_as or name.replace("_", " ")
+    return Thing(name, label or f"block of {seen_as}", "block", seen_as)
+
+
+def _entity(name: str, seen_as: str = "", label: str = "") -> Thing:
+    return Thing(name, label or name, "entity", seen_as or name)
+
+
+_ALL = (
+    _block("log", "wood", "log of a tree"),
+    _block("leaves", label="leaves of a tree"),
+    _block("dirt"),
+    _block("sand"),
+    _block("gravel"),
+    _block("clay"),
+    _block("stone"),
+    *(_block(f"{kind}_ore", label=f"{kind} ore") for kind in ("coal", "iron", "gold", "redstone", "diamond")),
+    _block("crafting_table", label="crafting table"),
+    _block("furnace", label="furnace"),
+    _block("water", label="water"),
+    _block("lava", label="lava"),
+    *(_entity(name) for name in ("cow", "sheep", "pig", "chicken", "zombie")),
+    _entity("drop", "item", "item that lies on the ground"),
+)
+
+THINGS = {thing.name: thing for thing in _ALL}
+"""Every thing by its name."""
+
+
+def things(names: Sequence[str]) -> tuple[Thing, ...]:
+    """The things of these names, in order.
+
+    :raises UnknownNameError: a name is none.
+    """
+    for name in names:
+        if name not in THINGS:
+            raise UnknownNameError("thing", name, THINGS)
+    return tuple(THINGS[name] for name in names)
