@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import types
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -15,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., object])
 def digest(package: Path) -> str:
     """A digest of what kernels take in as constants: the tables and the modules that read them."""
     names = sorted(package.glob("data/*.csv")) + [
-        package / "world" / f"{name}.py" for name in ("state", "blocks", "items", "constants")
+        package / "world" / f"{name}.py" for name in ("state", "blocks", "items", "constants", "shapes")
     ]
     return hashlib.sha256(b"".join(path.read_bytes() for path in names)).hexdigest()
 
@@ -44,4 +45,16 @@ def _compiled(function: F, **options: Any) -> F:
     dispatcher: Any = numba.njit(cache=True, error_model="numpy", nogil=True, **options)(function)
     index = dispatcher._cache._cache_file
     index._source_stamp = (index._source_stamp, TABLES)
+    template = dispatcher.get_call_template
+    # Numba compiles a callee once for each literal and each width it is called with, 0 and 1, int16 and int32.
+    dispatcher.get_call_template = lambda args, kws: template(
+        tuple(map(_wide, args)), {name: _wide(kind) for name, kind in kws.items()}
+    )
     return cast(F, dispatcher)
+
+
+def _wide(kind: Any) -> Any:
+    """A numba type without its value; of whole numbers int64, uint64 excepted."""
+    kind = types.unliteral(kind)  # type: ignore[no-untyped-call]
+    narrow = isinstance(kind, types.Integer) and kind is not types.uint64
+    return types.int64 if narrow else types.float64 if kind is types.float32 else kind

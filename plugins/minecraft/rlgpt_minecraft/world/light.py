@@ -1,0 +1,192 @@
+"""Light as the game has it: of the sky and of blocks, 0 to 15 in every cell, kept when blocks change.
+
+A cell's light is the greatest of what it gives itself and of each neighbour's less its own opacity, less 1 at least.
+The sky gives 15 to every cell that nothing dims from above, and 15 tells such cells from all others. Both lights are
+the one solution of that rule, whatever the order of changes (minecraft.wiki, page Light, as of Java Edition 1.11).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world.blocks import LIGHT, OPACITY
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.state import CHUNK, HEIGHT, RELIT, SIZE, World
+
+FULL_LIGHT = 15
+SKY, GLOW = 4, 0
+"""Where in a byte of ``World.light`` each lies."""
+Bytes = NDArray[np.uint8]
+Cells = NDArray[np.int32]
+ROOM = 4096
+TAKES = np.maximum(OPACITY, 1).astype(np.int64)
+GIVES = LIGHT.astype(np.int64)
+for _array in (TAKES, GIVES):
+    _array.flags.writeable = False
+
+
+@jit
+def sky_light(world: World, x: int, y: int, z: int) -> int:
+    """The sky's light of a cell on a bright day, 0 to 15."""
+    if not (0 <= x < SIZE and 0 <= z < SIZE) or y >= HEIGHT:
+        return FULL_LIGHT
+    return int(world.light[x, y, z]) >> SKY if y >= 0 else 0
+
+
+@jit
+def block_light(world: World, x: int, y: int, z: int) -> int:
+    """The light that blocks give to a cell, 0 to 15."""
+    if not (0 <= x < SIZE and 0 <= y < HEIGHT and 0 <= z < SIZE):
+        return 0
+    return int(world.light[x, y, z]) & FULL_LIGHT
+
+
+@jit
+def can_see_sky(world: World, x: int, y: int, z: int) -> bool:
+    """Whether nothing that dims light is at a cell or above it (``World.canSeeSky``)."""
+    return not (0 <= x < SIZE and 0 <= z < SIZE) or y > world.top[x, z]
+
+
+@jit
+def settle(world: World) -> None:
+    """Have the light follow every change of blocks since it last did. Nothing to do costs nothing."""
+    clock = world.clock[0]
+    count = clock.relit
+    clock.relit = 0
+    if count > RELIT:
+        light_region(world, 0, 0, SIZE, SIZE)
+        return
+    if count > 0:
+        _change(world, count, SKY)
+        _change(world, count, GLOW)
+
+
+@jit
+def _change(world: World, count: int, shift: int) -> None:
+    """Mend one of the lights around the first ``count`` places of ``world.relit``."""
+    blocks, light, top = world.blocks, world.light, world.top
+    dark, darks = np.empty(count * HEIGHT, np.int32), 0
+    bright, brights = np.empty(count * (HEIGHT + 7), np.int32), 0
+    for i in range(count):
+        cell = world.relit[i]
+        x, y, z = cell // (HEIGHT * SIZE), cell // SIZE % HEIGHT, cell % SIZE
+        low, high = y, y
+        if shift == SKY:
+            # Only cells under the open sky have 15, so those the column gained or lost lie next to its top.
+            while low > 0 and low <= top[x, z] and light[x, low - 1, z] >> SKY == FULL_LIGHT:
+                low -= 1
+            while low > top[x, z] + 1 and light[x, low - 1, z] >> SKY < FULL_LIGHT:
+                low -= 1
+        for level in range(low, high + 1):
+            place = (x * HEIGHT + level) * SIZE + z
+            was = (int(light[x, level, z]) >> shift) & FULL_LIGHT
+            gives = (FULL_LIGHT if level > top[x, z] else 0) if shift == SKY else GIVES[blocks[x, level, z]]
+            if was > gives:
+                dark[darks] = place * 16 + was
+                darks += 1
+            light[x, level, z] = (int(light[x, level, z]) & ~(FULL_LIGHT << shift)) | (gives << shift)
+            bright[brights] = place
+            brights += 1
+        for face in range(6):
+            nx, ny, nz = x + (face == 0) - (face == 1), y + (face == 2) - (face == 3), z + (face == 4) - (face == 5)
+            if 0 <= nx < SIZE and 0 <= ny < HEIGHT and 0 <= nz < SIZE:
+                bright[brights] = (nx * HEIGHT + ny) * SIZE + nz
+                brights += 1
+    _flow(blocks, light, world.made, dark, darks, bright, brights, shift)
+
+
+@jit
+def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
+    """Light the made columns from ``x0, z0`` up to, not with, ``x1, z1`` anew, and let light in from those around."""
+    blocks, light, top, made = world.blocks, world.light, world.top, world.made
+    for x in range(x0, x1):
+        for z in range(z0, z1):
+            if made[x // CHUNK, z // CHUNK]:
+                for y in range(HEIGHT):
+                    sky = FULL_LIGHT << SKY if y > top[x, z] else 0
+                    light[x, y, z] = sky + GIVES[blocks[x, y, z]]
+    for shift in (SKY, GLOW):
+        dark, bright, brights = np.empty(0, np.int32), np.empty(ROOM, np.int32), 0
+        for x in range(max(x0 - 1, 0), min(x1 + 1, SIZE)):
+            for z in range(max(z0 - 1, 0), min(z1 + 1, SIZE)):
+                if not made[x // CHUNK, z // CHUNK]:
+                    continue
+                # Above the next columns' tops there is nobody to give the sky's light to.
+                last = int(top[x, z]) + 2
+                for face in range(4):
+                    nx, nz = x + (face == 0) - (face == 1), z + (face == 2) - (face == 3)
+                    if 0 <= nx < SIZE and 0 <= nz < SIZE:
+                        last = max(last, top[nx, nz] + 1)
+                last = min(last, HEIGHT) if shift == SKY else HEIGHT
+                if brights + last > len(bright):
+                    bright = _longer(bright)
+                for y in range(last):
+                    if (light[x, y, z] >> shift) & FULL_LIGHT > 1:
+                        bright[brights] = (x * HEIGHT + y) * SIZE + z
+                        brights += 1
+        _flow(blocks, light, made, dark, 0, bright, brights, shift)
+
+
+@jit
+def _flow(
+    blocks: Bytes,
+    light: Bytes,
+    made: NDArray[np.bool_],
+    dark: Cells,
+    darks: int,
+    bright: Cells,
+    brights: int,
+    shift: int,
+) -> None:
+    """Take away what came from the cells of ``dark`` (16 times the place plus the light it had), then let light flow
+    from those of ``bright``, and from those at the rim of what was taken, to wherever it makes it brighter."""
+    keep = ~(FULL_LIGHT << shift)
+    first, darkens = 0, True
+    while True:
+        if darkens and first == darks:
+            first, darkens = 0, False
+        if darkens:
+            cell, here = dark[first] // 16, dark[first] % 16
+            if darks + 6 > len(dark):
+                dark = _longer(dark)
+        elif first < brights:
+            cell = bright[first]
+            here = 0
+        else:
+            break
+        first += 1
+        x, y, z = cell // (HEIGHT * SIZE), cell // SIZE % HEIGHT, cell % SIZE
+        if not darkens:
+            here = (int(light[x, y, z]) >> shift) & FULL_LIGHT
+            if here < 2:
+                continue
+        if brights + 6 > len(bright):
+            bright = _longer(bright)
+        for face in range(6):
+            nx, ny, nz = x + (face == 0) - (face == 1), y + (face == 2) - (face == 3), z + (face == 4) - (face == 5)
+            if nx < 0 or nx >= SIZE or ny < 0 or ny >= HEIGHT or nz < 0 or nz >= SIZE:
+                continue
+            if not made[nx // CHUNK, nz // CHUNK]:
+                continue
+            all_light = int(light[nx, ny, nz])
+            its = (all_light >> shift) & FULL_LIGHT
+            new = its
+            if not darkens:
+                new = max(its, here - TAKES[blocks[nx, ny, nz]])
+            elif 0 < its < here:
+                new = GIVES[blocks[nx, ny, nz]] if shift == GLOW else 0
+                dark[darks] = ((nx * HEIGHT + ny) * SIZE + nz) * 16 + its
+                darks += 1
+            if new != its:
+                light[nx, ny, nz] = (all_light & keep) | (new << shift)
+            if new > its or (darkens and new > 0):
+                bright[brights] = (nx * HEIGHT + ny) * SIZE + nz
+                brights += 1
+
+
+@jit
+def _longer(cells: Cells) -> Cells:
+    longer = np.empty(2 * len(cells) + HEIGHT, np.int32)
+    longer[: len(cells)] = cells
+    return longer

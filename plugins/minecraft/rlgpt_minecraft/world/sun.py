@@ -1,0 +1,56 @@
+"""The sun: where it stands, and how bright that makes the day. ``World`` and ``WorldProvider`` of Minecraft 1.11.2."""
+
+from __future__ import annotations
+
+import math
+
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.light import block_light, sky_light
+from rlgpt_minecraft.world.state import World
+
+DAY = 24000
+
+
+@jit
+def celestial_angle(time: int) -> float:
+    """The sun's way round the world within [0, 1): 0 at noon, 0.5 at midnight. ``time``: ticks, 0 is sunrise."""
+    part = (time % DAY) / DAY - 0.25
+    if part < 0.0:
+        part += 1.0
+    return part + (1.0 - (math.cos(part * math.pi) + 1.0) / 2.0 - part) / 3.0
+
+
+@jit
+def _brightness(world: World, offset: float) -> float:
+    clock = world.clock[0]
+    bright = min(max(math.cos(celestial_angle(clock.time) * 2.0 * math.pi) * 2.0 + offset, 0.0), 1.0)
+    if clock.raining:
+        bright *= 1.0 - 5.0 / 16.0
+    if clock.thundering:
+        bright *= 1.0 - 5.0 / 16.0
+    return bright
+
+
+@jit
+def sun_brightness(world: World) -> float:
+    """``getSunBrightnessFactor``: 0 at night to 1 at noon."""
+    return _brightness(world, 0.5)
+
+
+@jit
+def sky_brightness(world: World) -> float:
+    """``getSunBrightness``: 0.2 at night to 1 at noon. MineDojo's ``sky_light_level``."""
+    return _brightness(world, 0.2) * 0.8 + 0.2
+
+
+@jit
+def light_for_spawning(world: World, x: int, y: int, z: int) -> int:
+    """The greater of blocks' light and of the sky's, less up to 11 at night: what monsters shun above 7."""
+    dimmed = int((1.0 - sun_brightness(world)) * 11.0)
+    return max(sky_light(world, x, y, z) - dimmed, block_light(world, x, y, z))
+
+
+@jit
+def light_level(world: World, x: int, y: int, z: int) -> int:
+    """The greater of both lights, the sky's as by day: MineDojo asks the client, which never dims it."""
+    return max(sky_light(world, x, y, z), block_light(world, x, y, z))
