@@ -64,12 +64,14 @@ PLAYER = np.dtype(
 
 MOB = np.dtype(
     [
-        ("kind", np.int8),  # index into mobs.NAMES; 0 is none
+        ("kind", np.int8),  # index into kinds.NAMES; 0 is none
         ("sheared", np.bool_),
         ("on_ground", np.bool_),
         ("colour", np.int8),  # of wool
         *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz", "yaw", "life", "fall", "goal_x", "goal_z")),
+        ("last_damage", np.float64),  # of the newest blow: while hurt_ticks last only what exceeds it counts
         *((name, np.int32) for name in ("id", "age", "wander", "panic", "hurt_ticks", "cooldown", "fire_ticks")),
+        ("hit_ticks", np.int32),  # for how long yet its death is the player's doing
     ],
     align=True,
 )

@@ -1,0 +1,105 @@
+"""The kinds of mobs, as a table for people and as arrays by kind for kernels; read from ``data/mobs.csv``.
+
+Another kind is another row there. What it does beyond walking, fleeing, hunting and dropping things is told by the
+constants at the end of this file, which ``mobs.py``, ``interact.py`` and ``spawn.py`` ask.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.names import rows
+from rlgpt_minecraft.world.items import ID as ITEM
+
+
+class Loot(NamedTuple):
+    """From ``least`` to ``most`` of an item, evenly; ``cooked`` instead where the mob burns."""
+
+    item: int
+    cooked: int
+    least: int
+    most: int
+
+
+class Kind(NamedTuple):
+    """One kind of mob.
+
+    :ivar half: half the width of its box. :ivar tall: its height. :ivar eyes: their height. :ivar life: half hearts.
+    :ivar armor: points. :ivar speed: the game's attribute. :ivar flees: its factor when hurt, 0 for who does not.
+    :ivar sight: blocks within which it hunts the player, 0 for who does not. :ivar burns: in sunlight.
+    :ivar attack: half hearts of a blow. :ivar weight: its share of what spawns. :ivar group: how many at once.
+    :ivar rare: items of which one may fall besides. :ivar xp: least and most experience.
+    """
+
+    name: str
+    half: float
+    tall: float
+    eyes: float
+    life: float
+    armor: float
+    speed: float
+    flees: float
+    sight: float
+    burns: bool
+    attack: float
+    weight: int
+    group: int
+    loot: tuple[Loot, ...]
+    rare: tuple[int, ...]
+    xp: tuple[int, int]
+
+
+def _loot(text: str) -> Loot:
+    what, counts = text.split("*")
+    item, _, cooked = what.partition(">")
+    least, most = counts.split("-")
+    return Loot(ITEM[item], ITEM[cooked or item], int(least), int(most))
+
+
+def _kind(row: dict[str, str]) -> Kind:
+    least, most = row["xp"].split("-")
+    return Kind(
+        row["name"],
+        *(float(row[name]) for name in ("half", "tall", "eyes", "life", "armor", "speed", "flees", "sight")),
+        burns=row["burns"] == "1",
+        attack=float(row["attack"]),
+        weight=int(row["weight"]),
+        group=int(row["group"]),
+        loot=tuple(_loot(text) for text in row["drops"].split()),
+        rare=tuple(ITEM[name] for name in row["rare"].split()),
+        xp=(int(least), int(most)),
+    )
+
+
+TABLE: Final = tuple(_kind(row) for row in rows("mobs.csv"))
+"""Every kind; its place is its id less 1."""
+NAMES: Final = ("", *(kind.name for kind in TABLE))
+"""By id; 0 is no mob."""
+ID: Final = {name: index for index, name in enumerate(NAMES) if name}
+
+
+def _floats(name: str) -> NDArray[np.float64]:
+    return np.array([0.0, *(getattr(kind, name) for kind in TABLE)])
+
+
+HALF, TALL, EYES, LIFE, ARMOR, SPEED, FLEES, SIGHT, ATTACK = (
+    _floats(name) for name in ("half", "tall", "eyes", "life", "armor", "speed", "flees", "sight", "attack")
+)
+BURNS = np.array([False, *(kind.burns for kind in TABLE)])
+XP = np.array([(0, 0), *(kind.xp for kind in TABLE)])
+WEIGHT, GROUP = (np.array([0, *(getattr(kind, name) for kind in TABLE)]) for name in ("weight", "group"))
+LOOT = np.zeros((len(NAMES), max(len(kind.loot) for kind in TABLE), 4), np.int64)
+"""By kind: item, the item it is while burning, least, most; zeros after the last."""
+RARE = np.zeros((len(NAMES), max(len(kind.rare) for kind in TABLE)), np.int64)
+"""By kind: one of these items may fall besides; zeros where there are none."""
+for _id, _row in enumerate(TABLE, start=1):
+    LOOT[_id, : len(_row.loot)] = _row.loot
+    RARE[_id, : len(_row.rare)] = _row.rare
+for _array in (HALF, TALL, EYES, LIFE, ARMOR, SPEED, FLEES, SIGHT, ATTACK, BURNS, XP, WEIGHT, GROUP, LOOT, RARE):
+    _array.flags.writeable = False
+
+COW, SHEEP, CHICKEN = ID["cow"], ID["sheep"], ID["chicken"]
+"""Who is milked; who is shorn, has a colour and eats grass; who lays eggs, flutters and takes no harm from a fall."""
