@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.kinds import HALF, TALL
 from rlgpt_minecraft.world.ray import meet
 from rlgpt_minecraft.world.state import DROPS, MOBS, World
 
 NOTHING, MOB, DROP = 0, 1, 2
 DROP_SIZE = 0.25
-MOB_HALF = np.array([0, 0.45, 0.45, 0.45, 0.2, 0.3])
-MOB_HEIGHT = np.array([0, 1.4, 1.3, 0.9, 0.7, 1.95])
 
 
 @jit
@@ -29,7 +26,7 @@ def aim(
         mob = world.mobs[i]
         if mob.kind == 0:
             continue
-        half, tall = MOB_HALF[mob.kind], MOB_HEIGHT[mob.kind]
+        half, tall = HALF[mob.kind], TALL[mob.kind]
         distance = _reaches(x, y, z, dx, dy, dz, mob.x, mob.y, mob.z, half, tall)
         if distance < best:
             what, index, best = MOB, i, distance
@@ -44,7 +41,7 @@ def aim(
     return what, index, best
 
 
-@jit
+@part
 def _reaches(
     x: float,
     y: float,
