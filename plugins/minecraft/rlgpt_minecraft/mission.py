@@ -26,7 +26,7 @@ class Stack(Value):
     slot: Annotated[int, Field(ge=0, lt=SLOTS)]
     name: str
     quantity: Annotated[int, Field(ge=1, le=64)] = 1
-    variant: Annotated[int, Field(ge=0, le=32_767)] = 0
+    variant: Annotated[int, Field(ge=0, le=120)] = 0
 
     @field_validator("name")
     @classmethod
