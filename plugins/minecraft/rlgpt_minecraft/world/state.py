@@ -94,6 +94,7 @@ CLOCK = np.dtype(
         ("tick", np.int64),  # since the world began
         ("time", np.int64),  # of day, 0 (sunrise) to 23,999
         ("next_id", np.int32),
+        ("biome", np.int32),  # the game's id of the only biome; -1: as the seed has it
         ("break_speed", np.float64),
         ("aspect", np.float64),  # the picture's width over its height: what counts as in view is asked of it
         ("queue_start", np.int32),
@@ -188,6 +189,6 @@ def empty(seed: int) -> World:
     world.player["life"], world.player["food"], world.player["saturation"], world.player["air"] = 20, 20, 5, 300
     clock = world.clock
     clock["seed"] = clock["rng"] = np.uint64(seed % 2**64)
-    clock["aspect"] = 1.6
+    clock["aspect"], clock["biome"] = 1.6, -1
     clock["break_speed"], clock["time_passes"], clock["mobs_spawn"], clock["next_id"] = 1.0, True, True, 1
     return world
