@@ -28,6 +28,7 @@ TASK = "task=grid/door"
         ([TASK, "seed=null"], ["seed"]),
         ([TASK, "budget=0"], ["budget=0", "greater than or equal to 1"]),
         ([TASK, "sandbox.yields=-1"], ["sandbox.yields=-1"]),
+        ([TASK, "hyperparameters.encoder=big"], ["hyperparameters.encoder=", "small", "impala"]),
         ([TASK, "hyperparameters.envs=0"], ["hyperparameters.envs=0"]),
         ([TASK, "hyperparameters.envs=10000"], ["environments at most"]),
         ([TASK, "+llm.modl=x"], ["llm.modl", "unknown key"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from dataclasses import dataclass, field, make_dataclass
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from rlgpt.rl.base import Hyperparameters
 
@@ -12,7 +12,9 @@ NAME = "schema"
 
 
 def _optional(annotation: Any) -> Any:
-    """The type as OmegaConf knows it (a list for a tuple), or None: the task's default."""
+    """The type as OmegaConf knows it (a list for a tuple, a text for a choice), or None: the task's default."""
+    if get_origin(annotation) is Literal:
+        annotation = type(get_args(annotation)[0])  # which texts, the hyperparameters themselves say
     if get_origin(annotation) is tuple:
         annotation = list[get_args(annotation)[0]]  # type: ignore[misc]
     if isinstance(annotation, types.UnionType):
@@ -35,6 +37,7 @@ class Config:
     """
 
     task: str | None = None
+    task_settings: Any = field(default_factory=dict)
     seed: int = 0
     folder: str = ""
     budget: int = 60_000

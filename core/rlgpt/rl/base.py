@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import Field
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rlgpt.rl.policy_env import PolicyEnv
+
+
+Encoder = Literal["small", "nature", "impala"]
 
 
 class Hyperparameters(Value):
@@ -40,6 +43,12 @@ class Hyperparameters(Value):
     normalize_returns: bool = True
     semi_markov: bool = Field(default=True, description="discount an option of k steps by gamma^k, not gamma")
     branch_masking: bool = Field(default=True, description="heads the chosen branch ignores take no gradient")
+    encoder: Encoder = Field(default="small", description="of each image; see rlgpt.rl.encoder")
+    imitation_coef: float = Field(default=0.0, ge=0, description="of self-imitation (rlgpt.rl.imitation); 0: none")
+    imitation_minibatches: int = Field(
+        default=8, ge=1, description="gradient steps of self-imitation after each update"
+    )
+    imitation_capacity: int = Field(default=4096, ge=1, description="decisions of good episodes that are kept")
 
 
 @dataclass(frozen=True)

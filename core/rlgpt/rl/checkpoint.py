@@ -37,12 +37,25 @@ class TrainingState(Value):
 
 
 class Checkpoint:
-    """:ivar weights: of the network, by name. :ivar optimizer: Adam's state. :ivar generator: of the sampling."""
+    """What a training resumes from, and what is judged.
+
+    :ivar weights: of the network, by name.
+    :ivar optimizer: Adam's state.
+    :ivar generator: state of the sampling.
+    :ivar imitation: what self-imitation keeps (:meth:`rlgpt.rl.imitation.SelfImitation.tensors`), where it is on. The
+        best does without: nothing is resumed from it.
+    """
 
     def __init__(
-        self, state: TrainingState, weights: dict[str, torch.Tensor], optimizer: Any, generator: torch.Tensor
+        self,
+        state: TrainingState,
+        weights: dict[str, torch.Tensor],
+        optimizer: Any,
+        generator: torch.Tensor,
+        imitation: Mapping[str, torch.Tensor] | None = None,
     ) -> None:
         self.state, self.weights, self.optimizer, self.generator = state, weights, optimizer, generator
+        self.imitation = imitation
 
     def save(self, folder: Path, *, best: bool = False) -> None:
         """Write it, as the best too where it is."""
@@ -52,11 +65,11 @@ class Checkpoint:
             "optimizer": self.optimizer,
             "generator": self.generator,
         }
-        buffer = io.BytesIO()
-        torch.save(content, buffer)
         if best:
-            write_atomic(folder / BEST, buffer.getvalue())
-        write_atomic(folder / FILE, buffer.getvalue())
+            write_atomic(folder / BEST, _packed(content))
+        if self.imitation is not None:
+            content["imitation"] = dict(self.imitation)
+        write_atomic(folder / FILE, _packed(content))
 
     @classmethod
     def load_best(cls, folder: Path) -> Checkpoint:
@@ -75,9 +88,16 @@ class Checkpoint:
         try:
             content = torch.load(path, map_location="cpu", weights_only=True)
             state = TrainingState.model_validate_json(content["state"])
-            return cls(state, dict(content["weights"]), content["optimizer"], content["generator"])
+            kept = content.get("imitation")
+            return cls(state, dict(content["weights"]), content["optimizer"], content["generator"], kept)
         except Exception as fault:
             raise TrainerError(
                 f"{path} cannot be read ({type(fault).__name__}: {str(fault)[:200]}). Restore it from a copy, or train "
                 "in a new folder; nothing was begun anew."
             ) from fault
+
+
+def _packed(content: Mapping[str, Any]) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    return buffer.getvalue()

@@ -8,6 +8,7 @@ from torch import nn
 from rlgpt.errors import TrainerError
 from rlgpt.rl.advantage import semi_markov_gae
 from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.imitation import SelfImitation
 from rlgpt.rl.network import ActorCritic, Batch
 from rlgpt.rl.rollout import Rollout
 
@@ -16,11 +17,13 @@ class Learner:
     """Network, optimiser and the rule that joins them.
 
     :param gamma: discount per primitive step.
+    :ivar imitation: None where self-imitation is switched off.
     """
 
     def __init__(self, network: ActorCritic, hyperparameters: Hyperparameters, gamma: float) -> None:
         self.network, self.hyperparameters, self._gamma = network, hyperparameters, gamma
         self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, eps=1e-5)
+        self.imitation = SelfImitation.of(hyperparameters)
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
         """Learn from ``rollout``; ``generator`` shuffles the minibatches, all but equal in size.
@@ -32,6 +35,9 @@ class Learner:
         """
         settings = self.hyperparameters
         steps, envs = rollout.rewards.shape
+        if self.imitation is not None:
+            for slot in range(envs):
+                self.imitation.see(slot, *rollout.of(slot))
         if steps < settings.rollout and steps * envs < settings.minibatch:
             return
         batch = {key: values[:-1].flatten(0, 1) for key, values in rollout.observations.items()}
@@ -40,7 +46,7 @@ class Learner:
             self.network.observations.update(batch["obs"])
         with torch.no_grad():
             # with the new moments, so that the first minibatch's ratio is 1
-            old_log_probs = self.network.distribution(batch).log_prob(actions)
+            old_log_probs = self._log_probs(batch, actions)
             advantages, returns = self._advantages(rollout)
             if settings.normalize_returns:
                 self.network.returns.update(returns.reshape(-1, 1))
@@ -52,6 +58,8 @@ class Learner:
             for rows in torch.tensor_split(order, parts):
                 chosen = {key: values[rows] for key, values in batch.items()}
                 self._step(chosen, actions[rows], old_log_probs[rows], advantages[rows], targets[rows])
+        if self.imitation is not None:
+            self.imitation.learn(self.network, self._descend, generator)
         if not all(bool(torch.isfinite(p).all()) for p in self.network.parameters()):
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or mend the reward.")
 
@@ -75,8 +83,19 @@ class Learner:
             semi_markov=self.hyperparameters.semi_markov,
         )
 
+    def _log_probs(self, batch: Batch, actions: torch.Tensor) -> torch.Tensor:
+        parts = self._parts(batch)
+        return torch.cat([self.network.distribution(_cut(batch, p)).log_prob(actions[p]) for p in parts])
+
     def _values(self, batch: Batch) -> torch.Tensor:
-        return self.network.returns.unscale(self.network.scaled_value(batch))
+        scaled = torch.cat([self.network.scaled_value(_cut(batch, part)) for part in self._parts(batch)])
+        return self.network.returns.unscale(scaled)
+
+    def _parts(self, batch: Batch) -> list[slice]:
+        """What goes through the network at once: all of it, or a minibatch where features of images need the room."""
+        size = len(batch["obs"])
+        step = self.hyperparameters.minibatch if self.network.sees_images else size
+        return [slice(at, at + step) for at in range(0, size, step)]
 
     def _step(
         self,
@@ -96,7 +115,14 @@ class Learner:
         loss = policy_loss + settings.value_coef * value_loss
         if settings.entropy_coef:
             loss = loss - settings.entropy_coef * distribution.entropy().mean()
+        self._descend(loss)
+
+    def _descend(self, loss: torch.Tensor) -> None:
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)
+        nn.utils.clip_grad_norm_(self.network.parameters(), self.hyperparameters.max_grad_norm)
         self.optimizer.step()
+
+
+def _cut(batch: Batch, part: slice) -> Batch:
+    return {key: values[part] for key, values in batch.items()}

@@ -11,10 +11,11 @@ import torch
 from torch import nn
 
 from rlgpt.rl.distribution import ActionLayout, BranchedDistribution
+from rlgpt.rl.encoder import Eye
 from rlgpt.rl.normalizer import RunningMoments
 
 if TYPE_CHECKING:
-    from rlgpt.rl.base import Hyperparameters
+    from rlgpt.rl.base import Encoder, Hyperparameters
     from rlgpt.rl.policy_env import PolicyEnv
 
 Batch = dict[str, torch.Tensor]
@@ -28,7 +29,8 @@ class ActorCritic(nn.Module):
     """Policy and value of the observations of a :class:`~rlgpt.rl.policy_env.PolicyEnv`.
 
     :param observation_names: a name for each number of ``obs``.
-    :param images: entry of the observation -> shape; each gets a small convolutional encoder.
+    :param images: entry of the observation -> shape; each gets an encoder of its own (:mod:`rlgpt.rl.encoder`).
+    :ivar sees_images: whether there are any.
     """
 
     _order: torch.Tensor
@@ -49,8 +51,9 @@ class ActorCritic(nn.Module):
         self.register_buffer("_order", torch.as_tensor(order), persistent=False)
         self.observations = RunningMoments(len(observation_names))
         self.returns = RunningMoments(1)
-        self.actor = Torso(len(observation_names), images, hyperparameters.hidden)
-        self.critic = Torso(len(observation_names), images, hyperparameters.hidden)
+        self.sees_images = bool(images)
+        self.actor = Torso(len(observation_names), images, hyperparameters.hidden, hyperparameters.encoder)
+        self.critic = Torso(len(observation_names), images, hyperparameters.hidden, hyperparameters.encoder)
         self.output = nn.Linear(self.actor.width, len(outputs))
         self.value = nn.Linear(self.critic.width, 1)
         _initialize(self.output, OUTPUT_GAIN)
@@ -78,7 +81,7 @@ class ActorCritic(nn.Module):
 
     def distribution(self, batch: Batch) -> BranchedDistribution:
         """The policy at each observation of a batch (entries ``[B, ...]``)."""
-        mask = batch["action_mask"]
+        mask = batch["action_mask"] if self.layout.branches else None
         return BranchedDistribution(self.layout, self.logits(batch), mask, branch_masking=self._branch_masking)
 
     def scaled_value(self, batch: Batch) -> torch.Tensor:
@@ -123,10 +126,13 @@ class ActorCritic(nn.Module):
 class Torso(nn.Module):
     """Hidden layers over the vector and the features of each image."""
 
-    def __init__(self, inputs: int, images: Mapping[str, tuple[int, ...]], hidden: tuple[int, ...]) -> None:
+    def __init__(
+        self, inputs: int, images: Mapping[str, tuple[int, ...]], hidden: tuple[int, ...], encoder: Encoder
+    ) -> None:
         super().__init__()
-        self.eyes = nn.ModuleDict({key: Eye(shape) for key, shape in sorted(images.items())})
-        self.image_features = Eye.FEATURES * len(images)
+        eyes = {key: Eye(shape, encoder) for key, shape in sorted(images.items())}
+        self.eyes = nn.ModuleDict(eyes)
+        self.image_features = sum(eye.features for eye in eyes.values())
         sizes = [inputs + self.image_features, *hidden]
         self.width = sizes[-1]
         layers: list[nn.Module] = []
@@ -139,34 +145,6 @@ class Torso(nn.Module):
     def forward(self, vector: torch.Tensor, batch: Batch) -> torch.Tensor:
         parts = [vector, *(eye(batch[key]) for key, eye in self.eyes.items())]
         features: torch.Tensor = self.layers(torch.cat(parts, dim=-1))
-        return features
-
-
-class Eye(nn.Module):
-    """A small convolutional encoder of a uint8 image, either order of axes, any size."""
-
-    FEATURES = 64
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        super().__init__()
-        self._channels_last = shape[-1] <= shape[0]
-        channels = shape[-1] if self._channels_last else shape[0]
-        self.layers = nn.Sequential(
-            nn.Conv2d(channels, 16, 5, stride=2, padding=2),
-            nn.ReLU(),
-            nn.Conv2d(16, 32, 3, stride=2, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(32, 32, 3, stride=2, padding=1),
-            nn.ReLU(),
-            nn.AdaptiveAvgPool2d(4),
-            nn.Flatten(),
-            nn.Linear(32 * 16, self.FEATURES),
-            nn.Tanh(),
-        )
-
-    def forward(self, image: torch.Tensor) -> torch.Tensor:
-        pixels = image.to(torch.float32) / 255.0
-        features: torch.Tensor = self.layers(pixels.movedim(-1, 1) if self._channels_last else pixels)
         return features
 
 

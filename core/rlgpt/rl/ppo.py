@@ -233,10 +233,12 @@ def _restore(checkpoint: Checkpoint, learner: Learner, generator: torch.Generato
         generator.set_state(checkpoint.generator)
     except (ValueError, KeyError, RuntimeError, TypeError) as fault:
         raise TrainerError(f"the optimiser's state in {folder} does not fit its policy: {fault}.") from fault
+    if learner.imitation is not None and checkpoint.imitation is not None:
+        learner.imitation.restore(checkpoint.imitation)
 
 
 def _save(
     folder: Path, state: TrainingState, learner: Learner, generator: torch.Generator, *, best: bool = False
 ) -> None:
-    weights = learner.network.state_dict()
-    Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state()).save(folder, best=best)
+    weights, kept = learner.network.state_dict(), learner.imitation.tensors() if learner.imitation else None
+    Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state(), kept).save(folder, best=best)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from rlgpt.errors import TrainerError
+from rlgpt.rl.imitation import End
 from rlgpt.rl.network import ActorCritic, Batch
 from rlgpt.rl.policy_env import Observation
 from rlgpt.rl.tally import Tally
@@ -23,6 +24,7 @@ class Rollout:
     :ivar actions: flat, ``[T, N, action_size]``.
     :ivar rewards: with ``durations`` (primitive steps), ``terminated`` and ``ended``: ``[T, N]``.
     :ivar lasts: last observations of the episodes that ended, in the order of ``ended.nonzero()``; None without any.
+    :ivar ends: of each environment, where its episodes ended and how.
     """
 
     observations: Batch
@@ -32,6 +34,12 @@ class Rollout:
     terminated: torch.Tensor
     ended: torch.Tensor
     lasts: Batch | None
+    ends: tuple[tuple[End, ...], ...] = ()
+
+    def of(self, slot: int) -> tuple[Batch, torch.Tensor, tuple[End, ...]]:
+        """What one environment did: copies of its entries and actions ``[T, ...]``, and its ends."""
+        entries = {key: values[:-1, slot].clone() for key, values in self.observations.items() if key != "duration"}
+        return entries, self.actions[:, slot].clone(), self.ends[slot]
 
 
 def stack(observations: Sequence[Observation]) -> Batch:
@@ -59,14 +67,16 @@ class Collector:
     def collect(self, decisions: int, enough: Callable[[], bool]) -> Rollout:
         """At most ``decisions`` of each environment, at least one; stops where ``enough()`` says so."""
         observations, actions, lasts = [self._current], [], []
+        ends: list[list[End]] = [[] for _ in self._current["obs"]]
         figures: list[list[tuple[float, int, bool, bool]]] = []
-        for _ in range(decisions):
+        for at in range(decisions):
             flat = self._network.distribution(self._current).sample(self._generator)
             transitions = self._vector.step(flat.numpy())
-            for t in transitions:
+            for slot, t in enumerate(transitions):
                 self._tally.add_verdicts(t.verdicts)
                 if t.episode is not None:
                     self._tally.add_episode(t.episode, t.usage)
+                    ends[slot].append(End(at, bool(t.episode["success"]), float(t.episode["total_reward"])))
                 if t.last is not None:
                     lasts.append(t.last)
             self._current = stack([t.observation for t in transitions])
@@ -84,4 +94,5 @@ class Collector:
             torch.from_numpy(terminated).bool(),
             torch.from_numpy(ended).bool(),
             stack(lasts) if lasts else None,
+            tuple(map(tuple, ends)),
         )

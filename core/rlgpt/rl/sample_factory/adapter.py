@@ -15,6 +15,7 @@ from rlgpt.errors import TrainerError
 from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.rl.sample_factory.board import DECISIONS, FIRST_ENV, Board
+from rlgpt.rl.sample_factory.course import COURSE, SPACE, Course
 from rlgpt.rl.sample_factory.job import BOARD, LEDGER, VERDICTS, Job
 from rlgpt.rl.tally import NO_VIOLATION, QUARANTINE_AFTER
 
@@ -38,7 +39,8 @@ class Adapter(gymnasium.Env[Any, Any]):
     Sample Factory drops the last observation of an episode when it resets, and has no place for a decision's duration.
     So the observation after a decision holds, whether or not an episode ended in between: ``duration``, that
     decision's own; and for each entry the networks read, ``last_ENTRY``, the episode's last observation where a time
-    limit cut it (zeros elsewhere).
+    limit cut it (zeros elsewhere). With self-imitation it says how the episode went too
+    (:mod:`rlgpt.rl.sample_factory.course`).
 
     A mask that masks nothing, for want of branches, is left out: each entry costs at every step.
     """
@@ -61,6 +63,9 @@ class Adapter(gymnasium.Env[Any, Any]):
             LAST + key: np.zeros(inner[key].shape or (), inner[key].dtype or np.float32) for key in self._entries
         }
         shown = {key: entry for key, entry in inner.spaces.items() if key not in self._hidden}
+        self._course = Course(index) if job.hyperparameters.imitation_coef else None
+        if self._course is not None:
+            shown[COURSE] = SPACE
         self.observation_space = spaces.Dict({**shown, **{LAST + key: inner[key] for key in self._entries}})
         self._is_tuple = isinstance(env.action_space, spaces.Tuple)
         self.action_space = env.action_space
@@ -87,7 +92,10 @@ class Adapter(gymnasium.Env[Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[list[dict[str, NDArray[Any]]], list[dict[str, Any]]]:
         """``seed`` is ignored: Sample Factory gives the environment's index, whatever the training's seed."""
-        return [{**self._reset(), **self._blank}], [{}]
+        observation = {**self._reset(), **self._blank}
+        if self._course is not None:
+            observation[COURSE] = self._course.begin()
+        return [observation], [{}]
 
     def step(self, actions: Sequence[Any]) -> _Agents:  # type: ignore[override]
         board = self._board
@@ -108,6 +116,8 @@ class Adapter(gymnasium.Env[Any, Any]):
             duration = observation["duration"]
             observation = self._reset()
             observation["duration"] = duration
+        if self._course is not None:
+            observation[COURSE] = self._course.after(info.get("episode"))
         if board is not None:
             board.end(self._row)
         return [{**observation, **blank}], [reward], [terminated], [truncated and not terminated], [report]

@@ -18,15 +18,17 @@ from sample_factory.algo.learning.learner import Learner
 from sample_factory.algo.learning.learner_worker import LearnerWorker
 from sample_factory.algo.utils.rl_utils import prepare_and_normalize_obs
 from sample_factory.algo.utils.tensor_dict import TensorDict, shallow_recursive_copy
-from sample_factory.algo.utils.torch_utils import masked_select
+from sample_factory.algo.utils.torch_utils import masked_select, synchronize
 
 from rlgpt.errors import TrainerError
 from rlgpt.rl.advantage import semi_markov_gae
 from rlgpt.rl.best import Score, is_best
 from rlgpt.rl.checkpoint import Checkpoint, TrainingState
+from rlgpt.rl.imitation import SelfImitation
 from rlgpt.rl.network import take_over
 from rlgpt.rl.sample_factory.adapter import LAST
 from rlgpt.rl.sample_factory.board import ITERATIONS, LEARNER, SAVED, Board
+from rlgpt.rl.sample_factory.course import COURSE, Follower
 from rlgpt.rl.sample_factory.job import BOARD, Job
 from rlgpt.rl.sample_factory.processes import die_when_orphaned
 from rlgpt.rl.sample_factory.resume import fit, resumable, steps_of
@@ -39,13 +41,16 @@ class OptionLearner(Learner):  # type: ignore[misc]
 
     Differences from its base: advantages are semi-Markov (:mod:`rlgpt.rl.advantage`), an episode cut by a time limit
     is bootstrapped from its own last observation, the old policy's distribution is the branched one, minibatches need
-    not divide a rollout, and a checkpoint that cannot be read is an error.
+    not divide a rollout, self-imitation may follow an update (:mod:`rlgpt.rl.imitation`), and a checkpoint that cannot
+    be read is an error.
     """
 
     def init(self) -> Any:
         job: Job = self.cfg.job
         self.board, self._start = Board(job.folder / BOARD), time.monotonic()
         self._best: Score | None = None
+        self.imitation = SelfImitation.of(job.hyperparameters)
+        self._follower = Follower(self.imitation) if self.imitation is not None else None
         data = super().init()
         self.kl_loss_func = self._kl_loss
         self.save()
@@ -72,6 +77,8 @@ class OptionLearner(Learner):  # type: ignore[misc]
                 ) from fault
             self.train_step, self.env_steps = steps_of(found), found.state.decisions
             self._best = found.state.best
+            if self.imitation is not None and found.imitation is not None:
+                self.imitation.restore(found.imitation)
         elif job.warm_start is not None:
             other = Checkpoint.load_best(job.warm_start)
             take_over(network, other.weights, dict(other.state.axis_names))
@@ -96,7 +103,8 @@ class OptionLearner(Learner):  # type: ignore[misc]
             best=self._best,
         )
         weights, optimizer = network.state_dict(), self.optimizer.state_dict()
-        Checkpoint(state, weights, optimizer, torch.get_rng_state()).save(job.folder, best=best)
+        kept = self.imitation.tensors() if self.imitation is not None else None
+        Checkpoint(state, weights, optimizer, torch.get_rng_state(), kept).save(job.folder, best=best)
         self.board.put(LEARNER, SAVED, 1)
         return True
 
@@ -108,7 +116,11 @@ class OptionLearner(Learner):  # type: ignore[misc]
     def train(self, batch: TensorDict) -> dict[str, Any] | None:
         self.board.put(LEARNER, SAVED, 0)
         self.board.begin(LEARNER)
+        if self._follower is not None:
+            self._follow(self._follower, batch)
         stats: dict[str, Any] | None = super().train(batch)
+        if self.imitation is not None and stats is not None:
+            self.imitation.learn(self.actor_critic.network, self._descend, None)
         if not all(bool(torch.isfinite(p).all()) for p in self.actor_critic.parameters()):
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or mend the reward.")
         if self.board.iterations() == 0:
@@ -116,6 +128,24 @@ class OptionLearner(Learner):  # type: ignore[misc]
         self.board.add(LEARNER, ITERATIONS)
         self.board.end(LEARNER)
         return stats
+
+    def _follow(self, follower: Follower, batch: TensorDict) -> None:
+        """Show ``follower`` the rollouts as they came: the update overwrites the actions of those that are stale."""
+        entries = {**self.actor_critic.read(batch["obs"]), COURSE: batch["obs"][COURSE]}
+        follower.see(entries, batch["actions"], batch["dones"])
+
+    def _descend(self, loss: torch.Tensor) -> None:
+        """One gradient step, as those of the base."""
+        for parameter in self.actor_critic.parameters():
+            parameter.grad = None
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.actor_critic.parameters(), self.cfg.max_grad_norm)
+        self._apply_lr(self.curr_lr)
+        with self.param_server.policy_lock:
+            self.optimizer.step()
+        self._after_optimizer_step()
+        synchronize(self.cfg, self.device)
+        self.policy_versions_tensor[self.policy_id] = self.train_step
 
     def _after_optimizer_step(self) -> None:
         super()._after_optimizer_step()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -54,6 +54,16 @@ class OptionActorCritic(nn.Module):
         """Those there is something to learn of: Sample Factory's statistics fail on empty ones (no Gaussians)."""
         return iter(self._learnable)
 
+    def read(self, observations: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """What the network reads of observations with any leading axes: an empty vector too, which the buffers lack."""
+        kept = {key: observations[key] for key in self._entries}
+        if "obs" not in kept:
+            image = next(iter(kept.values()))
+            kept["obs"] = image.new_zeros((*image.shape[:-3], 0), dtype=torch.float32)
+        if "action_mask" in observations:
+            kept["action_mask"] = observations["action_mask"]
+        return kept
+
     # -- called by Sample Factory -------------------------------------------------------------------------------------
 
     def forward_head(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -95,12 +105,7 @@ class OptionActorCritic(nn.Module):
         """The entries the network reads, as they are (it normalises itself); statistics move while training only."""
         if self.training and self._normalizes and "obs" in self._entries:
             self.network.observations.update(observations["obs"])
-        kept = TensorDict({key: observations[key] for key in self._entries})
-        if "obs" not in kept:
-            kept["obs"] = next(iter(kept.values())).new_zeros((len(next(iter(kept.values()))), 0), dtype=torch.float32)
-        if "action_mask" in observations:
-            kept["action_mask"] = observations["action_mask"]
-        return kept
+        return TensorDict(self.read(observations))
 
     def device_for_input_tensor(self, name: str) -> torch.device:
         return self.network.log_std.device

@@ -1,0 +1,106 @@
+"""Convolutional encoders of uint8 images: what each sees and where it comes from.
+
+===========  ===========================================================================  ========  ================
+encoder      layers                                                                       features  smallest side
+===========  ===========================================================================  ========  ================
+``small``    16 of 5 x 5, 32 of 3 x 3, 32 of 3 x 3, each with stride 2; pooled to 4 x 4        64   any
+``nature``   32 of 8 x 8 / 4, 64 of 4 x 4 / 2, 64 of 3 x 3 (Mnih et al. 2015, Methods)        512   36 pixels
+``impala``   16, 32, 32 channels, each with a 3 x 3 convolution, a maximum over 3 x 3         256   any
+             with stride 2, and two residual blocks (Espeholt et al. 2018, figure 3, right)
+===========  ===========================================================================  ========  ================
+
+Multiplications for one image of 64 x 64 x 3, in millions: 3, 4 and 28. An image comes in as bytes, in either order of
+axes, and is divided by 255 here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from rlgpt.errors import ConfigError
+from rlgpt.rl.base import Encoder
+
+_SMALLEST = {"small": 1, "nature": 36, "impala": 1}
+
+
+class Eye(nn.Module):
+    """The encoder of one image.
+
+    :param shape: height x width x channels, or channels x height x width; channels are the smaller end.
+    :ivar features: numbers that :meth:`forward` gives for an image.
+    :raises ConfigError: the image is too small for this encoder.
+    """
+
+    def __init__(self, shape: tuple[int, ...], encoder: Encoder) -> None:
+        super().__init__()
+        self._channels_last = shape[-1] <= shape[0]
+        channels, *sides = (shape[-1], *shape[:2]) if self._channels_last else shape
+        if min(sides) < _SMALLEST[encoder]:
+            raise ConfigError(
+                f"encoder={encoder} needs images of at least {_SMALLEST[encoder]} pixels a side, got {sides[0]} x "
+                f"{sides[1]}; use encoder=small or encoder=impala, or larger images."
+            )
+        body = {"small": _small, "nature": _nature, "impala": _impala}[encoder](channels)
+        with torch.no_grad():
+            flat = int(body(torch.zeros(1, channels, *sides)).shape[1])
+        self.features = {"small": 64, "nature": 512, "impala": 256}[encoder]
+        end: nn.Module = nn.Tanh() if encoder == "small" else nn.ReLU()
+        self.layers = nn.Sequential(*body, nn.Linear(flat, self.features), end)
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        """``[B, features]`` of uint8 ``[B, *shape]``."""
+        pixels = image.to(torch.float32) / 255.0
+        features: torch.Tensor = self.layers(pixels.movedim(-1, 1) if self._channels_last else pixels)
+        return features
+
+
+def _small(channels: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(channels, 16, 5, stride=2, padding=2),
+        nn.ReLU(),
+        nn.Conv2d(16, 32, 3, stride=2, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(32, 32, 3, stride=2, padding=1),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(4),
+        nn.Flatten(),
+    )
+
+
+def _nature(channels: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(channels, 32, 8, stride=4),
+        nn.ReLU(),
+        nn.Conv2d(32, 64, 4, stride=2),
+        nn.ReLU(),
+        nn.Conv2d(64, 64, 3),
+        nn.ReLU(),
+        nn.Flatten(),
+    )
+
+
+def _impala(channels: int) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for width in (16, 32, 32):
+        layers += [nn.Conv2d(channels, width, 3, padding=1), nn.MaxPool2d(3, stride=2, padding=1)]
+        layers += [_Residual(width), _Residual(width)]
+        channels = width
+    return nn.Sequential(*layers, nn.ReLU(), nn.Flatten())
+
+
+class _Residual(nn.Module):
+    """x + conv(relu(conv(relu(x))))."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.ReLU(),
+            nn.Conv2d(width, width, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(width, width, 3, padding=1),
+        )
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        changed: torch.Tensor = self.layers(image)
+        return image + changed

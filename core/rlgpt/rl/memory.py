@@ -1,0 +1,87 @@
+"""A bounded memory of decisions, whole episodes at a time: the oldest make room for the newest."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+import torch
+
+from rlgpt.rl.network import Batch
+
+_ACTIONS, _LENGTHS = "actions", "lengths"
+_ENTRY = "entry "
+
+
+class Memory:
+    """What was seen and done, row by row, in the types it came in (an image stays uint8).
+
+    It is allocated at the first episode, ``capacity`` rows at once, and never grows: a row costs four bytes for each
+    number and one for each byte of an image, 12 KiB at 64 x 64 x 3.
+
+    :ivar capacity: decisions; of a longer episode the newest are kept.
+    :ivar lengths: decisions of each episode that is kept, the oldest first.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.lengths: deque[int] = deque()
+        self._rows: Batch = {}
+        self._start = self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, observations: Batch, actions: torch.Tensor) -> None:
+        """Keep an episode; the oldest make room.
+
+        :param observations: entries ``[L, ...]``.
+        :param actions: flat, ``[L, action_size]``.
+        """
+        rows = {_ENTRY + key: values for key, values in observations.items()} | {_ACTIONS: actions}
+        rows = {key: values[-self.capacity :] for key, values in rows.items()}
+        length = len(rows[_ACTIONS])
+        while self._size + length > self.capacity:
+            oldest = self.lengths.popleft()
+            self._start, self._size = self._start + oldest, self._size - oldest
+        if not self._rows:
+            self._rows = {key: values.new_zeros((self.capacity, *values.shape[1:])) for key, values in rows.items()}
+        at = self._places(torch.arange(self._size, self._size + length))
+        for key, values in rows.items():
+            self._rows[key][at] = values
+        self.lengths.append(length)
+        self._size += length
+
+    def sample(self, count: int, generator: torch.Generator | None) -> tuple[Batch, torch.Tensor]:
+        """``count`` decisions, each as likely as any other, with repetition: entries and actions."""
+        drawn = self._take(torch.randint(self._size, (count,), generator=generator))
+        return {key.removeprefix(_ENTRY): v for key, v in drawn.items() if key != _ACTIONS}, drawn[_ACTIONS]
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """All of it, for a checkpoint."""
+        kept = self._take(torch.arange(self._size))
+        return {**kept, _LENGTHS: torch.tensor(list(self.lengths), dtype=torch.int64)}
+
+    def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Take in what :meth:`tensors` gave; where the capacity has shrunk, its newest episodes.
+
+        :raises ValueError: the parts differ in length.
+        """
+        self._rows, self._start, self._size = {}, 0, 0
+        self.lengths.clear()
+        lengths = [int(n) for n in tensors[_LENGTHS]]
+        parts = {key: values for key, values in tensors.items() if key != _LENGTHS}
+        if any(len(values) != sum(lengths) for values in parts.values()):
+            raise ValueError(f"episodes of {sum(lengths)} decisions, but {[len(v) for v in parts.values()]} rows")
+        split = {key: torch.split(values, lengths) for key, values in parts.items()}
+        for i in range(len(lengths)):
+            episode = {key: values[i] for key, values in split.items()}
+            self.add({k.removeprefix(_ENTRY): v for k, v in episode.items() if k != _ACTIONS}, episode[_ACTIONS])
+
+    def _take(self, rows: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Rows by their age, 0 the oldest."""
+        at = self._places(rows)
+        return {key: values[at] for key, values in self._rows.items()}
+
+    def _places(self, rows: torch.Tensor) -> torch.Tensor:
+        return (self._start + rows) % self.capacity

@@ -1,0 +1,83 @@
+"""How episodes went, on its way from the environments to the learner, whose batches are rollouts in any order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from rlgpt.errors import TrainerError
+from rlgpt.rl.imitation import End, SelfImitation
+from rlgpt.rl.network import Batch
+
+COURSE = "course"
+"""Entry of an observation: environment, decisions it took so far, and of the episode that just ended, if any did, its
+success and its return. Only there where self-imitation is on."""
+
+SPACE = spaces.Box(-np.inf, np.inf, (4,), np.float64)
+
+_MOST_WAITING = 64
+
+_Piece = tuple[Batch, torch.Tensor, tuple[End, ...]]
+
+
+class Course:
+    """The environment's side: what each observation says."""
+
+    def __init__(self, slot: int) -> None:
+        self._slot, self._decisions = slot, 0
+
+    def begin(self) -> NDArray[np.float64]:
+        return self._say(None)
+
+    def after(self, episode: dict[str, Any] | None) -> NDArray[np.float64]:
+        """After a decision; ``episode`` is what the environment's info says of the one that it ended."""
+        self._decisions += 1
+        return self._say(episode)
+
+    def _say(self, episode: dict[str, Any] | None) -> NDArray[np.float64]:
+        success, reward = (episode["success"], episode["total_reward"]) if episode else (False, 0.0)
+        return np.array([self._slot, self._decisions, success, reward], np.float64)
+
+
+class Follower:
+    """The learner's side: shows self-imitation each environment's rollouts in the order they were played.
+
+    With several batches of trajectories in flight, a later one may arrive first; it waits for those before it.
+    """
+
+    def __init__(self, imitation: SelfImitation) -> None:
+        self._imitation = imitation
+        self._due: defaultdict[int, int] = defaultdict(int)
+        self._waiting: defaultdict[int, dict[int, _Piece]] = defaultdict(dict)
+
+    def see(self, observations: Batch, actions: torch.Tensor, dones: torch.Tensor) -> None:
+        """A batch of rollouts.
+
+        :param observations: entries ``[rollouts, T + 1, ...]`` that the network reads, its mask, and the course.
+        :param actions: flat, ``[rollouts, T, action_size]``; with ``dones``, ``[rollouts, T]``.
+        :raises TrainerError: rollouts are missing.
+        """
+        course = observations[COURSE].cpu()
+        for row, told in enumerate(course.tolist()):
+            slot, first = int(told[1][0]), int(told[1][1]) - 1
+            ended = dones[row].nonzero().flatten().tolist()
+            ends = tuple(End(t, bool(told[t + 1][2]), told[t + 1][3]) for t in ended)
+            entries = {k: v[row, :-1].to("cpu", copy=True) for k, v in observations.items() if k != COURSE}
+            self._waiting[slot][first] = entries, actions[row].to("cpu", copy=True), ends
+            self._show(slot)
+
+    def _show(self, slot: int) -> None:
+        waiting = self._waiting[slot]
+        while (piece := waiting.pop(self._due[slot], None)) is not None:
+            self._due[slot] += len(piece[1])
+            self._imitation.see(slot, *piece)
+        if len(waiting) > _MOST_WAITING:
+            raise TrainerError(
+                f"rollouts of environment {slot} from decision {self._due[slot]} on never reached the learner, so its "
+                "episodes cannot be put together for self-imitation; set imitation_coef=0."
+            )

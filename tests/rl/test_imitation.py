@@ -1,0 +1,275 @@
+"""Self-imitation: which episodes are kept, what is learnt from them, and that a resumed training goes on exactly."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from rlgpt.domain import TrainingRecord
+from rlgpt.errors import TrainerError
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.checkpoint import BEST, Checkpoint, TrainingState
+from rlgpt.rl.distribution import ActionLayout, HeadShape
+from rlgpt.rl.imitation import FEWEST, End, Rule, SelfImitation
+from rlgpt.rl.learner import Learner
+from rlgpt.rl.network import ActorCritic
+from rlgpt.rl.ppo import PPO, _restore, _save
+from rlgpt.rl.rollout import Rollout
+from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
+from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
+
+ON = Hyperparameters(imitation_coef=0.5)
+
+Outcome = tuple[int, bool, float]
+"""Decisions of an episode, its success, its return."""
+
+outcomes = st.tuples(st.integers(1, 7), st.booleans(), st.integers(-5, 40).map(float))
+
+
+def kept_by_the_rule(episodes: list[tuple[bool, float]]) -> list[bool]:
+    """The rule as it is written: success, or a return above mean + 2 sigma of those before."""
+    verdicts = []
+    for i, (success, value) in enumerate(episodes):
+        before = [r for _, r in episodes[:i] if math.isfinite(r)]
+        bar = np.mean(before) + 2 * np.std(before) if len(before) >= FEWEST else math.inf
+        assume(not math.isfinite(bar) or abs(value - bar) > 1e-6 or np.std(before) == 0)
+        verdicts.append(success or (value > bar and math.isfinite(value)))
+    return verdicts
+
+
+returns = st.one_of(st.integers(-5, 5).map(float), st.sampled_from([50.0, math.inf, -math.inf, math.nan]))
+
+
+@given(st.lists(st.tuples(st.sampled_from([False, False, False, True]), returns), max_size=60))
+@settings(max_examples=200, deadline=None)
+def test_an_episode_is_kept_for_success_or_a_return_out_of_the_ordinary(episodes: list[tuple[bool, float]]) -> None:
+    rule = Rule()
+    wanted = kept_by_the_rule(episodes)
+    assert [rule.keeps(success=s, total_reward=r) for s, r in episodes] == wanted
+
+
+@given(
+    slots=st.lists(st.lists(outcomes, max_size=14), min_size=1, max_size=3),
+    cut=st.integers(1, 9),
+    capacity=st.integers(5, 60),
+)
+@settings(max_examples=100, deadline=None)
+def test_episodes_are_whole_however_rollouts_cut_them(slots: list[list[Outcome]], cut: int, capacity: int) -> None:
+    """Each decision is numbered; what is kept is the newest kept episodes, every decision of them, in order."""
+    imitation = SelfImitation(Hyperparameters(imitation_coef=1.0, imitation_capacity=capacity))
+    order: list[tuple[bool, float]] = []
+    spans: list[list[int]] = []
+    total = [sum(length for length, _, _ in slot) for slot in slots]
+    for begin in range(0, max(total, default=0), cut):
+        for slot, episodes in enumerate(slots):
+            numbers = list(range(begin, min(begin + cut, total[slot])))
+            ends, at = [], 0
+            for length, success, value in episodes:
+                at += length
+                if begin < at <= begin + len(numbers):
+                    ends.append(End(at - 1 - begin, success, value))
+                    order.append((success, value))
+                    spans.append([1000 * slot + n for n in range(at - length, at)])
+            if numbers:
+                marks = torch.tensor([[1000.0 * slot + n] for n in numbers])
+                imitation.see(slot, {"obs": marks}, -marks, ends)
+    kept = [span[-capacity:] for span, good in zip(spans, kept_by_the_rule(order), strict=True) if good]
+    while sum(map(len, kept)) > capacity:
+        kept.pop(0)
+    tensors = imitation.memory.tensors()
+    assert list(imitation.memory.lengths) == [len(span) for span in kept]
+    if kept:
+        assert tensors["entry obs"].flatten().tolist() == [n for span in kept for n in span]
+        assert torch.equal(tensors["actions"], -tensors["entry obs"])
+
+
+def test_an_endless_episode_holds_no_more_than_the_memory_may() -> None:
+    imitation = SelfImitation(Hyperparameters(imitation_coef=1.0, imitation_capacity=10))
+    for first in range(0, 300, 3):
+        marks = torch.arange(first, first + 3).float()[:, None]
+        imitation.see(0, {"obs": marks}, marks, [])
+        assert sum(len(done) for _, done in imitation._going_on[0]) < 10 + 3
+    imitation.see(0, {"obs": torch.full((1, 1), 300.0)}, torch.full((1, 1), 300.0), [End(0, True, 0.0)])
+    assert imitation.memory.tensors()["actions"].flatten().tolist() == list(range(291, 301))
+
+
+# -- what is learnt ---------------------------------------------------------------------------------------------------
+
+LAYOUT = ActionLayout(
+    ("base", "a"),
+    (HeadShape("box", 2, ("x", "y")), HeadShape("box", 1, ("a.p",))),
+    torch.tensor([[1, 1, 0], [0, 0, 1]]).bool().numpy(),
+)
+
+
+def learner(**changes: Any) -> Learner:
+    settings = Hyperparameters(
+        **{"envs": 2, "rollout": 5, "minibatch": 10, "epochs": 1, "hidden": (8,), "imitation_coef": 0.5, **changes}
+    )
+    torch.manual_seed(0)
+    return Learner(ActorCritic(LAYOUT, ("o[0]", "o[1]", "o[2]"), {}, settings), settings, 0.9)
+
+
+def rollout(seed: int, *, success: bool = True, last: int = 2) -> Rollout:
+    """Two environments, one episode of each ends: that of the first with decision ``last``, of the other at the end."""
+    g = torch.Generator().manual_seed(seed)
+    ended = torch.zeros(5, 2).bool()
+    ended[last, 0] = ended[4, 1] = True
+    actions = torch.randn(5, 2, LAYOUT.action_size, generator=g)
+    actions[..., 0] = torch.randint(0, 2, (5, 2), generator=g)
+    mask = torch.ones(6, 2, 2)
+    return Rollout(
+        {"obs": torch.randn(6, 2, 3, generator=g), "action_mask": mask, "duration": torch.ones(6, 2, 1)},
+        actions,
+        torch.randn(5, 2, generator=g),
+        torch.ones(5, 2),
+        ended,
+        ended,
+        {"obs": torch.randn(2, 3, generator=g), "action_mask": torch.ones(2, 2)},
+        ((End(last, success, 1.0),), (End(4, success, 1.0),)),
+    )
+
+
+def weights(of: Learner) -> dict[str, torch.Tensor]:
+    return {key: value.clone() for key, value in of.network.state_dict().items()}
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
+
+
+def test_the_gradient_is_that_of_the_log_probability_of_what_the_branch_owns() -> None:
+    """Masked choices and heads that the chosen branch ignores take none."""
+    of = learner(imitation_minibatches=1, minibatch=64, max_grad_norm=1e9)
+    assert of.imitation is not None
+    actions = torch.tensor([[1.0, 9.0, 9.0, 0.3]]).repeat(4, 1)
+    entries = {"obs": torch.randn(4, 3), "action_mask": torch.tensor([[0.0, 1.0]]).repeat(4, 1)}
+    of.imitation.see(0, entries, actions, [End(3, True, 0.0)])
+    of.imitation.learn(of.network, of._descend, torch.Generator().manual_seed(0))
+    bias, spread = of.network.output.bias.grad, of.network.log_std.grad
+    assert bias is not None
+    assert spread is not None
+    assert bias[:4].abs().max() == 0, "the only choice that was open is certain already, and owns neither x nor y"
+    assert float(bias[4]) != 0
+    assert spread[:2].abs().max() == 0
+    assert float(spread[2]) != 0
+    assert of.network.value.weight.grad is None, "the critic is left alone"
+
+
+def test_what_was_kept_becomes_likely() -> None:
+    of, r = learner(imitation_minibatches=200, learning_rate=1e-2), rollout(1)
+    batch, actions, _ = r.of(0)
+    before = of.network.distribution(batch).log_prob(actions)[:3].mean()
+    of.update(r, torch.Generator().manual_seed(0))
+    assert float((of.network.distribution(batch).log_prob(actions)[:3].mean() - before).detach()) > 1.0
+
+
+def test_with_nothing_kept_it_is_ppo_bit_for_bit() -> None:
+    """Off, and on with no good episode, whatever the memory's size, are one."""
+    trained = []
+    for changes in ({"imitation_coef": 0.0}, {}, {"imitation_capacity": 7, "imitation_minibatches": 3}):
+        of, generator = learner(**changes), torch.Generator().manual_seed(0)
+        for seed in range(4):
+            of.update(rollout(seed, success=False), generator)
+        trained.append(weights(of))
+    assert same(trained[0], trained[1])
+    assert same(trained[0], trained[2])
+    of = learner()
+    of.update(rollout(0), torch.Generator().manual_seed(0))
+    off = learner(imitation_coef=0.0)
+    off.update(rollout(0), torch.Generator().manual_seed(0))
+    assert not same(weights(of), weights(off))
+
+
+def test_a_restored_learner_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    """From where no episode is under way: a resumed training begins with fresh ones."""
+    whole, generator = learner(imitation_capacity=11), torch.Generator().manual_seed(3)
+    for seed in range(5):
+        whole.update(rollout(seed, success=seed % 2 == 0, last=4 if seed == 4 else 2), generator)
+    resumed, g = learner(imitation_capacity=11), torch.Generator()
+    state = TrainingState(hyperparameters=whole.hyperparameters, axis_names=whole.network.axis_names())
+    _save(tmp_path, state, whole, generator)
+    _restore(Checkpoint.load(tmp_path), resumed, g, tmp_path)
+    assert whole.imitation is not None
+    assert resumed.imitation is not None
+    for seed in range(5, 9):
+        for of, its in ((whole, generator), (resumed, g)):
+            of.update(rollout(seed, success=seed % 2 == 0), its)
+        assert same(weights(whole), weights(resumed))
+        assert same(whole.imitation.tensors(), resumed.imitation.tensors())
+
+
+# -- trainings --------------------------------------------------------------------------------------------------------
+
+
+def train(folder: Path, spec: EnvSpec, settings: Hyperparameters, budget: int, **more: Any) -> TrainingRecord:
+    more.setdefault("seed", 7)
+    return PPO().train(spec, budget=budget, folder=folder, hyperparameters=settings, **more)
+
+
+def test_a_sparse_reward_is_learnt_where_ppo_alone_does_not(tmp_path: Path) -> None:
+    """Random play finds the key in one episode of ten, and nothing but the key pays."""
+    task = TASKS["grid/key"]
+    setup = GridPlugin().default_setup(task).model_copy(update={"reward_weights": {"env_reward": 1.0}})
+    spec = EnvSpec(task, setup, factory=grid_plugin)
+
+    def late_success(settings: Hyperparameters, seed: int) -> float:
+        folder = tmp_path / f"{settings.imitation_coef}-{seed}"
+        curve = PPO(segments=10).train(spec, budget=10_000, seed=seed, folder=folder, hyperparameters=settings).curve
+        return sum(p.success for p in curve[-3:]) / 3
+
+    on = [late_success(ON, seed) for seed in (0, 1)]
+    off = [late_success(Hyperparameters(), seed) for seed in (0, 1)]
+    assert max(off) < 0.3
+    assert min(on) > 0.5
+
+
+def test_a_resumed_training_still_has_what_was_kept(tmp_path: Path) -> None:
+    spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
+    train(folder, spec, ON, 2000)
+    first = Checkpoint.load(folder).imitation
+    assert first is not None
+    assert len(first["lengths"]) > 5
+    assert set(first) == {"actions", "entry obs", "entry action_mask", "lengths", "returns"}
+    train(folder, spec, ON, 2200)
+    second = Checkpoint.load(folder).imitation
+    assert second is not None
+    rows = len(first["actions"])
+    assert torch.equal(second["actions"][:rows], first["actions"])
+    assert len(second["lengths"]) > len(first["lengths"])
+    assert second["returns"][0] > first["returns"][0]
+    assert Checkpoint.load(folder, BEST).imitation is None, "nothing is resumed from the best"
+
+
+def test_it_may_be_switched_on_and_off_between_sessions(tmp_path: Path) -> None:
+    spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
+    for budget, chosen, kept in ((800, Hyperparameters(), False), (1600, ON, True), (2000, Hyperparameters(), False)):
+        train(folder, spec, chosen, budget)
+        assert (Checkpoint.load(folder).imitation is not None) == kept
+
+
+def test_a_damaged_memory_is_an_error(tmp_path: Path) -> None:
+    spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
+    train(folder, spec, ON, 800)
+    there = Checkpoint.load(folder)
+    assert there.imitation is not None
+    there.imitation = {key: value for key, value in there.imitation.items() if key != "lengths"}
+    there.save(folder)
+    with pytest.raises(TrainerError, match="self-imitation cannot be read"):
+        train(folder, spec, ON, 1600)
+
+
+def test_a_warm_start_takes_over_the_policy_and_no_memory(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW)
+    train(tmp_path / "a", spec, ON, 2000)
+    other = grid_spec(tmp_path / "count", WANDER, TO_ROW)
+    train(tmp_path / "b", other, ON, 60, warm_start=tmp_path / "a")
+    kept = Checkpoint.load(tmp_path / "b").imitation
+    assert kept is not None
+    assert len(kept["lengths"]) < 10

@@ -1,0 +1,86 @@
+"""The memory of whole episodes: what it holds, in which order, and that it stays bounded."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rlgpt.rl.memory import Memory
+from rlgpt.rl.network import Batch
+
+Episode = tuple[Batch, torch.Tensor]
+
+
+def episode(length: int, first: int) -> Episode:
+    """Decisions that all differ: their number stands in every part."""
+    number = torch.arange(first, first + length)
+    entries = {
+        "obs": number[:, None].float().expand(-1, 2).contiguous(),
+        "image_eye": (number % 256).to(torch.uint8)[:, None, None, None].expand(-1, 3, 4, 4).contiguous(),
+    }
+    return entries, -number[:, None].float()
+
+
+def expected(lengths: list[int], capacity: int) -> list[range]:
+    """The newest episodes that fit together; one that does not fit alone leaves its end."""
+    kept: deque[range] = deque()
+    at = 0
+    for length in lengths:
+        kept.append(range(max(at, at + length - capacity), at + length))
+        at += length
+        while sum(map(len, kept)) > capacity:
+            kept.popleft()
+    return list(kept)
+
+
+@given(lengths=st.lists(st.integers(1, 9), max_size=12), capacity=st.integers(1, 20), again=st.integers(1, 20))
+@settings(max_examples=150, deadline=None)
+def test_it_holds_the_newest_whole_episodes(lengths: list[int], capacity: int, again: int) -> None:
+    memory, at = Memory(capacity), 0
+    for length in lengths:
+        memory.add(*episode(length, at))
+        at += length
+        assert len(memory) <= capacity
+    for held, size in ((memory, capacity), (restored(memory, again), min(capacity, again))):
+        kept = expected([len(r) for r in expected(lengths, capacity)], size)
+        shift = at - (kept[-1].stop if kept else at)
+        numbers = [n + shift for r in kept for n in r]
+        assert list(held.lengths) == [len(r) for r in kept]
+        assert len(held) == len(numbers)
+        if numbers:
+            tensors = held.tensors()
+            assert (-tensors["actions"][:, 0]).tolist() == numbers
+            assert tensors["entry obs"].tolist() == [[n, n] for n in numbers]
+            assert (tensors["entry image_eye"].flatten(1).float().mean(1)).tolist() == [n % 256 for n in numbers]
+
+
+def restored(memory: Memory, capacity: int) -> Memory:
+    fresh = Memory(capacity)
+    fresh.restore(memory.tensors())
+    return fresh
+
+
+def test_samples_are_of_what_is_held_evenly_and_the_same_after_a_restore() -> None:
+    memory = Memory(10)
+    for length, first in ((6, 0), (4, 6), (3, 10)):
+        memory.add(*episode(length, first))
+    entries, actions = memory.sample(7000, torch.Generator().manual_seed(0))
+    shares = torch.bincount((-actions[:, 0]).long(), minlength=13) / 7000
+    assert shares[:6].sum() == 0
+    assert float((shares[6:] - 1 / 7).abs().max()) < 0.02
+    assert torch.equal(entries["obs"][:, :1], -actions)
+    assert entries["image_eye"].dtype == torch.uint8
+    entries_again, actions_again = restored(memory, 10).sample(7000, torch.Generator().manual_seed(0))
+    assert torch.equal(actions_again, actions)
+    assert all(torch.equal(entries_again[key], entries[key]) for key in entries)
+
+
+def test_parts_of_different_lengths_are_an_error() -> None:
+    memory = Memory(10)
+    memory.add(*episode(4, 0))
+    tensors = memory.tensors()
+    with pytest.raises(ValueError, match="4 decisions"):
+        Memory(10).restore({**tensors, "actions": tensors["actions"][:2]})
