@@ -99,7 +99,8 @@ CLOCK = np.dtype(
         ("aspect", np.float64),  # the picture's width over its height: what counts as in view is asked of it
         ("queue_start", np.int32),
         ("queue_end", np.int32),
-        ("overflow", np.int32),  # block updates the queue had no room for, checked again in their turn
+        ("overflow", np.int32),  # block updates the queue had no room for since the last tick
+        ("sweep", np.int32),  # columns yet to be searched for those
         ("relit", np.int32),  # how many changes wait in ``World.relit``, those it has no room for too
         *((name, np.bool_) for name in ("time_passes", "mobs_spawn", "raining", "thundering")),
     ],

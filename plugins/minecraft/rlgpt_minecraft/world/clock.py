@@ -1,0 +1,16 @@
+"""The world's clock."""
+
+from __future__ import annotations
+
+from rlgpt_minecraft.world.constants import DAY_TICKS
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.state import World
+
+
+@jit
+def step_clock(world: World) -> None:
+    """A tick goes by; the sun moves where time passes."""
+    clock = world.clock[0]
+    clock.tick += 1
+    if clock.time_passes:
+        clock.time = (clock.time + 1) % DAY_TICKS

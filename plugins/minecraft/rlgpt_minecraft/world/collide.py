@@ -1,0 +1,102 @@
+"""Bodies and blocks: how far a box may move, axis by axis, and whether it overlaps anything.
+
+A body is a box ``2 half`` wide and ``tall`` high over the middle of its feet; blocks are boxes too (``blocks.TOP``,
+``blocks.HALF``). As in the game, a block that a body already overlaps does not hold it, so whoever was put into one can
+leave it. What holds is kept ``GAP`` away sideways and above, so that rounding never brings a body into a block; downwards
+a body comes to rest on the top exactly.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world.blocks import AIR, BEDROCK, HALF, TOP
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.state import HEIGHT, SIZE
+
+GAP = 1e-7
+"""Blocks between a body and the wall that stopped it; the game has the same since 1.13."""
+GRID = 64.0
+"""The tops of all blocks are multiples of 1 / GRID: where a body comes to rest is rounded to it."""
+Blocks = NDArray[np.uint8]
+
+
+@jit
+def block_at(blocks: Blocks, x: int, y: int, z: int) -> int:
+    """The block of a cell: air above the world, bedrock below it and beyond its border."""
+    if y >= HEIGHT:
+        return AIR
+    if y < 0 or x < 0 or x >= SIZE or z < 0 or z >= SIZE:
+        return BEDROCK
+    return int(blocks[x, y, z])
+
+
+@jit
+def overlaps(blocks: Blocks, x: float, y: float, z: float, half: float, tall: float) -> bool:
+    """Whether a body shares more than a surface with a block."""
+    for cx in range(int(math.floor(x - half)), int(math.ceil(x + half))):
+        for cz in range(int(math.floor(z - half)), int(math.ceil(z + half))):
+            # A fence reaches half a block into the cell above it.
+            for cy in range(int(math.floor(y)) - 1, int(math.ceil(y + tall))):
+                block = block_at(blocks, cx, cy, cz)
+                top, wide = TOP[block], HALF[block]
+                if top > 0 and cy + top > y and cy < y + tall:
+                    if abs(x - (cx + 0.5)) < half + wide and abs(z - (cz + 0.5)) < half + wide:
+                        return True
+    return False
+
+
+@jit
+def limit(
+    blocks: Blocks, axis: int, move: float, low: tuple[float, float, float], high: tuple[float, float, float]
+) -> float:
+    """How much of ``move`` along ``axis`` (0 x, 1 y, 2 z) a box from ``low`` to ``high`` can make."""
+    if move == 0.0:
+        return 0.0
+    x0 = low[0] + (move if axis == 0 and move < 0 else 0.0)
+    x1 = high[0] + (move if axis == 0 and move > 0 else 0.0)
+    y0 = low[1] + (move if axis == 1 and move < 0 else 0.0)
+    y1 = high[1] + (move if axis == 1 and move > 0 else 0.0)
+    z0 = low[2] + (move if axis == 2 and move < 0 else 0.0)
+    z1 = high[2] + (move if axis == 2 and move > 0 else 0.0)
+    one, other = (axis + 1) % 3, (axis + 2) % 3
+    for cx in range(int(math.floor(x0 - GAP)), int(math.ceil(x1 + GAP))):
+        for cz in range(int(math.floor(z0 - GAP)), int(math.ceil(z1 + GAP))):
+            for cy in range(int(math.floor(y0)) - 1, int(math.ceil(y1 + GAP))):
+                block = block_at(blocks, cx, cy, cz)
+                top, wide = TOP[block], HALF[block]
+                if top <= 0:
+                    continue
+                block_low = (cx + 0.5 - wide, float(cy), cz + 0.5 - wide)
+                block_high = (cx + 0.5 + wide, cy + top, cz + 0.5 + wide)
+                if low[one] >= block_high[one] or high[one] <= block_low[one]:
+                    continue
+                if low[other] >= block_high[other] or high[other] <= block_low[other]:
+                    continue
+                if move > 0:
+                    room = block_low[axis] - high[axis]
+                    if room >= 0:
+                        move = min(move, max(room - GAP, 0.0))
+                else:
+                    room = block_high[axis] - low[axis]
+                    if room <= 0:
+                        move = max(move, min(room + (0.0 if axis == 1 else GAP), 0.0))
+    return move
+
+
+@jit
+def slide(
+    blocks: Blocks, x: float, y: float, z: float, half: float, tall: float, dx: float, dy: float, dz: float
+) -> tuple[float, float, float]:
+    """Where a body gets that wants to go ``dx``, ``dy``, ``dz``: first y, then x, then z, as in the game.
+
+    A coordinate that comes back other than ``x + dx`` (``y``, ``z`` alike) was stopped.
+    """
+    got = limit(blocks, 1, dy, (x - half, y, z - half), (x + half, y + tall, z + half))
+    y = y + got if got == dy else round((y + got) * GRID) / GRID if dy < 0 else y + got
+    x += limit(blocks, 0, dx, (x - half, y, z - half), (x + half, y + tall, z + half))
+    z += limit(blocks, 2, dz, (x - half, y, z - half), (x + half, y + tall, z + half))
+    return x, y, z

@@ -1,0 +1,133 @@
+"""Digging: how fast, with what, and what it costs.
+
+minecraft.wiki, Breaking, as of 1.11; the client's order is ``PlayerControllerMP.onPlayerDamageBlock``, and, as Malmo
+presses the key anew in every tick in which it is held, ``clickBlock`` before it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlgpt_minecraft.world.blocks import AIR, HARDNESS, ID, LEVEL, TABLE, TOOL, TOOL_FREE, WATER
+from rlgpt_minecraft.world.constants import (
+    BLOCK_REACH,
+    DIG_AIR,
+    DIG_DELAY,
+    DIG_REQUIRED,
+    DIG_WATER,
+    DIG_WRONG,
+    EXHAUSTION_DIG,
+    SHEARS_LEAVES,
+)
+from rlgpt_minecraft.world.inventory import wear
+from rlgpt_minecraft.world.items import TOOL_CLASS, TOOL_LEVEL, TOOL_SPEED, TOOLS
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.loot import break_block
+from rlgpt_minecraft.world.player import exhaust
+from rlgpt_minecraft.world.ray import eyes, look, trace
+from rlgpt_minecraft.world.state import World
+from rlgpt_minecraft.world.touch import head_in
+
+SWORD, SHEARS, NO_TOOL, HOE = (TOOLS.index(name) for name in ("sword", "shears", "none", "hoe"))
+WEB = ID["web"]
+WHOLE = 1.0 - 1e-9
+"""Progress at which a block breaks: sixty times a sixtieth is a little less than 1."""
+SHEARS_WOOL, SWORD_PLANTS = 5.0, 1.5
+
+_CUT = ("leaves", "vines", "pumpkin", "melon", "jack o'lantern")
+BY_SWORD = np.array([block.name in _CUT or (block.shape == "cross" and block.tool == "axe") for block in TABLE])
+"""What a sword cuts a little faster: leaves, plants, gourds."""
+WOOL = np.array([block.name == "wool" for block in TABLE])
+for _array in (BY_SWORD, WOOL):
+    _array.flags.writeable = False
+
+
+@jit
+def harvests(block: int, item: int) -> bool:
+    """Whether a block broken with an item lets fall what it holds."""
+    if TOOL_FREE[block]:
+        return True
+    if block == WEB and TOOL_CLASS[item] == SHEARS:
+        return True
+    return bool(TOOL_CLASS[item] == TOOL[block] and TOOL_LEVEL[item] >= LEVEL[block])
+
+
+@jit
+def tool_speed(block: int, item: int) -> float:
+    """By how much an item is faster than a bare hand at a block."""
+    tool = TOOL_CLASS[item]
+    if tool == SHEARS:
+        return SHEARS_WOOL if WOOL[block] else float(SHEARS_LEAVES) if TOOL[block] == SHEARS or block == WEB else 1.0
+    if tool == SWORD:
+        return float(SHEARS_LEAVES) if block == WEB else SWORD_PLANTS if BY_SWORD[block] else 1.0
+    return float(TOOL_SPEED[item]) if tool == TOOL[block] and tool != NO_TOOL else 1.0
+
+
+@jit
+def dig_speed(world: World, block: int, item: int) -> float:
+    """The share of a block that one tick digs, for the player as they are; 0 for what never breaks."""
+    p = world.player[0]
+    hardness = HARDNESS[block]
+    if hardness < 0:
+        return 0.0
+    if hardness == 0:
+        return 1.0
+    speed = tool_speed(block, item) * world.clock[0].break_speed
+    if head_in(world, WATER):
+        speed /= DIG_WATER
+    if not p.on_ground:
+        speed /= DIG_AIR
+    return float(speed / hardness / (DIG_REQUIRED if harvests(block, item) else DIG_WRONG))
+
+
+@part
+def _broken(world: World, block: int, item: int) -> None:
+    """The block that was dug at breaks."""
+    p = world.player[0]
+    harvested = harvests(block, item)
+    break_block(world, int(p.dig_x), int(p.dig_y), int(p.dig_z), item, harvested)
+    if harvested:
+        exhaust(world, EXHAUSTION_DIG)
+    tool = TOOL_CLASS[item]
+    if tool == SHEARS or (HARDNESS[block] != 0 and tool != NO_TOOL and tool != HOE):
+        wear(world, int(p.selected), 2 if tool == SWORD else 1)
+    world.events[0].broke = block
+    p.dig_progress, p.dig_y = 0.0, -1
+
+
+@jit
+def stop_digging(world: World) -> None:
+    """What was begun is forgotten."""
+    p = world.player[0]
+    p.dig_progress, p.dig_y = 0.0, -1
+
+
+@jit
+def dig(world: World) -> bool:
+    """A tick of digging at what is under the cross-hair; False where nothing is in reach.
+
+    Another block, or another item in the hand, begins anew. After a block there are ``DIG_DELAY`` ticks without
+    progress; what breaks at once breaks at once all the same.
+    """
+    p = world.player[0]
+    x, y, z = eyes(world)
+    dx, dy, dz = look(p.yaw, p.pitch)
+    block, _, bx, by, bz, face = trace(world, x, y, z, dx, dy, dz, BLOCK_REACH, False)
+    if block == AIR:
+        stop_digging(world)
+        return False
+    item = int(world.slots[p.selected].item)
+    share = dig_speed(world, block, item)
+    if bx != p.dig_x or by != p.dig_y or bz != p.dig_z or item != p.dig_item:
+        p.dig_x, p.dig_y, p.dig_z, p.dig_item, p.dig_progress = bx, by, bz, item, 0.0
+        if share >= 1.0:
+            _broken(world, block, item)
+            return True
+    if p.dig_delay > 0:
+        p.dig_delay -= 1
+        return True
+    p.dig_progress += share
+    if p.dig_progress >= WHOLE:
+        _broken(world, block, item)
+        p.dig_delay = DIG_DELAY
+    return True

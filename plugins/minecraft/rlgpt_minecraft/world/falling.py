@@ -1,0 +1,31 @@
+"""Sand and gravel: they fall block by block while there is nothing, fire or a fluid under them.
+
+In the game a falling block is an entity; here it stays one of the world's blocks, every ``blocks.DELAY`` ticks one lower.
+It never comes down into the player or a mob: it waits on them.
+"""
+
+from __future__ import annotations
+
+from rlgpt_minecraft.world.blocks import AIR, FIRE, LIQUID
+from rlgpt_minecraft.world.collide import block_at
+from rlgpt_minecraft.world.edit import queue_update, set_block
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.room import occupied
+from rlgpt_minecraft.world.state import World
+
+WAIT = 5
+"""Ticks after which what lies on somebody looks again."""
+
+
+@jit
+def update_falling(world: World, x: int, y: int, z: int) -> None:
+    """Let the sand or gravel of a cell fall by a block where it can."""
+    under = block_at(world.blocks, x, y - 1, z)
+    if not (under == AIR or under == FIRE or LIQUID[under]):
+        return
+    block = int(world.blocks[x, y, z])
+    if occupied(world, x, y - 1, z, block):
+        queue_update(world, x, y, z, WAIT)
+        return
+    set_block(world, x, y, z, AIR, 0)
+    set_block(world, x, y - 1, z, block, 0)

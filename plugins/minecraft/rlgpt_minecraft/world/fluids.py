@@ -1,0 +1,214 @@
+"""Water and lava: how they spread, fall, dry up, meet, and push.
+
+The game's rules (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid): a fluid looks around itself
+every 5 ticks (lava 30), takes the level of the highest neighbour less 1 (lava 2), falls where it can, and else spreads
+towards the nearest hole within 4 blocks (lava 2), or every way. Two sources of water beside a place make it a third.
+Lava that water touches becomes obsidian (a source) or cobblestone; lava that flows onto water makes it stone.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rlgpt_minecraft.world.blocks import (
+    AIR,
+    BLOCKS_MOVEMENT,
+    COBBLESTONE,
+    ID,
+    LAVA,
+    OBSIDIAN,
+    REEDS,
+    SOLID,
+    STONE,
+    WATER,
+)
+from rlgpt_minecraft.world.collide import Blocks, block_at
+from rlgpt_minecraft.world.edit import inside, set_block
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.loot import break_block
+from rlgpt_minecraft.world.state import CHUNK, World
+
+FALLING = 8
+"""Level of a fluid that comes from above."""
+FAR = 1000
+COBBLES = 4
+"""Lava up to this level becomes cobblestone; thinner lava stays."""
+STOPS = BLOCKS_MOVEMENT.copy()
+"""Where no fluid goes."""
+STOPS[[REEDS, ID["ladder"]]] = True
+STOPS.flags.writeable = False
+
+
+@part
+def _side(face: int) -> tuple[int, int]:
+    """x and z of the four ways: north, south, west, east."""
+    return (face == 3) - (face == 2), (face == 1) - (face == 0)
+
+
+@part
+def _depth(world: World, x: int, y: int, z: int, fluid: int) -> int:
+    """The level of ``fluid`` in a cell, -1 where there is none."""
+    if block_at(world.blocks, x, y, z) != fluid or y < 0:
+        return -1
+    return int(world.level[x, y, z])
+
+
+@part
+def _open(world: World, x: int, y: int, z: int, fluid: int) -> bool:
+    """Whether ``fluid`` may flow into a cell. Where nothing was made yet, nothing flows."""
+    if not inside(x, y, z) or not world.made[x // CHUNK, z // CHUNK]:
+        return False
+    block = world.blocks[x, y, z]
+    return block != fluid and block != LAVA and not STOPS[block]
+
+
+@part
+def _hole(blocks: Blocks, level: Blocks, x: int, y: int, z: int, fluid: int, steps: int, last: int, came: int) -> int:
+    """Steps to the nearest place from which ``fluid`` would fall, ``FAR`` where none is within ``last``."""
+    best = FAR
+    for face in range(4):
+        if face == came ^ 1:
+            continue
+        dx, dz = _side(face)
+        nx, nz = x + dx, z + dz
+        block = block_at(blocks, nx, y, nz)
+        if STOPS[block] or (block == fluid and level[nx, y, nz] == 0):
+            continue
+        if not STOPS[block_at(blocks, nx, y - 1, nz)]:
+            return steps
+        if steps < last:
+            best = min(best, _hole(blocks, level, nx, y, nz, fluid, steps + 1, last, face))
+    return best
+
+
+@jit
+def mix(world: World, x: int, y: int, z: int) -> bool:
+    """Turn lava to stone where water touches it from the sides or from above."""
+    if block_at(world.blocks, x, y, z) != LAVA:
+        return False
+    wet = block_at(world.blocks, x, y + 1, z) == WATER
+    for face in range(4):
+        dx, dz = _side(face)
+        wet = wet or block_at(world.blocks, x + dx, y, z + dz) == WATER
+    level = int(world.level[x, y, z])
+    if not wet or level > COBBLES:
+        return False
+    return set_block(world, x, y, z, OBSIDIAN if level == 0 else COBBLESTONE, 0)
+
+
+@jit
+def pour(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
+    """Put a fluid somewhere: water washes away what stands there, and lava that is touched turns to stone at once."""
+    if world.blocks[x, y, z] != AIR and fluid == WATER and world.blocks[x, y, z] != WATER:
+        break_block(world, x, y, z, AIR, True)
+    set_block(world, x, y, z, fluid, level)
+    if fluid == LAVA:
+        mix(world, x, y, z)
+        return
+    mix(world, x, y - 1, z)
+    for face in range(4):
+        dx, dz = _side(face)
+        mix(world, x + dx, y, z + dz)
+
+
+@part
+def _spread(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
+    """Flow to the sides, the ways that lead soonest to a hole."""
+    best, ways, last = FAR, 0, 4 if fluid == WATER else 2
+    for face in range(4):
+        dx, dz = _side(face)
+        block = block_at(world.blocks, x + dx, y, z + dz)
+        if STOPS[block] or (block == fluid and world.level[x + dx, y, z + dz] == 0):
+            continue
+        steps = 0
+        if STOPS[block_at(world.blocks, x + dx, y - 1, z + dz)]:
+            steps = _hole(world.blocks, world.level, x + dx, y, z + dz, fluid, 1, last, face)
+        if steps < best:
+            best, ways = steps, 0
+        if steps == best:
+            ways |= 1 << face
+    for face in range(4):
+        dx, dz = _side(face)
+        if ways >> face & 1 and _open(world, x + dx, y, z + dz, fluid):
+            pour(world, x + dx, y, z + dz, fluid, level)
+
+
+@part
+def _settled(world: World, x: int, y: int, z: int, fluid: int, level: int, loss: int) -> int:
+    """The level that a flowing fluid has by its neighbours, -1 where it dries up."""
+    best, sources = -1, 0
+    for face in range(4):
+        dx, dz = _side(face)
+        depth = _depth(world, x + dx, y, z + dz, fluid)
+        sources += depth == 0
+        depth = 0 if depth >= FALLING else depth
+        if depth >= 0 and (best < 0 or depth < best):
+            best = depth
+    result = best + loss
+    if best < 0 or result >= FALLING:
+        result = -1
+    if _depth(world, x, y + 1, z, fluid) >= 0:
+        result = FALLING
+    if sources >= 2 and fluid == WATER:
+        under = block_at(world.blocks, x, y - 1, z)
+        if SOLID[under] or _depth(world, x, y - 1, z, fluid) == 0:
+            result = 0
+    return result
+
+
+@jit
+def update_fluid(world: World, x: int, y: int, z: int) -> None:
+    """Let the fluid in a cell look around itself."""
+    fluid, level = int(world.blocks[x, y, z]), int(world.level[x, y, z])
+    loss = 1 if fluid == WATER else 2
+    if mix(world, x, y, z):
+        return
+    if level > 0:
+        new = _settled(world, x, y, z, fluid, level, loss)
+        if new < 0:
+            set_block(world, x, y, z, AIR, 0)
+            return
+        if new != level:
+            level = new
+            set_block(world, x, y, z, fluid, level)
+    under = block_at(world.blocks, x, y - 1, z)
+    if fluid == LAVA and under == WATER:
+        set_block(world, x, y - 1, z, STONE, 0)
+    elif _open(world, x, y - 1, z, fluid):
+        pour(world, x, y - 1, z, fluid, FALLING)
+    elif level == 0 or STOPS[under]:
+        thinner = 1 if level >= FALLING else level + loss
+        if thinner < FALLING:
+            _spread(world, x, y, z, fluid, thinner)
+
+
+@jit
+def current(world: World, x: int, y: int, z: int) -> tuple[float, float, float]:
+    """The way water in a cell flows, of length 1; zeros where it stands still or there is none (``getFlow``)."""
+    level = _depth(world, x, y, z, WATER)
+    if level < 0:
+        return 0.0, 0.0, 0.0
+    here = 0 if level >= FALLING else level
+    fx, fy, fz, walled = 0.0, 0.0, 0.0, False
+    for face in range(4):
+        dx, dz = _side(face)
+        there = _depth(world, x + dx, y, z + dz, WATER)
+        there = 0 if there >= FALLING else there
+        pull = there - here
+        if there < 0:
+            pull = 0
+            if not BLOCKS_MOVEMENT[block_at(world.blocks, x + dx, y, z + dz)]:
+                lower = _depth(world, x + dx, y - 1, z + dz, WATER)
+                if lower >= 0:
+                    pull = (0 if lower >= FALLING else lower) - (here - 8)
+            walled = walled or BLOCKS_MOVEMENT[block_at(world.blocks, x + dx, y, z + dz)]
+        fx += dx * pull
+        fz += dz * pull
+    length = math.sqrt(fx * fx + fz * fz)
+    if length > 0:
+        fx, fz = fx / length, fz / length
+    if level >= FALLING and walled:
+        fy = -6.0
+        length = math.sqrt(fx * fx + fy * fy + fz * fz)
+        fx, fy, fz = fx / length, fy / length, fz / length
+    return fx, fy, fz

@@ -1,0 +1,205 @@
+"""What the player's life depends on: blows and falls, breath, fire, thorns and food; death and coming back.
+
+Numbers and order: minecraft.wiki, pages Damage, Hunger and Drowning; ``EntityLivingBase.attackEntityFrom``,
+``FoodStats.onUpdate``, 1.11.2, normal difficulty.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rlgpt_minecraft.world.blocks import WATER
+from rlgpt_minecraft.world.constants import (
+    CACTUS_DAMAGE,
+    DROWN_DAMAGE,
+    DROWN_EVERY,
+    EXHAUSTION_DAMAGE,
+    EXHAUSTION_HEAL,
+    EXHAUSTION_LIMIT,
+    FALL_FREE,
+    FIRE_BURN,
+    FIRE_DAMAGE,
+    HEAL_EVERY,
+    HEAL_FAST_EVERY,
+    HEAL_FOOD,
+    HURT_INVULNERABLE,
+    LAVA_BURN,
+    LAVA_DAMAGE,
+    MAX_AIR,
+    MAX_FOOD,
+    MAX_LIFE,
+    START_SATURATION,
+    STARVE_EVERY,
+    SUFFOCATION_DAMAGE,
+)
+from rlgpt_minecraft.world.drops import spill_inventory
+from rlgpt_minecraft.world.inventory import wear
+from rlgpt_minecraft.world.items import ARMOR, TOUGHNESS
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.player import exhaust
+from rlgpt_minecraft.world.state import World
+from rlgpt_minecraft.world.touch import AT_CACTUS, IN_FIRE, IN_LAVA, IN_WATER, buried, head_in, touched
+
+PLAIN, FIRE, UNBLOCKABLE = 0, 1, 2
+"""Kinds of damage, to be added up: by fire; such as armour does not help against."""
+BOOTS, HELMET = 36, 39
+MOST_ARMOUR = 20
+BURN_EVERY = 20
+"""Ticks between the damages of burning."""
+HUNGRY_LIFE = 1
+"""Hunger takes life down to this (normal difficulty)."""
+
+
+@part
+def _armoured(world: World, amount: float) -> float:
+    """What armour leaves of a blow (minecraft.wiki, Armor, since 1.9); it wears."""
+    armour, tough = 0.0, 0.0
+    for index in range(BOOTS, HELMET + 1):
+        if world.slots[index].quantity > 0:
+            armour += ARMOR[world.slots[index].item]
+            tough += TOUGHNESS[world.slots[index].item]
+            wear(world, index, max(1, int(amount / 4.0)))
+    share = min(float(MOST_ARMOUR), max(armour / 5.0, armour - amount / (2.0 + tough / 4.0)))
+    return amount * (1.0 - share / 25.0)
+
+
+@jit
+def hurt(world: World, amount: float, kind: int) -> bool:
+    """Take ``amount`` half hearts off the player; False where the last blow was too shortly before.
+
+    Within ``HURT_INVULNERABLE`` ticks of a blow only what is heavier counts, and only by how much. ``world.events``
+    tells of the damage; who knows where it came from adds ``distance``, ``yaw`` and ``pitch`` there.
+    """
+    p, e = world.player[0], world.events[0]
+    if p.dead or amount <= 0.0:
+        return False
+    counted = amount
+    if p.hurt_ticks > 0:
+        if amount <= p.last_damage:
+            return False
+        counted = amount - p.last_damage
+    else:
+        p.hurt_ticks = HURT_INVULNERABLE
+    p.last_damage = amount
+    unblockable = kind & UNBLOCKABLE > 0
+    if not unblockable:
+        counted = _armoured(world, counted)
+    hunger = 0.0 if unblockable else EXHAUSTION_DAMAGE
+    exhaust(world, hunger)
+    p.life -= counted
+    p.sleeping = False
+    e.amount, e.hunger = counted, hunger
+    e.distance = e.yaw = e.pitch = 0.0
+    e.fire, e.unblockable = kind & FIRE > 0, unblockable
+    e.explosion = e.magic = e.projectile = False
+    if p.life <= 0.0:
+        p.life = 0.0
+        p.dead = True
+        spill_inventory(world)
+    return True
+
+
+@jit
+def heal(world: World, amount: float) -> None:
+    """Give half hearts back, to 20 at most; the dead stay dead."""
+    p = world.player[0]
+    if not p.dead:
+        p.life = min(float(MAX_LIFE), p.life + amount)
+
+
+@part
+def _burn(world: World, marks: int) -> None:
+    p = world.player[0]
+    if marks & IN_LAVA:
+        hurt(world, float(LAVA_DAMAGE), FIRE)
+        p.fire_ticks = LAVA_BURN
+    elif marks & IN_FIRE:
+        hurt(world, float(FIRE_DAMAGE), FIRE)
+        p.fire_ticks = max(p.fire_ticks, FIRE_BURN)
+    if marks & IN_WATER:
+        p.fire_ticks = 0
+    if p.fire_ticks > 0:
+        if p.fire_ticks % BURN_EVERY == 0:
+            hurt(world, float(FIRE_DAMAGE), FIRE + UNBLOCKABLE)
+        p.fire_ticks -= 1
+
+
+@part
+def _breathe(world: World) -> None:
+    p = world.player[0]
+    if not head_in(world, WATER):
+        p.air = MAX_AIR
+        return
+    p.air -= 1
+    if p.air <= -DROWN_EVERY:
+        p.air = 0
+        hurt(world, float(DROWN_DAMAGE), UNBLOCKABLE)
+
+
+@part
+def _digest(world: World) -> None:
+    """Food: exhaustion takes saturation, then food; plenty of it heals, none of it hurts."""
+    p = world.player[0]
+    if p.exhaustion > EXHAUSTION_LIMIT:
+        p.exhaustion -= EXHAUSTION_LIMIT
+        if p.saturation > 0:
+            p.saturation = max(0.0, p.saturation - 1.0)
+        else:
+            p.food = max(0.0, p.food - 1.0)
+    wounded = 0.0 < p.life < MAX_LIFE
+    if wounded and p.saturation > 0 and p.food >= MAX_FOOD:
+        p.food_timer += 1
+        if p.food_timer >= HEAL_FAST_EVERY:
+            spent = min(p.saturation, float(EXHAUSTION_HEAL))
+            heal(world, spent / EXHAUSTION_HEAL)
+            exhaust(world, spent)
+            p.food_timer = 0
+    elif wounded and p.food >= HEAL_FOOD:
+        p.food_timer += 1
+        if p.food_timer >= HEAL_EVERY:
+            heal(world, 1.0)
+            exhaust(world, float(EXHAUSTION_HEAL))
+            p.food_timer = 0
+    elif p.food <= 0:
+        p.food_timer += 1
+        if p.food_timer >= STARVE_EVERY:
+            if p.life > HUNGRY_LIFE:
+                hurt(world, 1.0, UNBLOCKABLE)
+            p.food_timer = 0
+    else:
+        p.food_timer = 0
+
+
+@jit
+def step_life(world: World) -> None:
+    """A tick of falling, burning, breathing, being pricked and digesting, after the player has moved."""
+    p = world.player[0]
+    if p.dead:
+        return
+    marks = touched(world)
+    if marks & IN_WATER:
+        p.fall = 0.0
+    if p.on_ground:
+        # Falls are sums of many moves: rounding must not make a block of it.
+        hurt(world, math.ceil(p.fall - FALL_FREE - 1e-6), UNBLOCKABLE)
+        p.fall = 0.0
+    if p.hurt_ticks > 0:
+        p.hurt_ticks -= 1
+    _burn(world, marks)
+    _breathe(world)
+    if marks & AT_CACTUS:
+        hurt(world, float(CACTUS_DAMAGE), PLAIN)
+    if buried(world):
+        hurt(world, float(SUFFOCATION_DAMAGE), UNBLOCKABLE)
+    _digest(world)
+
+
+@jit
+def respawn(world: World) -> None:
+    """Bring the player back to life at their spawn, with nothing of what they had and nothing of what ailed them."""
+    p = world.player[0]
+    p.x, p.y, p.z = p.spawn_x, p.spawn_y, p.spawn_z
+    p.vx = p.vy = p.vz = p.fall = p.exhaustion = p.last_damage = p.dig_progress = p.xp = 0.0
+    p.life, p.food, p.saturation, p.air = float(MAX_LIFE), float(MAX_FOOD), float(START_SATURATION), MAX_AIR
+    p.fire_ticks = p.hurt_ticks = p.food_timer = p.use_ticks = p.use_delay = p.jump_delay = p.dig_delay = 0
+    p.on_ground = p.in_water = p.in_lava = p.sneaking = p.sprinting = p.sleeping = p.bumped = p.dead = False

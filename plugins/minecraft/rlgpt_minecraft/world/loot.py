@@ -1,0 +1,104 @@
+"""What falls out of a block that goes, and what goes with it: the other half of a bed, of a tall flower."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlgpt_minecraft.world.blocks import (
+    AIR,
+    BLOCKS,
+    BLOCKS_MOVEMENT,
+    DROP,
+    DROP_LEAST,
+    DROP_MOST,
+    DROP_VARIANT,
+    ID,
+    ITEM_OF,
+    LIQUID,
+    RARE,
+    RARE_CHANCE,
+    RARE_INSTEAD,
+    RARE_VARIANT,
+    TABLE,
+    VARIANT,
+    WATER,
+    XP_LEAST,
+    XP_MOST,
+)
+from rlgpt_minecraft.world.collide import block_at
+from rlgpt_minecraft.world.drops import spill_block
+from rlgpt_minecraft.world.edit import set_block
+from rlgpt_minecraft.world.items import TOOL_CLASS, TOOLS
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.rng import below, uniform
+from rlgpt_minecraft.world.state import World
+
+SHEARS = TOOLS.index("shears")
+ICE = ID["ice"]
+STEPS = {"south": (0, 1), "west": (-1, 0), "north": (0, -1), "east": (1, 0)}
+"""The way a bed's head lies from its foot: x and z."""
+
+SHEARED = np.array([b.name in ("leaves", "vines", "grass", "dead bush", "cobweb") for b in TABLE])
+"""Shears take it as it is."""
+for _key in ("double_tallgrass", "large_fern"):
+    SHEARED[ID[_key]] = True
+OTHER = np.zeros((BLOCKS, 3), np.int64)
+"""Where the other half of a block lies, all 0 for blocks of one piece."""
+PAIRED = np.zeros((BLOCKS, BLOCKS), np.bool_)
+"""Whether two blocks are halves of one thing."""
+for _way, (_dx, _dz) in STEPS.items():
+    _foot, _head = ID[f"bed_foot_{_way}"], ID[f"bed_head_{_way}"]
+    OTHER[_foot], OTHER[_head] = (_dx, 0, _dz), (-_dx, 0, -_dz)
+    PAIRED[_foot, _head] = PAIRED[_head, _foot] = True
+TALL = np.array([b.item == "double_plant" and b.key != "double_plant_top" for b in TABLE])
+"""The lower half of a plant two blocks high."""
+_top = ID["double_plant_top"]
+OTHER[_top] = (0, -1, 0)
+for _id in np.flatnonzero(TALL):
+    OTHER[_id] = (0, 1, 0)
+    PAIRED[_id, _top] = PAIRED[_top, _id] = True
+for _array in (SHEARED, OTHER, PAIRED, TALL):
+    _array.flags.writeable = False
+
+
+@part
+def _loot(world: World, x: int, y: int, z: int, block: int, tool: int) -> None:
+    """Let fall what a block holds, for whoever broke it with the item ``tool``."""
+    if SHEARED[block] and TOOL_CLASS[tool] == SHEARS:
+        spill_block(world, x, y, z, int(ITEM_OF[block]), 1, int(VARIANT[block]), 0)
+        return
+    instead = False
+    for i in range(2):
+        if RARE[block, i] > 0 and uniform(world) < RARE_CHANCE[block, i]:
+            spill_block(world, x, y, z, int(RARE[block, i]), 1, int(RARE_VARIANT[block, i]), 0)
+            instead = RARE_INSTEAD[block]
+    if instead or DROP[block] == 0:
+        return
+    quantity = int(DROP_LEAST[block])
+    if DROP_MOST[block] > quantity:
+        quantity += below(world, int(DROP_MOST[block]) - quantity + 1)
+    if quantity > 0:
+        spill_block(world, x, y, z, int(DROP[block]), quantity, int(DROP_VARIANT[block]), 0)
+
+
+@jit
+def break_block(world: World, x: int, y: int, z: int, tool: int, harvested: bool) -> None:
+    """Take a block away, and its other half; let fall what it holds where it was ``harvested`` (with the item ``tool``).
+
+    Ice above something leaves water (minecraft.wiki, Ice).
+    """
+    block = block_at(world.blocks, x, y, z)
+    ox, oy, oz = x + OTHER[block, 0], y + OTHER[block, 1], z + OTHER[block, 2]
+    other = block_at(world.blocks, ox, oy, oz)
+    set_block(world, x, y, z, AIR, 0)
+    if harvested:
+        _loot(world, x, y, z, block, tool)
+        if XP_MOST[block] > 0:
+            world.player[0].xp += XP_LEAST[block] + below(world, int(XP_MOST[block] - XP_LEAST[block]) + 1)
+    if PAIRED[block, other]:
+        set_block(world, ox, oy, oz, AIR, 0)
+        if harvested:
+            _loot(world, ox, oy, oz, other, tool)
+    under = block_at(world.blocks, x, y - 1, z)
+    if block == ICE and (BLOCKS_MOVEMENT[under] or LIQUID[under]):
+        set_block(world, x, y, z, WATER, 0)

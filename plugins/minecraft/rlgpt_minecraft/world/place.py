@@ -1,0 +1,168 @@
+"""Using what is in the hand on what is under the cross-hair: placing blocks, filling and emptying buckets.
+
+``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. Malmo presses the key anew in
+every tick in which it is held, so nothing keeps a player from placing a block a tick.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rlgpt_minecraft.world.blocks import AIR, FULL, ID, LAVA, LIQUID, ON, PLACES, REPLACEABLE, TABLE, TORCH, WATER
+from rlgpt_minecraft.world.collide import block_at
+from rlgpt_minecraft.world.constants import BLOCK_REACH
+from rlgpt_minecraft.world.drops import toss
+from rlgpt_minecraft.world.edit import inside, set_block
+from rlgpt_minecraft.world.fluids import pour
+from rlgpt_minecraft.world.inventory import give, put, remove
+from rlgpt_minecraft.world.items import ID as ITEM
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.loot import TALL
+from rlgpt_minecraft.world.ray import eyes, look, trace
+from rlgpt_minecraft.world.room import ON_WATER, occupied, stands
+from rlgpt_minecraft.world.state import World
+
+BUCKET, WATER_BUCKET, LAVA_BUCKET = ITEM["bucket"], ITEM["water_bucket"], ITEM["lava_bucket"]
+BUCKET_REACH = 5.0
+"""Blocks that a bucket reaches (``Item.rayTrace``)."""
+BED_FOOT = np.array([ID[f"bed_foot_{way}"] for way in ("south", "west", "north", "east")])
+BED_HEAD = np.array([ID[f"bed_head_{way}"] for way in ("south", "west", "north", "east")])
+TORCHES = np.array([-1, TORCH, *(ID[f"torch_{way}"] for way in ("north", "south", "west", "east"))])
+"""By the face that was clicked: the torch that goes there."""
+TOP_HALF, LADDER = ID["double_plant_top"], ID["ladder"]
+OPENS = np.array(
+    [
+        block.name
+        in ("crafting table", "furnace", "chest", "trapped chest", "ender chest", "dispenser", "dropper", "hopper")
+        or block.name
+        in ("anvil", "enchantment table", "bed", "note block", "beacon", "brewing stand", "trapdoor", "lever")
+        or block.name.endswith(("fence gate", "button"))
+        for block in TABLE
+    ]
+)
+"""Blocks that take the use for themselves, unless one sneaks."""
+for _array in (BED_FOOT, BED_HEAD, TORCHES, OPENS):
+    _array.flags.writeable = False
+
+
+@part
+def _fits(world: World, x: int, y: int, z: int, block: int) -> bool:
+    """Whether ``block`` may go into a cell."""
+    if not inside(x, y, z) or not REPLACEABLE[block_at(world.blocks, x, y, z)]:
+        return False
+    return not occupied(world, x, y, z, block) and stands(world, x, y, z, block)
+
+
+@part
+def _torch(world: World, x: int, y: int, z: int, face: int) -> int:
+    """The torch that holds in a cell, the clicked face's first; -1 where none does."""
+    if face > 0 and stands(world, x, y, z, TORCHES[face]):
+        return int(TORCHES[face])
+    for other in (2, 3, 4, 5, 1):
+        if stands(world, x, y, z, TORCHES[other]):
+            return int(TORCHES[other])
+    return -1
+
+
+@part
+def _put(world: World, x: int, y: int, z: int, face: int, block: int) -> bool:
+    """Put a block into a cell if it may go there; beds and tall plants with their other half."""
+    if block == TORCH:
+        block = _torch(world, x, y, z, face)
+        if block < 0:
+            return False
+    if block == BED_FOOT[0]:
+        quarter = int(math.floor(world.player[0].yaw / 90.0 + 0.5)) & 3
+        hx, hz = x + (quarter == 3) - (quarter == 1), z + (quarter == 0) - (quarter == 2)
+        floors = FULL[block_at(world.blocks, x, y - 1, z)] and FULL[block_at(world.blocks, hx, y - 1, hz)]
+        block, head = int(BED_FOOT[quarter]), int(BED_HEAD[quarter])
+        if face != 1 or not floors or not _fits(world, x, y, z, block) or not _fits(world, hx, y, hz, head):
+            return False
+        set_block(world, hx, y, hz, head, 0)
+    elif not _fits(world, x, y, z, block):
+        return False
+    elif TALL[block]:
+        if not inside(x, y + 1, z) or block_at(world.blocks, x, y + 1, z) != AIR:
+            return False
+        set_block(world, x, y, z, block, 0)
+        return set_block(world, x, y + 1, z, TOP_HALF, 0)
+    return set_block(world, x, y, z, block, 0)
+
+
+@part
+def _place(world: World, block: int, hit: int, x: int, y: int, z: int, face: int) -> bool:
+    """Place ``block`` on the face of the block ``hit``, or in its stead."""
+    if block == LADDER and (face < 2 or not FULL[hit]):
+        return False
+    if ON[block] == ON_WATER:
+        y += 1
+    elif REPLACEABLE[hit]:
+        face = 1
+    else:
+        x, y, z = x + (face == 5) - (face == 4), y + (face == 1) - (face == 0), z + (face == 3) - (face == 2)
+    if not _put(world, x, y, z, face, block):
+        return False
+    world.events[0].placed = world.blocks[x, y, z]
+    remove(world, int(world.player[0].selected), 1)
+    return True
+
+
+@part
+def _exchange(world: World, item: int) -> None:
+    """One thing of the hand becomes ``item``; what finds no room falls down."""
+    index = int(world.player[0].selected)
+    if world.slots[index].quantity == 1:
+        put(world, index, item, 1, 0, 0)
+        return
+    remove(world, index, 1)
+    if give(world, item, 1, 0, 0) > 0:
+        toss(world, item, 1, 0, 0)
+
+
+@part
+def _bucket(world: World, item: int) -> bool:
+    """Fill an empty bucket from a source, or pour a full one out."""
+    p = world.player[0]
+    x, y, z = eyes(world)
+    dx, dy, dz = look(p.yaw, p.pitch)
+    hit, _, bx, by, bz, face = trace(world, x, y, z, dx, dy, dz, BUCKET_REACH, item == BUCKET)
+    if hit == AIR:
+        return False
+    if item == BUCKET:
+        if not LIQUID[hit]:
+            return False
+        set_block(world, bx, by, bz, AIR, 0)
+        _exchange(world, WATER_BUCKET if hit == WATER else LAVA_BUCKET)
+        return True
+    if not REPLACEABLE[hit]:
+        bx, by, bz = bx + (face == 5) - (face == 4), by + (face == 1) - (face == 0), bz + (face == 3) - (face == 2)
+        if not inside(bx, by, bz) or not REPLACEABLE[block_at(world.blocks, bx, by, bz)]:
+            return False
+    pour(world, bx, by, bz, WATER if item == WATER_BUCKET else LAVA, 0)
+    _exchange(world, BUCKET)
+    return True
+
+
+@jit
+def use_on_block(world: World) -> bool:
+    """Use what is in the hand on the block under the cross-hair; whether that did anything.
+
+    ``world.events`` has ``placed`` (the block) and ``used``.
+    """
+    p, e = world.player[0], world.events[0]
+    slot = world.slots[p.selected]
+    item, variant = int(slot.item), int(slot.variant)
+    x, y, z = eyes(world)
+    dx, dy, dz = look(p.yaw, p.pitch)
+    block = int(PLACES[item, variant]) if slot.quantity > 0 else -1
+    floats = block >= 0 and ON[block] == ON_WATER
+    hit, _, bx, by, bz, face = trace(world, x, y, z, dx, dy, dz, BLOCK_REACH, floats)
+    if hit != AIR and OPENS[hit] and not (p.sneaking and slot.quantity > 0):
+        e.used = True
+    elif item == BUCKET or item == WATER_BUCKET or item == LAVA_BUCKET:
+        e.used = slot.quantity > 0 and _bucket(world, item)
+    elif block > 0 and hit != AIR:
+        e.used = _place(world, block, hit, bx, by, bz, face)
+    return bool(e.used)

@@ -1,0 +1,274 @@
+"""How the player moves in one tick: on the ground, in the air, in water and in lava.
+
+The order is the game's (``EntityPlayerSP.onLivingUpdate``, ``EntityLivingBase.moveEntityWithHeading``, ``Entity.move``,
+1.11.2; minecraft.wiki, Transportation): the input accelerates, the body moves, gravity and drag act on what is left.
+On the ground the speed tends to ``0.098 / (1 - 0.91 * 0.6)`` = 0.2159 blocks a tick, 4.317 m/s.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world.blocks import LIQUID, SLIPPERINESS, WATER
+from rlgpt_minecraft.world.collide import block_at, limit, overlaps, slide
+from rlgpt_minecraft.world.constants import (
+    AIR_ACCELERATION,
+    AIR_DRAG,
+    EXHAUSTION_JUMP,
+    EXHAUSTION_SPRINT,
+    EXHAUSTION_SPRINT_JUMP,
+    EXHAUSTION_SWIM,
+    FLUID_GRAVITY,
+    GRAVITY,
+    GROUND_DRAG,
+    GROUND_FACTOR,
+    INPUT_FACTOR,
+    JUMP_DELAY,
+    JUMP_SPEED,
+    LAVA_DRAG,
+    PLAYER_HEIGHT,
+    PLAYER_WIDTH,
+    SNEAK_FACTOR,
+    SPRINT_FACTOR,
+    SPRINT_FOOD,
+    SPRINT_JUMP_BOOST,
+    STEP_HEIGHT,
+    SWIM_UP,
+    WALK_ACCELERATION,
+    WATER_DRAG,
+)
+from rlgpt_minecraft.world.fluids import current
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.state import World
+from rlgpt_minecraft.world.touch import IN_LAVA, IN_WATER, IN_WEB, ON_SOUL_SAND, climbs, head_in, touched
+
+HALF = PLAYER_WIDTH / 2
+STILL = 0.003
+"""Speeds below this are none."""
+EAT_FACTOR = 0.2
+"""Input is multiplied by it while eating."""
+SPRINT_INPUT = 0.8
+"""Less forward input than this ends a sprint."""
+CURRENT = 0.014
+"""Blocks a tick squared that flowing water pushes with."""
+CLIMB = 0.2
+CLIMB_LIMIT = 0.15
+LEAVE_FLUID = 0.3
+"""Upward speed at the edge of a fluid: one climbs out."""
+EDGE = 0.05
+"""Steps in which sneaking shortens a move that would end over an edge."""
+WEB, WEB_DOWN, SOUL_SAND = 0.25, 0.05, 0.4
+
+
+@jit
+def turn(world: World, yaw: float, pitch: float) -> None:
+    """Turn the look by degrees; yaw comes out in [-180, 180), pitch in [-90, 90]. Not a number turns nothing."""
+    p = world.player[0]
+    if math.isfinite(yaw):
+        p.yaw = (p.yaw + yaw + 180.0) % 360.0 - 180.0
+    if math.isfinite(pitch):
+        p.pitch = min(90.0, max(-90.0, p.pitch + pitch))
+
+
+@jit
+def exhaust(world: World, amount: float) -> None:
+    """Tire the player; it counts up to 40 at once."""
+    p = world.player[0]
+    p.exhaustion = min(40.0, p.exhaustion + amount)
+
+
+@jit
+def _accelerate(world: World, strafe: float, forward: float, amount: float) -> None:
+    """Push the player the way the input says, seen along the look (``Entity.moveRelative``)."""
+    p = world.player[0]
+    length = strafe * strafe + forward * forward
+    if length < 1e-4:
+        return
+    scale = amount / max(1.0, math.sqrt(length))
+    sin, cos = math.sin(math.radians(p.yaw)), math.cos(math.radians(p.yaw))
+    p.vx += (strafe * cos - forward * sin) * scale
+    p.vz += (forward * cos + strafe * sin) * scale
+
+
+@jit
+def _over_edge(world: World, dx: float, dz: float) -> bool:
+    """Whether a body moved so would have nothing within a block below its feet."""
+    p = world.player[0]
+    return not overlaps(world.blocks, p.x + dx, p.y - 1.0, p.z + dz, HALF, PLAYER_HEIGHT)
+
+
+@jit
+def _shorten(move: float) -> float:
+    return 0.0 if abs(move) <= EDGE else move - EDGE if move > 0 else move + EDGE
+
+
+@jit
+def move(world: World, dx: float, dy: float, dz: float) -> None:
+    """Move the player's body, stopped by blocks, onto steps of up to 0.6, when sneaking not over edges.
+
+    Sets ``on_ground``, ``bumped`` and ``fall``, and takes the speed along the axes it was stopped on.
+    """
+    p = world.player[0]
+    blocks = world.blocks
+    if p.on_ground and p.sneaking:
+        while dx != 0.0 and _over_edge(world, dx, 0.0):
+            dx = _shorten(dx)
+        while dz != 0.0 and _over_edge(world, 0.0, dz):
+            dz = _shorten(dz)
+        while dx != 0.0 and dz != 0.0 and _over_edge(world, dx, dz):
+            dx, dz = _shorten(dx), _shorten(dz)
+    start_x, start_y, start_z = p.x, p.y, p.z
+    x, y, z = slide(blocks, start_x, start_y, start_z, HALF, PLAYER_HEIGHT, dx, dy, dz)
+    landed = dy < 0 and y != start_y + dy
+    if (p.on_ground or landed) and (x != start_x + dx or z != start_z + dz):
+        low, high = (start_x - HALF, start_y, start_z - HALF), (start_x + HALF, start_y + PLAYER_HEIGHT, start_z + HALF)
+        up = limit(blocks, 1, STEP_HEIGHT, low, high)
+        step_x, step_y, step_z = slide(blocks, start_x, start_y + up, start_z, HALF, PLAYER_HEIGHT, dx, 0.0, dz)
+        step_x, step_y, step_z = slide(blocks, step_x, step_y, step_z, HALF, PLAYER_HEIGHT, 0.0, min(dy, 0.0) - up, 0.0)
+        if abs(step_x - start_x) + abs(step_z - start_z) > abs(x - start_x) + abs(z - start_z):
+            x, y, z = step_x, step_y, step_z
+    stopped_x, stopped_z = x != start_x + dx, z != start_z + dz
+    stopped_y = landed or (dy != 0.0 and y != start_y + dy)
+    p.bumped = stopped_x or stopped_z
+    p.on_ground = stopped_y and dy < 0
+    if stopped_x:
+        p.vx = 0.0
+    if stopped_z:
+        p.vz = 0.0
+    if stopped_y:
+        p.vy = 0.0
+    if y < start_y:
+        p.fall += start_y - y
+    p.x, p.y, p.z = x, y, z
+
+
+@jit
+def _sprint(world: World, forward: float, wanted: bool) -> None:
+    """Begin or end a sprint: it goes on without the key until the way forward is barred or hunger comes."""
+    p = world.player[0]
+    able = forward >= SPRINT_INPUT and p.food > SPRINT_FOOD and p.use_ticks == 0
+    if p.sprinting:
+        p.sprinting = able and not p.bumped
+    elif wanted and able:
+        p.sprinting = True
+
+
+@jit
+def _jump(world: World) -> None:
+    p = world.player[0]
+    p.vy = JUMP_SPEED
+    p.jump_delay = JUMP_DELAY
+    if p.sprinting:
+        p.vx -= math.sin(math.radians(p.yaw)) * SPRINT_JUMP_BOOST
+        p.vz += math.cos(math.radians(p.yaw)) * SPRINT_JUMP_BOOST
+    exhaust(world, EXHAUSTION_SPRINT_JUMP if p.sprinting else EXHAUSTION_JUMP)
+
+
+@jit
+def _free(world: World, x: float, y: float, z: float) -> bool:
+    """Whether a body there would touch neither block nor fluid."""
+    for cx in range(int(math.floor(x - HALF)), int(math.ceil(x + HALF))):
+        for cz in range(int(math.floor(z - HALF)), int(math.ceil(z + HALF))):
+            for cy in range(int(math.floor(y)), int(math.ceil(y + PLAYER_HEIGHT))):
+                if LIQUID[block_at(world.blocks, cx, cy, cz)]:
+                    return False
+    return not overlaps(world.blocks, x, y, z, HALF, PLAYER_HEIGHT)
+
+
+@jit
+def _swim(world: World, strafe: float, forward: float, drag: float) -> None:
+    """A tick in a fluid: slow, sinking, out over its edge where a wall is in the way."""
+    p = world.player[0]
+    before = p.y
+    _accelerate(world, strafe, forward, AIR_ACCELERATION)
+    move(world, p.vx, p.vy, p.vz)
+    p.vx *= drag
+    p.vy = p.vy * drag - FLUID_GRAVITY
+    p.vz *= drag
+    # Free of blocks and of fluids a little higher up: there is the shore.
+    if p.bumped and _free(world, p.x + p.vx, before + p.vy + STEP_HEIGHT, p.z + p.vz):
+        p.vy = LEAVE_FLUID
+
+
+@jit
+def _walk(world: World, strafe: float, forward: float, marks: int) -> None:
+    """A tick on the ground or in the air."""
+    p = world.player[0]
+    drag = GROUND_DRAG
+    if p.on_ground:
+        below = block_at(world.blocks, int(math.floor(p.x)), int(math.floor(p.y - 1.0)), int(math.floor(p.z)))
+        drag *= SLIPPERINESS[below]
+        pace = WALK_ACCELERATION * (SPRINT_FACTOR if p.sprinting else 1.0)
+        _accelerate(world, strafe, forward, pace * GROUND_FACTOR / (drag * drag * drag))
+    else:
+        # Steering in the air is 30 % stronger in a sprint, as walking is.
+        _accelerate(world, strafe, forward, AIR_ACCELERATION * (SPRINT_FACTOR if p.sprinting else 1.0))
+    ladder = climbs(world)
+    if ladder:
+        p.vx = min(CLIMB_LIMIT, max(-CLIMB_LIMIT, p.vx))
+        p.vz = min(CLIMB_LIMIT, max(-CLIMB_LIMIT, p.vz))
+        p.fall = 0.0
+        p.vy = max(p.vy, 0.0 if p.sneaking else -CLIMB_LIMIT)
+    if marks & IN_WEB:
+        p.fall = 0.0
+        move(world, p.vx * WEB, p.vy * WEB_DOWN, p.vz * WEB)
+        p.vx = p.vy = p.vz = 0.0
+    else:
+        move(world, p.vx, p.vy, p.vz)
+    if marks & ON_SOUL_SAND:
+        p.vx *= SOUL_SAND
+        p.vz *= SOUL_SAND
+    if ladder and p.bumped:
+        p.vy = CLIMB
+    p.vy = (p.vy - GRAVITY) * AIR_DRAG
+    p.vx *= drag
+    p.vz *= drag
+
+
+@jit
+def step_player(world: World, action: NDArray[np.void]) -> int:
+    """Move the player by one tick of input; what their body touched before (``touch.touched``)."""
+    p, a = world.player[0], action[0]
+    marks = touched(world)
+    p.in_water, p.in_lava = marks & IN_WATER > 0, marks & IN_LAVA > 0
+    p.sneaking = a.sneak
+    factor = (SNEAK_FACTOR if a.sneak else 1.0) * (EAT_FACTOR if p.use_ticks > 0 else 1.0)
+    forward = min(1.0, max(-1.0, float(a.forward))) * factor
+    strafe = min(1.0, max(-1.0, float(a.strafe))) * factor
+    _sprint(world, forward, a.sprint)
+    if p.in_water:
+        p.fall = 0.0
+        fx, fy, fz = current(world, int(math.floor(p.x)), int(math.floor(p.y)), int(math.floor(p.z)))
+        p.vx += fx * CURRENT
+        p.vy += fy * CURRENT
+        p.vz += fz * CURRENT
+    elif p.in_lava:
+        p.fall *= 0.5
+    if abs(p.vx) < STILL:
+        p.vx = 0.0
+    if abs(p.vy) < STILL:
+        p.vy = 0.0
+    if abs(p.vz) < STILL:
+        p.vz = 0.0
+    p.jump_delay = max(0, p.jump_delay - 1) if a.jump else 0
+    if a.jump:
+        if p.in_water or p.in_lava:
+            p.vy += SWIM_UP
+        elif p.on_ground and p.jump_delay == 0:
+            _jump(world)
+    strafe, forward = strafe * INPUT_FACTOR, forward * INPUT_FACTOR
+    x, y, z, grounded = p.x, p.y, p.z, p.on_ground
+    if p.in_water:
+        _swim(world, strafe, forward, WATER_DRAG)
+        way = math.sqrt((p.x - x) ** 2 + (p.z - z) ** 2 + ((p.y - y) ** 2 if head_in(world, WATER) else 0.0))
+        exhaust(world, EXHAUSTION_SWIM * way)
+    elif p.in_lava:
+        _swim(world, strafe, forward, LAVA_DRAG)
+    else:
+        _walk(world, strafe, forward, marks)
+        if grounded and p.sprinting:
+            exhaust(world, EXHAUSTION_SPRINT * math.hypot(p.x - x, p.z - z))
+    return marks

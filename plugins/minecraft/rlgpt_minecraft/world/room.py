@@ -1,0 +1,114 @@
+"""Whether a block may be somewhere: who stands there, and what it would stand on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world.blocks import (
+    AIR,
+    BLOCKS_MOVEMENT,
+    CACTUS,
+    FULL,
+    HALF,
+    LAVA,
+    LIQUID,
+    ON,
+    REEDS,
+    SUPPORTS,
+    TABLE,
+    TOP,
+    WATER,
+)
+from rlgpt_minecraft.world.collide import block_at
+from rlgpt_minecraft.world.constants import PLAYER_HEIGHT, PLAYER_WIDTH
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.kinds import HALF as MOB_HALF
+from rlgpt_minecraft.world.kinds import TALL as MOB_TALL
+from rlgpt_minecraft.world.loot import TALL
+from rlgpt_minecraft.world.state import MOBS, World
+
+NONE, ON_SOIL, ON_DESERT, ON_CACTUS, ON_REEDS, ON_FULL, ON_ANY, ON_WATER, ON_LOWER_HALF = range(9)
+WALLS = SUPPORTS.index("wall_east")
+assert SUPPORTS[:WALLS] == ("none", "soil", "desert", "cactus", "reeds", "full", "any", "water", "double_plant")
+assert SUPPORTS[WALLS:] == ("wall_east", "wall_west", "wall_south", "wall_north")
+
+
+def _among(*names: str) -> NDArray[np.bool_]:
+    chosen = np.array([block.name in names for block in TABLE])
+    chosen.flags.writeable = False
+    return chosen
+
+
+SOIL = _among("grass block", "dirt", "farmland")
+DESERT = _among("sand", "hardened clay", "stained clay", "dirt")
+BANK = _among("grass block", "dirt", "sand")
+SANDY = _among("sand")
+TORCH_TOP = FULL | np.array(
+    [block.name.endswith(("glass", "fence")) or block.name == "cobblestone wall" for block in TABLE]
+)
+"""What carries a torch without being a whole cube."""
+TORCH_TOP.flags.writeable = False
+IS_TORCH = _among("torch", "redstone torch")
+
+
+@part
+def _meets(
+    x: float, y: float, z: float, half: float, tall: float, cx: int, cy: int, cz: int, top: float, wide: float
+) -> bool:
+    """Whether a body shares more than a surface with the box of a cell."""
+    apart = half + wide
+    return abs(x - cx - 0.5) < apart and abs(z - cz - 0.5) < apart and y < cy + top and y + tall > cy
+
+
+@jit
+def occupied(world: World, x: int, y: int, z: int, block: int) -> bool:
+    """Whether the player or a mob stands where ``block`` would be in a cell."""
+    top, wide = TOP[block], HALF[block]
+    if top <= 0:
+        return False
+    p = world.player[0]
+    if _meets(p.x, p.y, p.z, PLAYER_WIDTH / 2, PLAYER_HEIGHT, x, y, z, top, wide):
+        return True
+    for i in range(MOBS):
+        m = world.mobs[i]
+        if m.kind != 0 and _meets(m.x, m.y, m.z, MOB_HALF[m.kind], MOB_TALL[m.kind], x, y, z, top, wide):
+            return True
+    return False
+
+
+@part
+def _beside(world: World, x: int, y: int, z: int, what: int) -> bool:
+    """Whether a cell has ``what`` at one of its four sides; -1 asks for anything that blocks the way, or lava."""
+    for face in range(4):
+        there = block_at(world.blocks, x + (face == 0) - (face == 1), y, z + (face == 2) - (face == 3))
+        if there == what or (what < 0 and (BLOCKS_MOVEMENT[there] or there == LAVA)):
+            return True
+    return False
+
+
+@jit
+def stands(world: World, x: int, y: int, z: int, block: int) -> bool:
+    """Whether ``block`` finds in a cell what it needs to stay there (``blocks.SUPPORTS``)."""
+    need = ON[block]
+    if need == NONE:
+        return True
+    if need >= WALLS:
+        way = need - WALLS
+        return bool(FULL[block_at(world.blocks, x - (way == 0) + (way == 1), y, z - (way == 2) + (way == 3))])
+    under = block_at(world.blocks, x, y - 1, z)
+    if need == ON_SOIL:
+        return bool(SOIL[under])
+    if need == ON_DESERT:
+        return bool(DESERT[under])
+    if need == ON_CACTUS:
+        return bool((under == CACTUS or SANDY[under]) and not _beside(world, x, y, z, -1))
+    if need == ON_REEDS:
+        return bool(under == REEDS or (BANK[under] and _beside(world, x, y - 1, z, WATER)))
+    if need == ON_ANY:
+        return bool(under != AIR and not LIQUID[under])
+    if need == ON_WATER:
+        return bool(under == WATER and world.level[x, y - 1, z] == 0)
+    if need == ON_LOWER_HALF:
+        return bool(TALL[under])
+    return bool(TORCH_TOP[under] if IS_TORCH[block] else FULL[under])

@@ -1,0 +1,62 @@
+"""One tick of the world, in the game's order.
+
+What the player does with their hands is decided by what was under the cross-hair after they turned and before they moved:
+what the last observation showed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world.clock import step_clock
+from rlgpt_minecraft.world.dig import dig, stop_digging
+from rlgpt_minecraft.world.drops import throw
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.life import step_life
+from rlgpt_minecraft.world.light import settle
+from rlgpt_minecraft.world.place import use_on_block
+from rlgpt_minecraft.world.player import step_player, turn
+from rlgpt_minecraft.world.state import CHUNK, World
+from rlgpt_minecraft.world.updates import run_updates
+
+NOTHING = -1
+
+
+@part
+def _forget_events(world: World) -> None:
+    e = world.events[0]
+    e.broke = e.placed = e.hit_mob = e.killed_mob = e.ate = e.milked = e.sheared = NOTHING
+    e.used = False
+
+
+@part
+def _hands(world: World, action: NDArray[np.void]) -> None:
+    """What the player attacks, digs at, uses and throws."""
+    p, a = world.player[0], action[0]
+    if a.attack and p.use_ticks == 0:
+        dig(world)
+    else:
+        stop_digging(world)
+    p.attack_held = a.attack
+    if a.use:
+        use_on_block(world)
+    if a.drop:
+        throw(world)
+
+
+@jit
+def tick(world: World, action: NDArray[np.void]) -> None:
+    """A twentieth of a second. ``action``: ACTION ``(1,)``. Once the player is dead, the world goes on without them."""
+    p, a = world.player[0], action[0]
+    settle(world)
+    _forget_events(world)
+    if not p.dead:
+        turn(world, a.yaw, a.pitch)
+        _hands(world, action)
+        step_player(world, action)
+    run_updates(world)
+    step_life(world)
+    step_clock(world)

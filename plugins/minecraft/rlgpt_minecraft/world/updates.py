@@ -1,0 +1,93 @@
+"""Blocks that look around themselves after something changed beside them, in their turn and so many a tick.
+
+The queue is a ring; what is not due yet goes to its end. What had no room in it (``clock.overflow``) is found again: slice
+by slice everything around the player that would move is queued anew.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rlgpt_minecraft.world.blocks import AIR, DELAY, FALLS, LIQUID
+from rlgpt_minecraft.world.collide import block_at
+from rlgpt_minecraft.world.edit import queue_update
+from rlgpt_minecraft.world.falling import update_falling
+from rlgpt_minecraft.world.fluids import update_fluid
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.loot import break_block
+from rlgpt_minecraft.world.room import stands
+from rlgpt_minecraft.world.state import CHUNK, HEIGHT, QUEUE, SIZE, World
+
+LOOKED = 512
+"""Entries that a tick looks at."""
+DONE = 64
+"""Updates that a tick does."""
+SWEPT = 32
+"""Columns, each way of a square around the player, that are searched after the queue was full."""
+SWEEP_TICKS = SWEPT * SWEPT
+"""One column a tick."""
+
+
+@part
+def _update(world: World, x: int, y: int, z: int) -> None:
+    block = int(world.blocks[x, y, z])
+    if LIQUID[block]:
+        update_fluid(world, x, y, z)
+    elif FALLS[block]:
+        update_falling(world, x, y, z)
+    elif not stands(world, x, y, z, block):
+        break_block(world, x, y, z, AIR, True)
+
+
+@part
+def _uneasy(world: World, x: int, y: int, z: int, block: int) -> bool:
+    """Whether a block would do something if it were asked."""
+    under = block_at(world.blocks, x, y - 1, z)
+    if FALLS[block]:
+        return bool(under == AIR or LIQUID[under])
+    if not LIQUID[block]:
+        return not stands(world, x, y, z, block)
+    if world.level[x, y, z] > 0 or under == AIR:
+        return True
+    for face in range(4):
+        if block_at(world.blocks, x + (face == 0) - (face == 1), y, z + (face == 2) - (face == 3)) == AIR:
+            return True
+    return False
+
+
+@part
+def _sweep(world: World) -> None:
+    """Search one column for what was forgotten."""
+    clock, p = world.clock[0], world.player[0]
+    clock.sweep -= 1
+    x = int(math.floor(p.x)) - SWEPT // 2 + clock.sweep % SWEPT
+    z = int(math.floor(p.z)) - SWEPT // 2 + clock.sweep // SWEPT
+    if not (0 <= x < SIZE and 0 <= z < SIZE) or not world.made[x // CHUNK, z // CHUNK]:
+        return
+    for y in range(HEIGHT):
+        block = int(world.blocks[x, y, z])
+        if DELAY[block] > 0 and _uneasy(world, x, y, z, block):
+            queue_update(world, x, y, z, int(DELAY[block]))
+
+
+@jit
+def run_updates(world: World) -> None:
+    """Do what is due of the queue: at most ``DONE`` updates."""
+    clock = world.clock[0]
+    waiting = (clock.queue_end - clock.queue_start) % QUEUE
+    done = 0
+    for _ in range(min(waiting, LOOKED)):
+        if done >= DONE:
+            break
+        entry = world.queue[clock.queue_start]
+        x, y, z, due = int(entry.x), int(entry.y), int(entry.z), int(entry.due)
+        clock.queue_start = (clock.queue_start + 1) % QUEUE
+        if due > clock.tick:
+            queue_update(world, x, y, z, due - clock.tick)
+        else:
+            _update(world, x, y, z)
+            done += 1
+    if clock.overflow > 0:
+        clock.overflow, clock.sweep = 0, SWEEP_TICKS
+    if clock.sweep > 0 and waiting < QUEUE // 2:
+        _sweep(world)
