@@ -1,6 +1,6 @@
 """Numbers of the game that are no property of a block, an item or a mob.
 
-Read from ``data/constants.csv``, each with its source there; lengths in blocks, speeds in blocks a tick, times in ticks.
+Read from ``data/constants.csv``, each with its source there: lengths in blocks, speeds in blocks a tick, times in ticks.
 Kernels take them in as constants.
 """
 

@@ -1,0 +1,114 @@
+"""The biomes of the Overworld: what grows on each and how high it lies, as arrays by the game's id, and which is where.
+
+Read from ``data/biomes.csv``, whose first lines name the sources.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from rlgpt.errors import UnknownNameError
+
+from rlgpt_minecraft.names import rows
+from rlgpt_minecraft.world.blocks import ID as BLOCK
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.noise import flat_noise, salted
+from rlgpt_minecraft.world.rng import at
+
+TREES: Final = ("oak", "birch", "spruce", "jungle", "acacia", "dark_oak")
+FLORAS: Final = (
+    *("plain", "sunflower", "forest", "desert", "hills", "taiga", "swamp", "jungle", "savanna", "mushroom"),
+)
+_ROWS: Final = rows("biomes.csv")
+NAMES: Final = {int(row["id"]): row["name"] for row in _ROWS}
+"""The game's id -> MineDojo's name."""
+ID: Final = {name: number for number, name in NAMES.items()}
+
+BASE, VARIATION, TEMPERATURE, RAINFALL, TREES_A_CHUNK, GRASS, FLOWERS = (np.zeros(256) for _ in range(7))
+TOP, FILLER, FLORA = (np.zeros(256, np.int64) for _ in range(3))
+TREE_SHARE = np.zeros((256, len(TREES)))
+"""How likely each kind of tree is at most: rows grow to 1."""
+for _row in _ROWS:
+    _id = int(_row["id"])
+    for _array, _column in (
+        *((BASE, "base"), (VARIATION, "variation"), (TEMPERATURE, "temperature"), (RAINFALL, "rainfall")),
+        *((TREES_A_CHUNK, "trees"), (GRASS, "grass"), (FLOWERS, "flowers")),
+    ):
+        _array[_id] = float(_row[_column])
+    TOP[_id], FILLER[_id], FLORA[_id] = BLOCK[_row["top"]], BLOCK[_row["filler"]], FLORAS.index(_row["flora"])
+    for _part in _row["kinds"].split():
+        _kind, _weight = _part.split(":")
+        TREE_SHARE[_id, TREES.index(_kind)] = float(_weight)
+    TREE_SHARE[_id] = np.cumsum(TREE_SHARE[_id]) / TREE_SHARE[_id].sum()
+
+COLD, MILD, HOT = (
+    np.array([ID[name] for name, weight in weights for _ in range(weight)])
+    for weights in (
+        (("taiga", 4), ("ice_plains", 2), ("cold_taiga", 2), ("ice_mountains", 1), ("extreme_hills", 2)),
+        (
+            *(("plains", 7), ("forest", 8), ("birch_forest", 4), ("extreme_hills", 5), ("swampland", 2)),
+            *(("roofed_forest", 1), ("flower_forest", 1), ("sunflower_plains", 1)),
+        ),
+        (("desert", 5), ("savanna", 3), ("plains", 3), ("jungle", 2), ("mesa", 1)),
+    )
+)
+"""What a cell of the map may be in each climate, in proportion."""
+CELL: Final = 104
+"""Columns between the middles of neighbouring cells of the map."""
+OCEAN, BEACH, RIVER, FROZEN_RIVER, STONE_BEACH = (
+    ID[name] for name in ("ocean", "beach", "river", "frozen_river", "stone_beach")
+)
+FREEZES: Final = 0.15
+"""Below this temperature water freezes and rain is snow (Minecraft wiki: Biome)."""
+
+
+def biome_id(biome: str | None) -> int:
+    """The id of a biome by name, -1 for none.
+
+    :raises UnknownNameError: the world has no such biome: those of Nether and End are missing.
+    """
+    if biome is None:
+        return -1
+    if biome not in ID:
+        raise UnknownNameError("biome", biome, ID, "The world has the biomes of the Overworld.")
+    return ID[biome]
+
+
+@part
+def _cell_biome(seed: np.uint64, cell_x: int, cell_z: int) -> int:
+    """The biome of a cell: a climate that changes over several cells, and one of its biomes."""
+    warmth = flat_noise(salted(seed, 3), cell_x / 2.6 + 0.37, cell_z / 2.6 + 0.71)
+    chance = at(seed, 4, cell_x, cell_z)
+    if warmth < -0.3:
+        return int(COLD[int(chance * len(COLD))])
+    if warmth > 0.25:
+        return int(HOT[int(chance * len(HOT))])
+    return int(MILD[int(chance * len(MILD))])
+
+
+@jit
+def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
+    """The biome of a column: ``fixed``, or, where that is -1, of a map of cells, rivers, shores and seas."""
+    if fixed >= 0:
+        return fixed
+    sea = flat_noise(salted(seed, 0), x / 230.0 + 0.5, z / 230.0 + 0.5)
+    if sea < -0.5:
+        return OCEAN
+    warp = salted(seed, 1)
+    wx = x + 14.0 * flat_noise(warp, x / 31.0, z / 31.0)
+    wz = z + 14.0 * flat_noise(warp, x / 31.0 + 97.3, z / 31.0 + 41.9)
+    column, row = int(wx // CELL), int(wz // CELL)
+    best, best_x, best_z = 1e18, column, row
+    for cell_x in range(column - 1, column + 2):
+        for cell_z in range(row - 1, row + 2):
+            dx = wx - (cell_x + 0.15 + 0.7 * at(seed, 5, cell_x, cell_z)) * CELL
+            dz = wz - (cell_z + 0.15 + 0.7 * at(seed, 6, cell_x, cell_z)) * CELL
+            if dx * dx + dz * dz < best:
+                best, best_x, best_z = dx * dx + dz * dz, cell_x, cell_z
+    biome = _cell_biome(seed, best_x, best_z)
+    if sea < -0.44:
+        return STONE_BEACH if BASE[biome] > 0.8 else BEACH
+    if abs(flat_noise(salted(seed, 2), wx / 170.0 + 0.5, wz / 170.0 + 0.5)) < 0.035:
+        return FROZEN_RIVER if TEMPERATURE[biome] < FREEZES else RIVER
+    return biome

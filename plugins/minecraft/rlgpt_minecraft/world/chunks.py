@@ -1,0 +1,197 @@
+"""Making the land, chunk by chunk, where it is wanted. It depends on seed, biome wanted and place alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from rlgpt.errors import ConfigError
+
+from rlgpt_minecraft.world.biomes import biome_at, biome_id
+from rlgpt_minecraft.world.blocks import AIR, CACTUS, FULL, LIQUID, OPACITY, TOP
+from rlgpt_minecraft.world.caves import carve, fill_pool, limits
+from rlgpt_minecraft.world.constants import SEA_LEVEL
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.light import light_region
+from rlgpt_minecraft.world.ores import veins
+from rlgpt_minecraft.world.plants import plant
+from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
+from rlgpt_minecraft.world.terrain import WIDE, cover, lattice, shape
+from rlgpt_minecraft.world.trees import plant_trees
+
+CHUNKS = SIZE // CHUNK
+SPAWN_CHUNKS = 3
+"""Chunks around a new player, each way, that are made at once."""
+
+
+@jit
+def land(
+    seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, chunk: NDArray[np.uint8], biome: NDArray[np.uint8]
+) -> None:
+    """One chunk, into ``chunk`` ``(CHUNK, CHUNK, HEIGHT)``, x, z, y, zeros before, and ``biome`` ``(CHUNK, CHUNK)``."""
+    west, north = chunk_x * CHUNK, chunk_z * CHUNK
+    for dx in range(CHUNK):
+        for dz in range(CHUNK):
+            biome[dx, dz] = biome_at(seed, west + dx, north + dz, fixed)
+    surface = np.empty((WIDE, WIDE), np.int64)
+    ceiling = np.empty((CHUNK, CHUNK), np.int64)
+    shape(lattice(seed, fixed, chunk_x, chunk_z), chunk, surface)
+    cover(seed, west, north, chunk, biome)
+    fill_pool(seed, chunk_x, chunk_z, chunk, surface, biome)
+    limits(seed, chunk_x, chunk_z, surface, ceiling)
+    carve(seed, chunk_x, chunk_z, chunk, ceiling)
+    veins(seed, chunk_x, chunk_z, chunk, biome)
+    plant_trees(seed, fixed, chunk_x, chunk_z, chunk, surface)
+    plant(seed, west, north, chunk, biome)
+
+
+@jit
+def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
+    """Make and light what is missing of the chunks at most ``radius_chunks`` from a column's own; how many it was."""
+    middle_x, middle_z, count = x // CHUNK, z // CHUNK, 0
+    low_x, low_z, high_x, high_z = SIZE, SIZE, 0, 0
+    for chunk_x in range(max(middle_x - radius_chunks, 0), min(middle_x + radius_chunks + 1, CHUNKS)):
+        for chunk_z in range(max(middle_z - radius_chunks, 0), min(middle_z + radius_chunks + 1, CHUNKS)):
+            if world.made[chunk_x, chunk_z]:
+                continue
+            chunk = np.zeros((CHUNK, CHUNK, HEIGHT), np.uint8)
+            biome = np.empty((CHUNK, CHUNK), np.uint8)
+            clock = world.clock[0]
+            land(clock.seed, int(clock.biome), chunk_x, chunk_z, chunk, biome)
+            west, north = chunk_x * CHUNK, chunk_z * CHUNK
+            for dx in range(CHUNK):
+                for y in range(HEIGHT):
+                    for dz in range(CHUNK):
+                        world.blocks[west + dx, y, north + dz] = chunk[dx, dz, y]
+                for dz in range(CHUNK):
+                    world.biome[west + dx, north + dz] = biome[dx, dz]
+                    top = HEIGHT - 1
+                    while top >= 0 and OPACITY[chunk[dx, dz, top]] == 0:
+                        top -= 1
+                    world.top[west + dx, north + dz] = top
+            world.made[chunk_x, chunk_z] = True
+            count += 1
+            low_x, low_z = min(low_x, west), min(low_z, north)
+            high_x, high_z = max(high_x, west + CHUNK), max(high_z, north + CHUNK)
+    if count > 0:
+        light_region(world, low_x, low_z, high_x, high_z)
+    return count
+
+
+@part
+def _stands(world: World, x: int, z: int) -> int:
+    """The layer for a player's feet in a column, -1 where it is not safe: dry ground, open sky, nothing that hurts."""
+    y = int(world.top[x, z])
+    if y < SEA_LEVEL - 1 or y > HEIGHT - 4 or not FULL[world.blocks[x, y, z]]:
+        return -1
+    for layer in range(y + 1, y + 3):
+        if TOP[world.blocks[x, layer, z]] > 0.0:
+            return -1
+    for i in range(-2, 3):
+        for k in range(-2, 3):
+            for layer in range(y - 1, y + 3):
+                block = world.blocks[x + i, layer, z + k]
+                if LIQUID[block] or block == CACTUS:
+                    return -1
+    return y + 1
+
+
+@part
+def _place(world: World, x: int, y: int, z: int) -> None:
+    player = world.player[0]
+    player.x, player.y, player.z = x + 0.5, float(y), z + 0.5
+    player.spawn_x, player.spawn_y, player.spawn_z = player.x, player.y, player.z
+    player.vx = player.vy = player.vz = player.fall = 0.0
+    player.on_ground = True
+    ensure(world, x, z, SPAWN_CHUNKS)
+
+
+@jit
+def spawn(world: World) -> bool:
+    """Put the player on safe ground, the nearest to the middle, to which they will come back, and make the land around.
+
+    False where there is none in the whole world, as in a sea: then they begin in the middle, on water or ground.
+    """
+    middle = SIZE // 2
+    for ring in range(0, middle - CHUNK, 4):
+        for i in range(-ring, ring + 1, 4):
+            for k in range(-ring, ring + 1, 4 if abs(i) == ring else max(2 * ring, 1)):
+                x, z = middle + i + 2, middle + k + 2
+                # whether it is safe is asked of columns two away
+                if not (2 <= x % CHUNK < CHUNK - 2 and 2 <= z % CHUNK < CHUNK - 2):
+                    continue
+                ensure(world, x, z, 0)
+                y = _stands(world, x, z)
+                if y >= 0:
+                    _place(world, x, y, z)
+                    return True
+    _place(world, middle, max(int(world.top[middle, middle]) + 1, SEA_LEVEL), middle)
+    return False
+
+
+@jit
+def _clear(world: World) -> None:
+    """Empty the chunks that were made, and no others: memory that was never written stays untaken."""
+    for chunk_x in range(CHUNKS):
+        for chunk_z in range(CHUNKS):
+            if not world.made[chunk_x, chunk_z]:
+                continue
+            west, north = chunk_x * CHUNK, chunk_z * CHUNK
+            for x in range(west, west + CHUNK):
+                for y in range(HEIGHT):
+                    for z in range(north, north + CHUNK):
+                        world.blocks[x, y, z] = AIR
+                        world.light[x, y, z] = 0
+                        if world.level[x, y, z] != 0:
+                            world.level[x, y, z] = 0
+                for z in range(north, north + CHUNK):
+                    world.top[x, z], world.biome[x, z] = -1, 0
+            world.made[chunk_x, chunk_z] = False
+
+
+def generate(seed: int, biome: str | None = None) -> World:
+    """A world with a player on safe ground and the land around them.
+
+    :param biome: MineDojo's name of the only biome; None: as the seed has it.
+    :raises UnknownNameError: the world has no such biome.
+    """
+    fixed = biome_id(biome)
+    world = empty(seed)
+    world.clock["biome"] = fixed
+    spawn(world)
+    return world
+
+
+def reset_world(world: World, seed: int, biome: str | None = None) -> None:
+    """Make of ``world`` what ``generate(seed, biome)`` gives, without taking its memory anew.
+
+    :raises UnknownNameError: the world has no such biome; ``world`` is as it was.
+    """
+    fixed = biome_id(biome)
+    _clear(world)
+    new = empty(seed)
+    for name in ("slots", "mobs", "drops", "queue", "relit", "kills", "player", "clock", "events"):
+        getattr(world, name)[...] = getattr(new, name)
+    world.clock["biome"] = fixed
+    spawn(world)
+
+
+def flat(seed: int, layers: Sequence[int], biome: str = "plains") -> World:
+    """A level world, all of it made: ``layers`` are blocks, the lowest first.
+
+    :raises ConfigError: no layer, or more than there is room for.
+    :raises UnknownNameError: the world has no such biome.
+    """
+    if not 0 < len(layers) <= HEIGHT - 8:
+        raise ConfigError(f"a flat world of {len(layers)} layers; from 1 to {HEIGHT - 8} have room.")
+    fixed = biome_id(biome)
+    world = empty(seed)
+    world.clock["biome"] = fixed
+    for y, block in enumerate(layers):
+        world.blocks[:, y, :] = block
+        if OPACITY[block] > 0:
+            world.top[...] = y
+    world.biome[...], world.made[...] = fixed, True
+    spawn(world)
+    return world
