@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from rlgpt_minecraft.world.inventory import put, remove
-from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.rng import uniform
 from rlgpt_minecraft.world.state import DROPS, SLOTS, World
 
@@ -18,7 +18,7 @@ DELAY = 10
 THROWN_DELAY = 40
 
 
-@jit
+@part
 def add(world: World, item: int, quantity: int, variant: int, damage: int, delay: int) -> int:
     """Make a drop at the world's corner and say its place in ``world.drops``; with no room the oldest one goes."""
     index = 0
@@ -34,7 +34,7 @@ def add(world: World, item: int, quantity: int, variant: int, damage: int, delay
     return index
 
 
-@jit
+@part
 def spill(world: World, x: float, y: float, z: float, item: int, quantity: int, variant: int, damage: int) -> None:
     """Let something fall out at a place, with the little jump that blocks and mobs give it."""
     drop = world.drops[add(world, item, quantity, variant, damage, DELAY)]

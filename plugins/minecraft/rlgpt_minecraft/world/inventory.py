@@ -11,7 +11,7 @@ import numpy as np
 
 from rlgpt_minecraft.names import EQUIPMENT_SLOTS, WORN
 from rlgpt_minecraft.world.items import DURABILITY, ID, NAMES, STACK
-from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.state import SLOTS, World
 
 MAIN = 36
@@ -27,10 +27,11 @@ for _name, _slot in WORN.items():
     WEAR_SLOT[ID[_name]] = EQUIPMENT_SLOTS[_slot]
 
 
-@jit
+@part
 def matches(slot: Any, item: int, variant: int) -> bool:
     """Whether a slot holds ``item``; of this variant and unused, unless ``ANY``."""
-    return slot.quantity > 0 and slot.item == item and (variant == ANY or (slot.variant == variant and slot.damage == 0))
+    same = variant == ANY or (slot.variant == variant and slot.damage == 0)
+    return bool(same and slot.quantity > 0 and slot.item == item)
 
 
 @jit
@@ -77,7 +78,7 @@ def give(world: World, item: int, quantity: int, variant: int, damage: int) -> i
     return quantity
 
 
-@jit
+@part
 def remove(world: World, index: int, quantity: int) -> None:
     """Take ``quantity`` out of a slot that holds as many."""
     slot = world.slots[index]

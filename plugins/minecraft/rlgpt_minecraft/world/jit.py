@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., object])
 def digest(package: Path) -> str:
     """A digest of what kernels take in as constants: the tables and the modules that read them."""
     names = sorted(package.glob("data/*.csv")) + [
-        package / "world" / f"{name}.py" for name in ("state", "blocks", "items", "constants", "shapes")
+        package / "world" / f"{name}.py" for name in ("state", "blocks", "items", "kinds", "constants", "shapes")
     ]
     return hashlib.sha256(b"".join(path.read_bytes() for path in names)).hexdigest()
 

@@ -62,8 +62,15 @@ def _loot(text: str) -> Loot:
 def _kind(row: dict[str, str]) -> Kind:
     least, most = row["xp"].split("-")
     return Kind(
-        row["name"],
-        *(float(row[name]) for name in ("half", "tall", "eyes", "life", "armor", "speed", "flees", "sight")),
+        name=row["name"],
+        half=float(row["half"]),
+        tall=float(row["tall"]),
+        eyes=float(row["eyes"]),
+        life=float(row["life"]),
+        armor=float(row["armor"]),
+        speed=float(row["speed"]),
+        flees=float(row["flees"]),
+        sight=float(row["sight"]),
         burns=row["burns"] == "1",
         attack=float(row["attack"]),
         weight=int(row["weight"]),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rlgpt_minecraft.world.blocks import CRAFTING_TABLE, FURNACE, LIT_FURNACE
-from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.state import HEIGHT, SIZE, World
 
 REACH = 5
@@ -21,14 +21,14 @@ STRAIGHT = np.cos(np.radians(90 - 360 / 65536))
 """The game's table of cosines has 65,536 entries: below this a cosine is 0."""
 
 
-@jit
+@part
 def _angle(ax: float, ay: float, az: float, bx: float, by: float, bz: float) -> float:
     """Degrees between two vectors, the first of length 1."""
     cosine = (ax * bx + ay * by + az * bz) / np.sqrt(bx * bx + by * by + bz * bz)
     return float(np.degrees(np.arccos(min(1.0, cosine))))
 
 
-@jit
+@part
 def in_view(world: World, x: float, y: float, z: float) -> bool:
     """Whether a point, relative to the head, lies within the field of view as Malmo reckons it."""
     yaw, pitch = np.radians(world.player[0].yaw), np.radians(world.player[0].pitch)
@@ -44,7 +44,7 @@ def in_view(world: World, x: float, y: float, z: float) -> bool:
     tall = _angle(lx, ly, lz, x + side * lz, y, z - side * lx)
     wide = _angle(lx, ly, lz, x + above * lx * ly, y - above * level * level, z + above * ly * lz)
     aspect = world.clock[0].aspect
-    return wide <= min(1.0, aspect) * HALF_VIEW and tall <= min(1.0, 1 / aspect) * HALF_VIEW
+    return bool(wide <= min(1.0, aspect) * HALF_VIEW and tall <= min(1.0, 1 / aspect) * HALF_VIEW)
 
 
 @jit
@@ -57,7 +57,7 @@ def nearby(world: World) -> tuple[bool, bool]:
         for y in range(max(int(np.floor(hy)) - REACH, 0), min(int(np.floor(hy)) + REACH + 1, HEIGHT)):
             for z in range(max(int(np.floor(hz)) - REACH, 0), min(int(np.floor(hz)) + REACH + 1, SIZE)):
                 block = world.blocks[x, y, z]
-                if block == CRAFTING_TABLE or block == FURNACE or block == LIT_FURNACE:
+                if block in (CRAFTING_TABLE, FURNACE, LIT_FURNACE):
                     dx, dy, dz = x + 0.5 - hx, y + 0.5 - hy, z + 0.5 - hz
                     if dx * dx + dy * dy + dz * dz <= REACH * REACH and in_view(world, dx, dy, dz):
                         table, furnace = table or block == CRAFTING_TABLE, furnace or block != CRAFTING_TABLE

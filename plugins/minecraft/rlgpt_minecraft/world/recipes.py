@@ -22,7 +22,7 @@ from rlgpt_minecraft.names import CRAFTS, made, rows
 from rlgpt_minecraft.world.drops import toss
 from rlgpt_minecraft.world.inventory import ANY, ARMOUR_END, MAIN, give, matches, put, remove, take
 from rlgpt_minecraft.world.items import FUEL, ID, NAMES
-from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.nearby import nearby
 from rlgpt_minecraft.world.state import World
 
@@ -84,14 +84,14 @@ def _shown(name: str) -> Recipe:
     """The one recipe that MineDojo's mask looks at: the first that does not need what it makes."""
     smelted = made(name) == "furnace"
     fit = (recipe for recipe in RECIPES if recipe.item == ID[name] and recipe.smelted == smelted)
-    return next(recipe for recipe in fit if all(part.item != recipe.item for part in recipe.ingredients))
+    return next(recipe for recipe in fit if all(needed.item != recipe.item for needed in recipe.ingredients))
 
 
 def _matrix() -> np.ndarray[tuple[int, int], np.dtype[np.int16]]:
     matrix = np.zeros((len(CRAFT), len(NAMES)), np.int16)
     for row, name in enumerate(CRAFT):
-        for part in _shown(name).ingredients:
-            matrix[row, part.item] += part.quantity
+        for needed in _shown(name).ingredients:
+            matrix[row, needed.item] += needed.quantity
     return matrix
 
 
@@ -102,12 +102,12 @@ _LISTS = [_tried(name) for name in CRAFT]
 _WHERE = np.array([("hand", "table", "furnace").index(made(name)) for name in CRAFT], np.int64)
 _TRIED = np.array([n for tried in _LISTS for n in tried], np.int64)
 _TRIED_START = np.cumsum([0, *map(len, _LISTS)])
-_PARTS = np.array([part for recipe in RECIPES for part in recipe.ingredients], np.int64)
+_PARTS = np.array([needed for recipe in RECIPES for needed in recipe.ingredients], np.int64)
 _PARTS_START = np.cumsum([0, *(len(recipe.ingredients) for recipe in RECIPES)])
 _OUT = np.array([(r.item, r.quantity, r.variant, r.smelted) for r in RECIPES], np.int64)
 
 
-@jit
+@part
 def _has_parts(world: World, recipe: int) -> bool:
     for n in range(_PARTS_START[recipe], _PARTS_START[recipe + 1]):
         item, variant, needed = _PARTS[n]
@@ -128,7 +128,7 @@ def fuel(world: World) -> int:
     return total
 
 
-@jit
+@part
 def _burn(world: World) -> None:
     player = world.player[0]
     player.fuel_ticks -= COOKING
@@ -158,8 +158,8 @@ def craft(world: World, index: int) -> bool:
         recipe = _TRIED[n]
         item, quantity, variant, smelted = _OUT[recipe]
         if _has_parts(world, recipe) and (smelted == 0 or fuel(world) >= COOKING):
-            for part in range(_PARTS_START[recipe], _PARTS_START[recipe + 1]):
-                take(world, _PARTS[part, 0], _PARTS[part, 2], _PARTS[part, 1])
+            for i in range(_PARTS_START[recipe], _PARTS_START[recipe + 1]):
+                take(world, _PARTS[i, 0], _PARTS[i, 2], _PARTS[i, 1])
             if smelted == 1:
                 _burn(world)
             left = give(world, item, quantity, variant, 0)

@@ -1,0 +1,130 @@
+"""How a mob's body moves in one tick, as the game moves all that lives (``EntityLivingBase``, 1.11.2).
+
+Its legs push it ahead along its yaw; it climbs steps of 0.6, jumps up a block that is in its way, swims, falls, is
+pushed aside by others. Speeds: a walk adds ``0.98 * pace ** 2`` a tick on the ground and keeps 0.546 of what it has.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rlgpt_minecraft.world.blocks import LAVA, SLIPPERINESS, WATER
+from rlgpt_minecraft.world.collide import block_at, limit, overlaps, slide
+from rlgpt_minecraft.world.constants import (
+    AIR_ACCELERATION,
+    AIR_DRAG,
+    FLUID_GRAVITY,
+    GRAVITY,
+    GROUND_DRAG,
+    GROUND_FACTOR,
+    INPUT_FACTOR,
+    JUMP_SPEED,
+    LAVA_DRAG,
+    STEP_HEIGHT,
+    SWIM_UP,
+    WATER_DRAG,
+)
+from rlgpt_minecraft.world.jit import part
+from rlgpt_minecraft.world.kinds import CHICKEN, HALF, TALL
+from rlgpt_minecraft.world.rng import uniform
+from rlgpt_minecraft.world.state import World
+
+STILL = 0.003
+LEAVE_FLUID = 0.3
+FLUTTER = 0.6
+"""A chicken keeps so much of its speed downwards."""
+SHOVE = 0.05
+PADDLE = 0.8
+"""Chance of a stroke upwards in a fluid, each tick."""
+
+
+@part
+def block_of(world: World, x: float, y: float, z: float) -> int:
+    """The block that a point lies in."""
+    return block_at(world.blocks, math.floor(x), math.floor(y), math.floor(z))
+
+
+@part
+def _move(world: World, index: int) -> bool:
+    """Move by the speed it has, onto steps; whether a wall stopped it."""
+    m = world.mobs[index]
+    blocks, half, tall = world.blocks, HALF[m.kind], TALL[m.kind]
+    dx, dy, dz, sx, sy, sz = m.vx, m.vy, m.vz, m.x, m.y, m.z
+    if dx == 0.0 and dz == 0.0 and dy <= 0.0 and m.on_ground and overlaps(blocks, sx, sy - 0.01, sz, half, 0.01):
+        m.vy = 0.0
+        return False
+    x, y, z = slide(blocks, sx, sy, sz, half, tall, dx, dy, dz)
+    landed = dy < 0 and y != sy + dy
+    if (m.on_ground or landed) and (x != sx + dx or z != sz + dz):
+        up = limit(blocks, 1, STEP_HEIGHT, (sx - half, sy, sz - half), (sx + half, sy + tall, sz + half))
+        hx, hy, hz = slide(blocks, sx, sy + up, sz, half, tall, dx, 0.0, dz)
+        hx, hy, hz = slide(blocks, hx, hy, hz, half, tall, 0.0, min(dy, 0.0) - up, 0.0)
+        if abs(hx - sx) + abs(hz - sz) > abs(x - sx) + abs(z - sz):
+            x, y, z = hx, hy, hz
+    bumped = bool(x != sx + dx or z != sz + dz)
+    m.vx = 0.0 if x != sx + dx else m.vx
+    m.vz = 0.0 if z != sz + dz else m.vz
+    m.vy = 0.0 if landed or y != sy + dy else m.vy
+    m.fall = m.fall + max(sy - y, 0.0)
+    m.on_ground = landed
+    m.x, m.y, m.z = x, y, z
+    return bumped
+
+
+@part
+def step_body(world: World, index: int, pace: float) -> bool:
+    """One tick of a mob that walks at ``pace`` (0: stands), the way it looks; whether a wall is in its way.
+
+    ``fall`` grows with the way down and is for the caller to take when ``on_ground``.
+    """
+    m = world.mobs[index]
+    inside = block_of(world, m.x, m.y + 0.2, m.z)
+    m.vx = 0.0 if abs(m.vx) < STILL else m.vx
+    m.vy = 0.0 if abs(m.vy) < STILL else m.vy
+    m.vz = 0.0 if abs(m.vz) < STILL else m.vz
+    push, drag, fluid = AIR_ACCELERATION, GROUND_DRAG, inside in (WATER, LAVA)
+    if fluid:
+        drag = WATER_DRAG if inside == WATER else LAVA_DRAG
+        m.fall = 0.0
+        if uniform(world) < PADDLE:
+            m.vy += SWIM_UP
+    elif m.on_ground:
+        under = block_of(world, m.x, m.y - 1.0, m.z)
+        drag *= SLIPPERINESS[under]
+        push = pace * GROUND_FACTOR / (drag * drag * drag)
+    if pace > 0.0:
+        yaw = math.radians(m.yaw)
+        m.vx -= math.sin(yaw) * push * pace * INPUT_FACTOR
+        m.vz += math.cos(yaw) * push * pace * INPUT_FACTOR
+    grounded = m.on_ground
+    bumped, jumps = _move(world, index), False
+    if bumped and pace > 0.0 and (fluid or grounded):
+        half, tall, yaw = HALF[m.kind], TALL[m.kind], math.radians(m.yaw)
+        ahead_x, ahead_z = m.x - math.sin(yaw) * 0.3, m.z + math.cos(yaw) * 0.3
+        if fluid:
+            m.vy = LEAVE_FLUID
+        elif not overlaps(world.blocks, ahead_x, m.y + 1.0, ahead_z, half, tall):
+            jumps, bumped = True, False
+    m.vy = m.vy * drag - FLUID_GRAVITY if fluid else (m.vy - GRAVITY) * AIR_DRAG
+    if jumps:
+        m.vy, m.on_ground = JUMP_SPEED, False
+    m.vx *= drag
+    m.vz *= drag
+    if m.kind == CHICKEN and not m.on_ground and m.vy < 0.0:
+        m.vy *= FLUTTER
+        m.fall = 0.0
+    return bumped
+
+
+@part
+def shove(dx: float, dz: float, room: float) -> tuple[float, float]:
+    """How two bodies that are ``dx``, ``dz`` apart push one another where they are closer than ``room``.
+
+    Each tick each pushes the other (``Entity.applyEntityCollision``), so both pushes are in it.
+    """
+    far = max(abs(dx), abs(dz))
+    if far >= room or far < 0.01:
+        return 0.0, 0.0
+    root = math.sqrt(far)
+    scale = 2.0 * SHOVE / root * min(1.0, 1.0 / root)
+    return dx * scale, dz * scale

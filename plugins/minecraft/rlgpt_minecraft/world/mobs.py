@@ -1,0 +1,222 @@
+"""What mobs do: wander, run when hurt, hunt the player, lay eggs, graze; one tick of all of them.
+
+A mob heads straight for its goal and stops short of falls, of fluids and of fire; the game's have path-finding, so they
+find round corners where these do not. Chances and distances are those of the game's tasks (``EntityAIWander``,
+``EntityAIPanic``, ``EntityAIAttackMelee``, ``EntityAIEatGrass``, 1.11.2), of which a mob reviews its every third tick.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rlgpt_minecraft.world.blocks import AIR, CACTUS, DIRT, FIRE, GRASS, LAVA, TOP, WATER
+from rlgpt_minecraft.world.bodies import block_of, shove, step_body
+from rlgpt_minecraft.world.collide import block_at
+from rlgpt_minecraft.world.constants import EYE_HEIGHT, PLAYER_HEIGHT, PLAYER_WIDTH
+from rlgpt_minecraft.world.drops import spill
+from rlgpt_minecraft.world.edit import set_block
+from rlgpt_minecraft.world.items import ID as ITEM
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
+from rlgpt_minecraft.world.life import PLAIN, hurt
+from rlgpt_minecraft.world.light import can_see_sky
+from rlgpt_minecraft.world.ray import trace
+from rlgpt_minecraft.world.rng import below, uniform
+from rlgpt_minecraft.world.state import MOBS, SIZE, World
+from rlgpt_minecraft.world.sun import sun_brightness
+from rlgpt_minecraft.world.wounds import ail
+
+EGG = ITEM["egg"]
+EGG_TICKS = 6000
+"""A chicken lays every 6,000 to 11,999 ticks."""
+SETS_OUT, GRAZES = 1 / 360, 1 / 3000
+"""Chances a tick: 1 in 120 and 1 in 1,000, asked every third."""
+WALK = 160
+"""Ticks after which a mob gives up a walk."""
+ROAM, RUN = 10, 5
+"""Blocks that it may be away, each way: of a stroll; of a flight."""
+TRIES = 3
+DETOUR = 25
+"""Ticks for which a hunter that is stuck goes another way."""
+MEMORY = 60
+"""Ticks for which a hunter remembers whom it does not see."""
+LOOKS_EVERY = 10
+FALL, HUNTING_FALL = 3, 12
+"""Blocks that it jumps down: at peace; after the player."""
+BLOW_EVERY = 20
+KNOCK = 0.4
+SUN_BURN = 160
+BURN_CHANCE = 0.04
+"""Each tick in full daylight: (1 - 0.4) * 2 in 30 (``EntityZombie.onLivingUpdate``)."""
+DAYLIGHT = 7 / 11
+"""The sun's brightness above which it is day to those that burn: less than 4 of 15 dimmed."""
+TURN = 90.0
+"""Degrees a tick."""
+
+
+@part
+def _choose(world: World, index: int, roam: int) -> None:
+    """Take a goal: of some places near, one on grass if there is, none in water."""
+    m = world.mobs[index]
+    best = -1
+    for _ in range(TRIES):
+        gx, gz = m.x + below(world, 2 * roam + 1) - roam, m.z + below(world, 2 * roam + 1) - roam
+        x, z = math.floor(gx), math.floor(gz)
+        if 0 <= x < SIZE and 0 <= z < SIZE:
+            ground = block_at(world.blocks, x, int(world.top[x, z]), z)
+            score = 2 if ground == GRASS else 0 if ground == WATER else 1
+            if score > best:
+                best, m.goal_x, m.goal_z, m.wander = score, gx, gz, WALK
+
+
+@part
+def _barred(world: World, index: int, fall: int) -> bool:
+    """Whether a mob should not go on: a fall of more than ``fall`` ahead, or what it must not touch."""
+    m = world.mobs[index]
+    yaw, ahead = math.radians(m.yaw), HALF[m.kind] + 0.4
+    x, z = math.floor(m.x - math.sin(yaw) * ahead), math.floor(m.z + math.cos(yaw) * ahead)
+    feet = math.floor(m.y + 0.5)
+    inside = block_of(world, m.x, m.y + 0.5, m.z)
+    for y in range(feet, feet - fall - 2, -1):
+        block = block_at(world.blocks, x, y, z)
+        if block in (LAVA, FIRE, CACTUS):
+            return True
+        if block == WATER:
+            return inside != WATER and fall == FALL
+        if TOP[block] > 0:
+            return False
+    return inside != WATER
+
+
+@part
+def _sees(world: World, index: int) -> bool:
+    """Whether nothing lies between a mob's eyes and the player's, within its sight."""
+    m, p = world.mobs[index], world.player[0]
+    dx, dy, dz = p.x - m.x, p.y + EYE_HEIGHT - m.y - EYES[m.kind], p.z - m.z
+    far = math.sqrt(dx * dx + dy * dy + dz * dz)
+    if far > SIGHT[m.kind]:
+        return False
+    if far < 0.1:
+        return True
+    return trace(world, m.x, m.y + EYES[m.kind], m.z, dx / far, dy / far, dz / far, far, False)[0] == AIR
+
+
+@part
+def _strike(world: World, index: int) -> None:
+    """Hit the player where they are within reach: twice the width of the mob (``EntityAIAttackMelee``)."""
+    m, p, e = world.mobs[index], world.player[0], world.events[0]
+    dx, dy, dz = p.x - m.x, p.y - m.y, p.z - m.z
+    reach = 16.0 * HALF[m.kind] * HALF[m.kind] + PLAYER_WIDTH
+    if m.cooldown > 0 or dx * dx + dy * dy + dz * dz > reach:
+        return
+    m.cooldown = BLOW_EVERY
+    if hurt(world, ATTACK[m.kind], PLAIN):
+        flat = math.hypot(dx, dz)
+        e.distance = math.sqrt(dx * dx + dy * dy + dz * dz)
+        e.yaw = (math.degrees(math.atan2(dx, -dz)) - p.yaw + 180.0) % 360.0 - 180.0
+        e.pitch = math.degrees(math.atan2(dy, flat)) - p.pitch
+        if flat > 0.0:
+            p.vx, p.vz = p.vx / 2 + dx / flat * KNOCK, p.vz / 2 + dz / flat * KNOCK
+            if p.on_ground:
+                p.vy = min(KNOCK, p.vy / 2 + KNOCK)
+
+
+@part
+def _hunt(world: World, index: int) -> bool:
+    """Look out for the player and hit them; whether it is after them. ``panic`` is how long it still remembers."""
+    m, p = world.mobs[index], world.player[0]
+    m.cooldown = max(m.cooldown - 1, 0)
+    m.panic = max(m.panic - 1, 0)
+    if p.dead:
+        m.panic = 0
+    elif (m.age + m.id) % LOOKS_EVERY == 0 and _sees(world, index):
+        m.panic = MEMORY
+    if m.panic == 0:
+        return False
+    if m.wander == 0:
+        m.goal_x, m.goal_z = p.x, p.z
+    _strike(world, index)
+    return True
+
+
+@part
+def _habits(world: World, index: int) -> None:
+    """Eggs, grass, and what the sun does to those that shun it."""
+    m = world.mobs[index]
+    x, y, z = math.floor(m.x), math.floor(m.y + 0.5), math.floor(m.z)
+    if m.kind == CHICKEN:
+        m.cooldown -= 1
+        if m.cooldown <= 0:
+            m.cooldown = EGG_TICKS + below(world, EGG_TICKS)
+            spill(world, m.x, m.y, m.z, EGG, 1, 0, 0)
+    elif m.kind == SHEEP and m.sheared and m.wander == 0 and uniform(world) < GRAZES:
+        if block_at(world.blocks, x, y - 1, z) == GRASS:
+            set_block(world, x, y - 1, z, DIRT, 0)
+            m.sheared = False
+    elif BURNS[m.kind] and uniform(world) < BURN_CHANCE and sun_brightness(world) > DAYLIGHT:
+        m.fire_ticks = max(int(m.fire_ticks), SUN_BURN if can_see_sky(world, x, y + 1, z) else 0)
+
+
+@part
+def _pace(world: World, index: int) -> float:
+    """Decide where to and turn there; how fast it walks, 0 where it stays."""
+    m = world.mobs[index]
+    pace, fall = float(SPEED[m.kind]), FALL
+    if SIGHT[m.kind] > 0 and _hunt(world, index):
+        fall = HUNTING_FALL
+        m.wander = max(m.wander - 1, 0)
+    elif FLEES[m.kind] > 0 and (m.panic > 0 or m.fire_ticks > 0):
+        m.panic = max(m.panic - 1, 0)
+        pace *= FLEES[m.kind]
+        if m.wander == 0:
+            _choose(world, index, RUN)
+    elif m.wander > 0:
+        m.wander -= 1
+    elif uniform(world) < SETS_OUT:
+        _choose(world, index, ROAM)
+    else:
+        return 0.0
+    dx, dz = m.goal_x - m.x, m.goal_z - m.z
+    if dx * dx + dz * dz < 0.25:
+        m.wander = 0
+        return 0.0
+    turn = (math.degrees(math.atan2(-dx, dz)) - m.yaw + 180.0) % 360.0 - 180.0
+    m.yaw = (m.yaw + min(TURN, max(-TURN, turn)) + 180.0) % 360.0 - 180.0
+    if m.on_ground and _barred(world, index, fall):
+        m.wander = 0
+        return 0.0
+    return pace
+
+
+@part
+def _crowd(world: World, index: int) -> None:
+    """Push the mobs after this one, and the player, out of its way."""
+    m, p = world.mobs[index], world.player[0]
+    for other in range(index + 1, MOBS):
+        o = world.mobs[other]
+        if o.kind > 0 and m.y < o.y + TALL[o.kind] and o.y < m.y + TALL[m.kind]:
+            dx, dz = shove(o.x - m.x, o.z - m.z, HALF[m.kind] + HALF[o.kind])
+            m.vx, m.vz, o.vx, o.vz = m.vx - dx, m.vz - dz, o.vx + dx, o.vz + dz
+    if not p.dead and m.y < p.y + PLAYER_HEIGHT and p.y < m.y + TALL[m.kind]:
+        dx, dz = shove(p.x - m.x, p.z - m.z, HALF[m.kind] + PLAYER_WIDTH / 2)
+        m.vx, m.vz, p.vx, p.vz = m.vx - dx, m.vz - dz, p.vx + dx, p.vz + dz
+
+
+@jit
+def step_mobs(world: World) -> None:
+    """A tick of every mob: what happens to it, what it wants, where it gets."""
+    for index in range(MOBS):
+        m = world.mobs[index]
+        if m.kind > 0:
+            m.age += 1
+            ail(world, index)
+        if m.kind > 0:
+            _habits(world, index)
+            pace = _pace(world, index)
+            bumped = step_body(world, index, pace)
+            if bumped and m.on_ground:
+                m.wander = max(m.wander - DETOUR, 0)
+                if m.wander == 0 and SIGHT[m.kind] > 0:
+                    _choose(world, index, RUN)
+                    m.wander = DETOUR
+            _crowd(world, index)

@@ -1,0 +1,102 @@
+"""What hurts mobs, and what is left of them."""
+
+from __future__ import annotations
+
+import math
+
+from rlgpt_minecraft.world.blocks import FIRE, LAVA, WATER
+from rlgpt_minecraft.world.bodies import block_of
+from rlgpt_minecraft.world.constants import (
+    FALL_FREE,
+    FIRE_BURN,
+    FIRE_DAMAGE,
+    HURT_INVULNERABLE,
+    LAVA_BURN,
+    LAVA_DAMAGE,
+)
+from rlgpt_minecraft.world.drops import spill
+from rlgpt_minecraft.world.items import ID as ITEM
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.kinds import ARMOR, CHICKEN, FLEES, LOOT, RARE, SHEEP, XP
+from rlgpt_minecraft.world.rng import below, uniform
+from rlgpt_minecraft.world.state import World
+
+WOOL = ITEM["wool"]
+RARE_CHANCE = 0.025
+PANIC = 100
+"""Ticks for which an animal runs after a blow."""
+BURN_EVERY = 20
+LOOTS, RARES = LOOT.shape[1], RARE.shape[1]
+
+
+@part
+def _die(world: World, index: int) -> None:
+    m, player = world.mobs[index], world.player[0]
+    kind, mine = int(m.kind), m.hit_ticks > 0
+    for n in range(LOOTS):
+        most = LOOT[kind, n, 3]
+        quantity = LOOT[kind, n, 2] + below(world, most - LOOT[kind, n, 2] + 1) if most > 0 else 0
+        if quantity > 0:
+            spill(world, m.x, m.y, m.z, LOOT[kind, n, 1 if m.fire_ticks > 0 else 0], quantity, 0, 0)
+    if kind == SHEEP and not m.sheared:
+        spill(world, m.x, m.y, m.z, WOOL, 1, int(m.colour), 0)
+    if mine:
+        if RARE[kind, 0] > 0 and uniform(world) < RARE_CHANCE:
+            spill(world, m.x, m.y, m.z, RARE[kind, below(world, RARES)], 1, 0, 0)
+        player.xp += XP[kind, 0] + below(world, XP[kind, 1] - XP[kind, 0] + 1)
+        world.kills[kind] += 1
+        world.events[0].killed_mob = kind
+    m.kind = 0
+
+
+@jit
+def wound(world: World, index: int, amount: float, plain: bool) -> bool:
+    """Take ``amount`` half hearts off a mob; False where the last blow was too shortly before.
+
+    Within ``HURT_INVULNERABLE`` ticks of a blow only what is heavier counts, and only by how much; armour helps against
+    ``plain`` damage. At 0 it is gone and its drops lie there; a death within 100 ticks of the player's blow is theirs.
+    (minecraft.wiki, Damage, Armor and Drops)
+    """
+    m = world.mobs[index]
+    counted, fresh = amount, bool(m.hurt_ticks == 0)
+    if not fresh:
+        if amount <= m.last_damage:
+            return False
+        counted = amount - m.last_damage
+    else:
+        m.hurt_ticks = HURT_INVULNERABLE
+    m.last_damage = amount
+    if plain:
+        armor = ARMOR[m.kind]
+        counted *= 1.0 - max(armor - counted / 2.0, armor * 0.2) / 25.0
+    m.life -= counted
+    if FLEES[m.kind] > 0:
+        m.panic, m.wander = PANIC, 0
+    if m.life <= 0.0:
+        _die(world, index)
+    return fresh
+
+
+@part
+def ail(world: World, index: int) -> None:
+    """A tick of what a mob stands in, burns with or fell from."""
+    m = world.mobs[index]
+    m.hurt_ticks = max(m.hurt_ticks - 1, 0)
+    m.hit_ticks = max(m.hit_ticks - 1, 0)
+    feet = block_of(world, m.x, m.y + 0.01, m.z)
+    amount, plain = 0.0, False
+    if m.on_ground:
+        amount = math.ceil(m.fall - FALL_FREE - 1e-6) if m.kind != CHICKEN else 0.0
+        m.fall = 0.0
+    if feet == LAVA:
+        amount, plain, m.fire_ticks = max(amount, float(LAVA_DAMAGE)), True, LAVA_BURN
+    elif feet == FIRE:
+        amount, plain, m.fire_ticks = max(amount, float(FIRE_DAMAGE)), True, max(int(m.fire_ticks), FIRE_BURN)
+    elif feet == WATER:
+        m.fire_ticks = 0
+    if m.fire_ticks > 0:
+        if m.fire_ticks % BURN_EVERY == 0:
+            amount = max(amount, float(FIRE_DAMAGE))
+        m.fire_ticks -= 1
+    if amount > 0.0:
+        wound(world, index, amount, plain)
