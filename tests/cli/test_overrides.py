@@ -27,6 +27,7 @@ TASK = "task=grid/door"
         ([TASK, "seed=x"], ["'x'", "Integer", "seed"]),
         ([TASK, "seed=null"], ["seed"]),
         ([TASK, "budget=0"], ["budget=0", "greater than or equal to 1"]),
+        ([TASK, "task_settings.size=9"], ["unknown setting of grid/door 'size'"]),
         ([TASK, "sandbox.yields=-1"], ["sandbox.yields=-1"]),
         ([TASK, "hyperparameters.encoder=big"], ["hyperparameters.encoder=", "small", "impala"]),
         ([TASK, "hyperparameters.envs=0"], ["hyperparameters.envs=0"]),

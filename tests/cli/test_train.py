@@ -58,6 +58,7 @@ def test_a_resumed_run_takes_changed_settings(rlgpt: Call) -> None:
     [
         ("seed=4", "keeps its seed"),
         ("task=grid/door", "keeps its task"),
+        ("task_settings.size=9", "keeps its task_settings"),
         ("budgt=3", "'budget'"),
         ("budget=-1", "budget=-1"),
     ],

@@ -36,6 +36,7 @@ def context(config: Mapping[str, Any], run: Run, watcher: Watcher, manager: Plug
     :raises RlgptError: a name or value that cannot be used; no key for the language model; no transcript to replay.
     """
     plugin, task = manager.task(task_of(config, manager))
+    task = with_settings(task, config.get("task_settings") or {})
     settings = validated(LoopSettings, {k: v for k, v in config.items() if k in LoopSettings.model_fields})
     budgets = validated(Budgets, config.get("sandbox") or {}, "sandbox")
     trainer = _trainer(config["trainer"])
@@ -74,6 +75,18 @@ def task_of(config: Mapping[str, Any], manager: PluginManager) -> str:
     if not task:
         raise ConfigError(f"no task is given: write task=PLUGIN/TASK. Valid: {', '.join(manager.tasks()) or '(none)'}.")
     return str(task)
+
+
+def with_settings(task: Task, changed: Mapping[str, Any]) -> Task:
+    """A task with some of its settings changed; whether their values are valid the plugin says when it makes one.
+
+    :raises UnknownNameError: it has no such setting.
+    """
+    for name in changed:
+        if name not in task.settings:
+            raise UnknownNameError(f"setting of {task.id}", name, task.settings)
+    said = {name: tuple(value) if isinstance(value, list) else value for name, value in changed.items()}
+    return Task.model_validate({**task.model_dump(), "settings": {**task.settings, **said}})
 
 
 def hyperparameters_of(config: Mapping[str, Any], plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:

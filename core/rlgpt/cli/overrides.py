@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rlgpt.plugin.manager import PluginManager
 
 CONFIG = "config"
+OPEN = "task_settings."
+"""Keys that begin so are a task's own: which there are is said when the task is known."""
 
 
 def check(
@@ -121,9 +123,9 @@ def _keys(parsed: Sequence[Override], loader: ConfigLoader, base: Mapping[str, A
         taken = {o.key_or_group for o in groups}
         config = OmegaConf.create({**base, **{key: config[key] for key in taken}})
     for override in parsed:
-        if of_group(override) or override.is_hydra_override() or override.is_add():
-            continue
         key = override.key_or_group
+        if of_group(override) or override.is_hydra_override() or override.is_add() or key.startswith(OPEN):
+            continue
         if not _holds(config, key):
             keys = {k for k in _flat(config) if not k.startswith("hydra.") and not k.endswith("._target_")}
             keys |= {g for g in loader.list_groups("") if not g.startswith("hydra")}
@@ -190,4 +192,5 @@ def _any(name: str, patterns: Sequence[str]) -> bool:
 
 def _text(override: Override) -> str:
     assert override.input_line is not None
-    return override.input_line
+    opens = override.key_or_group.startswith(OPEN) and not (override.is_add() or override.is_delete())
+    return f"++{override.input_line}" if opens else override.input_line

@@ -13,7 +13,7 @@ from rlgpt.errors import ConfigError, RunError
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
 
-KEPT = ("task", "seed", "folder")
+KEPT = ("task", "task_settings", "seed", "folder")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -38,8 +38,8 @@ def change(config: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any
 
     parsed = [checks.parse(text) for text in overrides]
     for override in parsed:
-        if override.key_or_group in KEPT:
-            raise ConfigError(f"a run keeps its {override.key_or_group} for its whole life: start a new run instead.")
+        if (key := override.key_or_group.partition(".")[0]) in KEPT:
+            raise ConfigError(f"a run keeps its {key} for its whole life: start a new run instead.")
     with opened() as app:
         loader = app.config_loader
         groups = [o for o in parsed if loader.get_group_options(o.key_or_group, ObjectType.CONFIG)]
