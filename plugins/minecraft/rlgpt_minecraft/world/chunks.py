@@ -15,7 +15,7 @@ from rlgpt_minecraft.world.constants import SEA_LEVEL
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.light import light_region
 from rlgpt_minecraft.world.ores import veins
-from rlgpt_minecraft.world.plants import plant
+from rlgpt_minecraft.world.flora import plant
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
 from rlgpt_minecraft.world.terrain import WIDE, cover, lattice, shape
 from rlgpt_minecraft.world.trees import plant_trees
