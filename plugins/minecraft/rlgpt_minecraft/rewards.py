@@ -99,5 +99,5 @@ def default_setup(task: Task) -> RLSetup:
 
 def _keys(task: Task) -> tuple[str, ...]:
     """Every number of the view but those that tell an episode's place or are told by others."""
-    left_out = {"position", "heading", "food", "breath", "daylight"}
+    left_out = {"position", "height", "heading", "food", "breath", "daylight"}
     return tuple(key.name for key in view_keys(task) if key.size and key.name not in left_out)

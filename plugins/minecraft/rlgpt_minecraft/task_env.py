@@ -17,9 +17,6 @@ from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.tasks import spec_of
 from rlgpt_minecraft.worlds import make_world
 
-RENDER_SIZE = (160, 256)
-"""Height and width of frames where the task shows none to the policy."""
-
 
 class MinecraftTask(gymnasium.Env[Any, Any]):
     """One task.
@@ -41,19 +38,12 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
             raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
         self.render_mode = render_mode
         self.spec_of_task, self.horizon = spec_of(task), task.horizon
-        settings = Settings.of(task)
-        self._shows = settings.image_size is not None
-        frame = settings.image_size or (RENDER_SIZE if render_mode else None)
-        self.base = make_world(self.spec_of_task, settings, image_size=frame, seed=seed)
+        self.base = make_world(self.spec_of_task, Settings.of(task), render_mode=render_mode)
         """MineDojo's environment."""
         self.eyes = Eyes(self.spec_of_task.sights)
         self.actions = BaseActions(choices(task))
         self.action_space = self.actions.space
-        spaces = dict(self.base.observation_space.spaces)
-        if not self._shows:
-            spaces.pop("rgb", None)
-        self.observation_space = gymnasium.spaces.Dict(spaces)
-        self._frame: Any = None
+        self.observation_space = self.base.observation_space
         self._steps = 0
         self.reset(seed=seed)
 
@@ -81,7 +71,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
 
     def render(self) -> Any:
         """What the player sees: uint8 ``(height, width, 3)``, or None where ``render_mode`` is None."""
-        return None if self.render_mode is None else np.moveaxis(self._frame, 0, -1).copy()
+        return self.base.render()
 
     def close(self) -> None:
         self.base.close()
@@ -103,9 +93,8 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         return self.actions.translate(given, self.eyes.read(self._observation))
 
     def _take(self, observation: dict[str, Any]) -> Seen:
-        self._frame = observation.get("rgb")
-        self._observation = observation if self._shows else {k: v for k, v in observation.items() if k != "rgb"}
-        return self.eyes.read(self._observation)
+        self._observation = observation
+        return self.eyes.read(observation)
 
     def _info(self) -> dict[str, Any]:
         return {"success": self._won, **self._progress.told()}

@@ -15,6 +15,7 @@ from rlgpt_minecraft.things import Thing, things
 
 _BODY = (
     ViewKey("position", "of the feet, from where the episode began: east, up, south", "m", size=3),
+    ViewKey("height", "of the feet in the world: bedrock lies at 0 to 4, the sea's level is 63", "m", size=1),
     ViewKey("heading", "of the look: 0 south, 90 west, +-180 north, -90 east; grows to the right", "degrees", size=1),
     ViewKey("heading_vector", "sine and cosine of heading", "", size=2),
     ViewKey("elevation", "of the look: 90 straight up, 0 level, -90 straight down", "degrees", size=1),
@@ -97,6 +98,7 @@ def _tell_body(ctx: Context, seen: Seen) -> dict[str, Plain]:
     start, yaw = ctx.info["start"], math.radians(seen.yaw)
     return {
         "position": [round(float(a) - b, 2) for a, b in zip(seen.position, start, strict=True)],
+        "height": round(float(seen.position[1]), 2),
         "heading": round(seen.yaw, 1),
         "heading_vector": [round(math.sin(yaw), 4), round(math.cos(yaw), 4)],
         "elevation": round(seen.look_elevation, 1),

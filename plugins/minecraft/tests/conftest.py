@@ -1,0 +1,76 @@
+"""A player that calls primitives by name, as the host does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from rlgpt.domain import Plain
+from rlgpt.plugin.base import Context
+from rlgpt.testing.stage import Stage
+from rlgpt_minecraft.eyes import Seen
+from rlgpt_minecraft.plugin import MinecraftPlugin
+
+
+class Player(Stage):
+    """``player("walk", metres=2)``; arguments that are left out have their defaults."""
+
+    def __init__(self, task: str, seed: int = 0, **settings: Any) -> None:
+        plugin = MinecraftPlugin()
+        chosen = plugin.tasks()[f"minecraft/{task}"]
+        super().__init__(plugin, chosen.model_copy(update={"settings": {**chosen.settings, **settings}}), seed=seed)
+        self._primitives = {p.name: p for p in plugin.primitives(self.task)}
+
+    def __call__(self, name: str, **args: Plain) -> dict[str, Any]:
+        if self.over:
+            return {}
+        primitive = self._primitives[name]
+        defaults: dict[str, Plain] = {p.name: p.default for p in primitive.parameters}
+        assert set(args) <= set(defaults)
+        call = self.call(primitive, {**defaults, **args})
+        assert not call.invalid
+        assert not call.overran
+        return dict(call.outcome or {})
+
+    @property
+    def ctx(self) -> Context:
+        return self.context
+
+    def see(self) -> dict[str, Any]:
+        return self.plugin.view(self.context)
+
+    @property
+    def seen(self) -> Seen:
+        seen: Seen = self.context.model.read(self.context.observation)
+        return seen
+
+    @property
+    def world(self) -> Any:
+        """The embedded world: for tests alone."""
+        return self.env.unwrapped.base.unwrapped.sim.world  # type: ignore[attr-defined]
+
+    @property
+    def success(self) -> bool:
+        return bool(self.context.info["success"])
+
+
+Make = Callable[..., Player]
+
+
+@pytest.fixture
+def make_player() -> Iterator[Make]:
+    made: list[Player] = []
+
+    def make(task: str, seed: int = 0, **settings: Any) -> Player:
+        made.append(Player(task, seed, **settings))
+        return made[-1]
+
+    yield make
+    for player in made:
+        player.env.close()
+
+
+@pytest.fixture(scope="session")
+def plugin() -> MinecraftPlugin:
+    return MinecraftPlugin()

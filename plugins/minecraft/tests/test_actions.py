@@ -1,0 +1,79 @@
+"""The base actions, and MineDojo's action by its parts."""
+
+import numpy as np
+import pytest
+from rlgpt_minecraft.actions import HANDS, MOVES, BaseActions, hands
+from rlgpt_minecraft.moves import LEVEL, SPACE, bins, crafting, move
+from rlgpt_minecraft.names import CRAFTS
+from rlgpt_minecraft.spaces import FUNCTIONS
+
+
+class Pockets:
+    """What a translation asks of an observation."""
+
+    def __init__(self, **slots: int) -> None:
+        self._slots = slots
+
+    def slot(self, item: str) -> int | None:
+        return self._slots.get(item)
+
+
+def official(first: int, second: int) -> list[int]:
+    """``transform_action`` of the official code, by its table of twelve choices."""
+    whole = [0, 0, 0, 12, 12, 0, 0, 0]
+    if 1 <= first <= 2:
+        whole[0] = first
+    elif first in (3, 4):
+        whole[1] = first - 2
+    elif first in (5, 6, 7):
+        whole[2] = first - 4
+    elif first >= 8:
+        whole[3 if first < 10 else 4] = 10 if first in (8, 10) else 14
+    whole[5] = {0: 0, 1: 1, 2: 3}[second]
+    return whole
+
+
+def test_the_base_actions_are_the_papers() -> None:
+    actions = BaseActions(HANDS)
+    assert actions.space.nvec.tolist() == [12, 3]
+    for first in range(12):
+        for second in range(3):
+            assert actions.translate((first, second), Pockets()).tolist() == official(first, second)
+
+
+def test_more_choices_craft_place_and_equip() -> None:
+    choices = hands(("planks", "iron_ingot"), ("crafting_table",), ("wooden_pickaxe",))
+    actions = BaseActions(choices)
+    assert actions.space.nvec.tolist() == [12, 7]
+    full = Pockets(crafting_table=4, wooden_pickaxe=7)
+    told = {name: actions.translate((0, i), full).tolist() for i, name in enumerate(choices)}
+    assert told["craft_planks"][5:7] == [FUNCTIONS.index("craft"), CRAFTS.index("planks")]
+    assert told["craft_iron_ingot"][5:7] == [FUNCTIONS.index("craft"), CRAFTS.index("iron_ingot")]
+    assert told["place_crafting_table"][5:] == [FUNCTIONS.index("place"), 0, 4]
+    assert told["equip_wooden_pickaxe"][5:] == [FUNCTIONS.index("equip"), 0, 7]
+
+
+@pytest.mark.parametrize("choice", ["place_crafting_table", "equip_wooden_pickaxe"])
+def test_what_is_not_there_leaves_the_hand_idle(choice: str) -> None:
+    """MineDojo raises where air is equipped or placed."""
+    choices = hands((), ("crafting_table",), ("wooden_pickaxe",))
+    found = BaseActions(choices).translate((1, choices.index(choice)), Pockets())
+    assert found.tolist() == move(1).tolist()
+
+
+def test_every_pair_is_an_action_of_minedojo() -> None:
+    actions = BaseActions(hands(("planks",), ("furnace",), ("stone_pickaxe",)))
+    for pair in np.ndindex(*actions.space.nvec):
+        for pockets in (Pockets(), Pockets(furnace=35, stone_pickaxe=0)):
+            assert actions.translate(np.array(pair), pockets) in SPACE
+
+
+def test_moves_are_named() -> None:
+    assert len(MOVES) == 12
+    assert move(forward=-1)[0] == 2
+    assert move(left=-1)[1] == 2
+    assert move(up=1)[3] == LEVEL - 1
+    assert move(right=-3)[4] == LEVEL - 3
+    assert move(up=99)[3] == 0
+    assert crafting("stick") in SPACE
+    assert [bins(d) for d in (-180, -8, -7, 7, 8, 29, 180)] == [-12, -1, 0, 0, 1, 2, 12]

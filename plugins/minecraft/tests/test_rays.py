@@ -1,0 +1,60 @@
+"""Where the lidar's rays go."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt_minecraft.rays import CENTRE, RAYS, bearing, directions, elevation, look_vector
+
+YAWS = st.floats(-180, 180)
+PITCHES = st.floats(-89, 89)
+
+
+@pytest.mark.parametrize(
+    ("yaw", "pitch", "expected"),
+    [
+        (0, 0, (0, 0, 1)),  # south
+        (90, 0, (-1, 0, 0)),  # west
+        (180, 0, (0, 0, -1)),
+        (-90, 0, (1, 0, 0)),  # east
+        (0, 90, (0, -1, 0)),  # straight down
+        (90, -45, (-math.sqrt(0.5), math.sqrt(0.5), 0)),
+    ],
+)
+def test_a_look_is_a_vector(yaw: float, pitch: float, expected: tuple[float, float, float]) -> None:
+    assert look_vector(yaw, pitch) == pytest.approx(expected, abs=1e-12)
+
+
+@given(yaw=YAWS, pitch=PITCHES)
+def test_rays_are_unit_vectors_and_the_first_is_the_look(yaw: float, pitch: float) -> None:
+    found = directions(yaw, pitch)
+    assert found.shape == (len(RAYS), 3)
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1.0)
+    assert found[CENTRE] == pytest.approx(look_vector(yaw, pitch))
+
+
+@given(yaw=YAWS, pitch=PITCHES)
+def test_bearing_and_elevation_undo_a_look(yaw: float, pitch: float) -> None:
+    vector = np.array(look_vector(yaw, pitch))
+    assert bearing(vector, yaw) == pytest.approx(0.0, abs=1e-6)
+    assert elevation(vector) == pytest.approx(-pitch, abs=1e-6)
+
+
+def test_a_ray_with_yaw_goes_to_the_left_whatever_the_heading() -> None:
+    """As the game's ``rotateYaw`` does; MineDojo's users know it as its mirrored lidar."""
+    which = next(i for i, (pitch, yaw, _) in enumerate(RAYS) if pitch == 0 and yaw == pytest.approx(math.radians(30)))
+    for heading in (-120.0, 0.0, 45.0, 90.0):
+        assert bearing(directions(heading, 0.0)[which], heading) == pytest.approx(-30.0)
+
+
+def test_a_ray_with_pitch_goes_up_to_the_south_down_to_the_north_nowhere_to_the_east() -> None:
+    which = next(i for i, (pitch, yaw, _) in enumerate(RAYS) if yaw == 0 and pitch == pytest.approx(math.radians(26)))
+    found = [elevation(directions(heading, 0.0)[which]) for heading in (0.0, 180.0, -90.0)]
+    assert found == pytest.approx([26.0, -26.0, 0.0], abs=1e-9)
+
+
+def test_rays_differ() -> None:
+    assert len({(round(p, 9), round(y, 9)) for p, y, _ in RAYS}) == len(RAYS)
+    assert all(distance == 40 for _, _, distance in RAYS)
