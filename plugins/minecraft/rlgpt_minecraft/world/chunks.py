@@ -12,10 +12,10 @@ from rlgpt_minecraft.world.biomes import biome_at, biome_id
 from rlgpt_minecraft.world.blocks import AIR, CACTUS, FULL, LIQUID, OPACITY, TOP
 from rlgpt_minecraft.world.caves import carve, fill_pool, limits
 from rlgpt_minecraft.world.constants import SEA_LEVEL
+from rlgpt_minecraft.world.flora import plant
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.light import light_region
 from rlgpt_minecraft.world.ores import veins
-from rlgpt_minecraft.world.flora import plant
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
 from rlgpt_minecraft.world.terrain import WIDE, cover, lattice, shape
 from rlgpt_minecraft.world.trees import plant_trees
