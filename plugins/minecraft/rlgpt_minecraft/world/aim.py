@@ -27,7 +27,7 @@ def aim(
         if mob.kind == 0:
             continue
         half, tall = HALF[mob.kind], TALL[mob.kind]
-        distance = _reaches(x, y, z, dx, dy, dz, mob.x, mob.y, mob.z, half, tall)
+        distance = reaches(x, y, z, dx, dy, dz, mob.x, mob.y, mob.z, half, tall)
         if distance < best:
             what, index, best = MOB, i, distance
     if drops:
@@ -35,14 +35,14 @@ def aim(
             drop = world.drops[i]
             if not drop.alive:
                 continue
-            distance = _reaches(x, y, z, dx, dy, dz, drop.x, drop.y, drop.z, DROP_SIZE / 2, DROP_SIZE)
+            distance = reaches(x, y, z, dx, dy, dz, drop.x, drop.y, drop.z, DROP_SIZE / 2, DROP_SIZE)
             if distance < best:
                 what, index, best = DROP, i, distance
     return what, index, best
 
 
 @part
-def _reaches(
+def reaches(
     x: float,
     y: float,
     z: float,

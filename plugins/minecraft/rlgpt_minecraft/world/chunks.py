@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from rlgpt.errors import ConfigError
 
 from rlgpt_minecraft.world.biomes import biome_at, biome_id
-from rlgpt_minecraft.world.blocks import AIR, CACTUS, FULL, LIQUID, OPACITY, TOP
+from rlgpt_minecraft.world.blocks import AIR, CACTUS, FULL, LIGHT, LIQUID, OPACITY, TOP
 from rlgpt_minecraft.world.caves import carve, fill_pool, limits
 from rlgpt_minecraft.world.constants import SEA_LEVEL
 from rlgpt_minecraft.world.flora import plant
 from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.light import light_region
+from rlgpt_minecraft.world.light import FULL_LIGHT, SKY, light_region
 from rlgpt_minecraft.world.ores import veins
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
 from rlgpt_minecraft.world.terrain import WIDE, cover, lattice, shape
@@ -193,5 +193,9 @@ def flat(seed: int, layers: Sequence[int], biome: str = "plains") -> World:
         if OPACITY[block] > 0:
             world.top[...] = y
     world.biome[...], world.made[...] = fixed, True
+    if any(LIGHT[block] or 0 < OPACITY[block] < FULL_LIGHT for block in layers):
+        light_region(world, 0, 0, SIZE, SIZE)
+    else:
+        world.light[:, int(world.top[0, 0]) + 1 :, :] = FULL_LIGHT << SKY
     spawn(world)
     return world

@@ -1,0 +1,105 @@
+"""Rays from the eyes, as MineDojo's ``rays`` tells them.
+
+MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``: a ray is the look turned by ``Vec3d.rotatePitch``, about the
+world's x axis, and then by ``rotateYaw``, about y. It ends at blocks, plants and sources of fluids; mobs and
+items before that are told besides. One thing is ours: of a ray that meets no block the game tells a distance that
+depends on where in the world the player stands (it takes the ray for a place); here it is the ray's length.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world import blocks
+from rlgpt_minecraft.world.aim import DROP_SIZE, reaches
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.kinds import HALF, TALL
+from rlgpt_minecraft.world.kinds import NAMES as KINDS
+from rlgpt_minecraft.world.ray import eyes, look, trace
+from rlgpt_minecraft.world.state import DROPS, HEIGHT, MOBS, SIZE, World
+from rlgpt_minecraft.world.voxels import NAMES
+
+ENTITIES = np.array(["null", *KINDS[1:], "item"])
+"""What ``entity_name`` says: by kind of mob, then items."""
+FLAGS = {
+    "is_tool_not_required": blocks.TOOL_FREE,
+    "blocks_movement": blocks.BLOCKS_MOVEMENT,
+    "is_liquid": blocks.LIQUID,
+    "is_solid": blocks.SOLID,
+    "can_burn": blocks.BURNS,
+}
+
+
+@jit
+def cast(
+    world: World,
+    rays: NDArray[np.float64],
+    found: NDArray[np.int64],
+    distances: NDArray[np.float64],
+    places: NDArray[np.int64],
+) -> None:
+    """Follow ``rays`` ``(n, 3)``: pitch and yaw in radians from the look, and length.
+
+    :param found: ``(n, 3)`` of block, its metadata, index into ``ENTITIES``.
+    :param distances: ``(n, 2)`` of the block's and the entity's, the block's where there is none.
+    :param places: ``(n, 3)``, x, y, z of the block.
+    """
+    p = world.player[0]
+    x, y, z = eyes(world)
+    look_x, look_y, look_z = look(p.yaw, p.pitch)
+    ways = np.empty((len(rays), 3))
+    for i in range(len(rays)):
+        pitch, yaw, reach = rays[i]
+        up = math.cos(pitch) * look_y + math.sin(pitch) * look_z
+        ahead = math.cos(pitch) * look_z - math.sin(pitch) * look_y
+        dx, dz = math.cos(yaw) * look_x + math.sin(yaw) * ahead, math.cos(yaw) * ahead - math.sin(yaw) * look_x
+        ways[i, 0], ways[i, 1], ways[i, 2] = dx, up, dz
+        block, distance, at_x, at_y, at_z, _ = trace(world, x, y, z, dx, up, dz, reach, True)
+        level = 0
+        if 0 <= at_x < SIZE and 0 <= at_y < HEIGHT and 0 <= at_z < SIZE:
+            block, level = int(world.blocks[at_x, at_y, at_z]), int(world.level[at_x, at_y, at_z])
+        found[i, 0], found[i, 1], found[i, 2] = block, blocks.META[block] + level, 0
+        distances[i, 0], distances[i, 1] = distance, distance
+        places[i, 0], places[i, 1], places[i, 2] = at_x, at_y, at_z
+    for j in range(MOBS + DROPS):
+        if j < MOBS:
+            mob = world.mobs[j]
+            kind, at = int(mob.kind), (mob.x, mob.y, mob.z)
+            half, tall = HALF[mob.kind], TALL[mob.kind]
+        else:
+            drop = world.drops[j - MOBS]
+            kind, at = (len(ENTITIES) - 1) * int(drop.alive), (drop.x, drop.y, drop.z)
+            half, tall = DROP_SIZE / 2, DROP_SIZE
+        if kind > 0:
+            for i in range(len(rays)):
+                near = reaches(x, y, z, ways[i, 0], ways[i, 1], ways[i, 2], at[0], at[1], at[2], half, tall)
+                if near < distances[i, 1]:
+                    distances[i, 1], found[i, 2] = near, kind
+
+
+def lidar(world: World, rays: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    """MineDojo's ``rays`` of ``rays`` ``(n, 3)``: pitch and yaw in radians from the look, and length in blocks.
+
+    :returns: 16 arrays ``(n,)``; distances and places float32, numbers int64, flags bool, names str.
+    """
+    count = len(rays)
+    found, places = np.empty((count, 3), np.int64), np.empty((count, 3), np.int64)
+    distances = np.empty((count, 2))
+    cast(world, np.ascontiguousarray(rays, np.float64), found, distances, places)
+    ids = found[:, 0]
+    return {
+        "block_name": NAMES[ids],
+        "block_distance": distances[:, 0].astype(np.float32),
+        "block_meta": found[:, 1].copy(),
+        "harvest_level": blocks.LEVEL[ids].astype(np.int64),
+        **{name: flag[ids] for name, flag in FLAGS.items()},
+        "entity_name": ENTITIES[found[:, 2]],
+        "entity_distance": distances[:, 1].astype(np.float32),
+        "ray_pitch": rays[:, 0].astype(np.float32),
+        "ray_yaw": rays[:, 1].astype(np.float32),
+        **{f"traced_block_{axis}": places[:, i].astype(np.float32) for i, axis in enumerate("xyz")},
+    }
