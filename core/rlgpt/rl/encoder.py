@@ -34,13 +34,8 @@ class Eye(nn.Module):
 
     def __init__(self, shape: tuple[int, ...], encoder: Encoder) -> None:
         super().__init__()
-        self._channels_last = shape[-1] <= shape[0]
-        channels, *sides = (shape[-1], *shape[:2]) if self._channels_last else shape
-        if min(sides) < _SMALLEST[encoder]:
-            raise ConfigError(
-                f"encoder={encoder} needs images of at least {_SMALLEST[encoder]} pixels a side, got {sides[0]} x "
-                f"{sides[1]}; use encoder=small or encoder=impala, or larger images."
-            )
+        check(shape, encoder)
+        self._channels_last, channels, sides = _axes(shape)
         body = {"small": _small, "nature": _nature, "impala": _impala}[encoder](channels)
         with torch.no_grad():
             flat = int(body(torch.zeros(1, channels, *sides)).shape[1])
@@ -53,6 +48,23 @@ class Eye(nn.Module):
         pixels = image.to(torch.float32) / 255.0
         features: torch.Tensor = self.layers(pixels.movedim(-1, 1) if self._channels_last else pixels)
         return features
+
+
+def check(shape: tuple[int, ...], encoder: Encoder) -> None:
+    """:raises ConfigError: an image of this shape is too small for this encoder."""
+    _, _, (height, width) = _axes(shape)
+    if min(height, width) < _SMALLEST[encoder]:
+        raise ConfigError(
+            f"encoder={encoder} needs images of at least {_SMALLEST[encoder]} pixels a side, got {height} x {width}; "
+            "use encoder=small or encoder=impala, or larger images."
+        )
+
+
+def _axes(shape: tuple[int, ...]) -> tuple[bool, int, tuple[int, int]]:
+    """Whether channels come last, how many there are, and height and width."""
+    if shape[-1] <= shape[0]:
+        return True, shape[2], (shape[0], shape[1])
+    return False, shape[0], (shape[1], shape[2])
 
 
 def _small(channels: int) -> nn.Sequential:

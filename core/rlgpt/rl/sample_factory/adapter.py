@@ -33,6 +33,11 @@ def policy_entries(space: spaces.Dict) -> tuple[str, ...]:
     return tuple(key for key in read if 0 not in (space[key].shape or ()))
 
 
+def image_shapes(space: spaces.Dict) -> dict[str, tuple[int, ...]]:
+    """The images among :func:`policy_entries`."""
+    return {key: space[key].shape or () for key in policy_entries(space) if key != "obs"}
+
+
 class Adapter(gymnasium.Env[Any, Any]):
     """One environment as Sample Factory's one-agent "multi-agent" one: lists of length 1, reset at the end of episodes.
 
@@ -66,7 +71,9 @@ class Adapter(gymnasium.Env[Any, Any]):
         self._course = Course(index) if job.hyperparameters.imitation_coef else None
         if self._course is not None:
             shown[COURSE] = SPACE
-        self.observation_space = spaces.Dict({**shown, **{LAST + key: inner[key] for key in self._entries}})
+        self.observation_space: spaces.Dict = spaces.Dict(
+            {**shown, **{LAST + key: inner[key] for key in self._entries}}
+        )
         self._is_tuple = isinstance(env.action_space, spaces.Tuple)
         self.action_space = env.action_space
         self._quarantined = frozenset(job.spec.quarantined) & set(job.coded)

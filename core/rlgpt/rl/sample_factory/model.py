@@ -12,7 +12,7 @@ from torch import nn
 
 from rlgpt.rl.distribution import MASKED, ActionLayout, BranchedDistribution
 from rlgpt.rl.network import ActorCritic
-from rlgpt.rl.sample_factory.adapter import policy_entries
+from rlgpt.rl.sample_factory.adapter import image_shapes, policy_entries
 
 
 class OptionActorCritic(nn.Module):
@@ -30,7 +30,7 @@ class OptionActorCritic(nn.Module):
         self._branch_masking = hyperparameters.branch_masking
         self._normalizes = hyperparameters.normalize_observations
         self._entries = policy_entries(obs_space)
-        images = {key: obs_space[key].shape or () for key in self._entries if key != "obs"}
+        images = image_shapes(obs_space)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(cfg.job.seed)
             self.network = ActorCritic(cfg.layout, cfg.observation_names, images, hyperparameters)

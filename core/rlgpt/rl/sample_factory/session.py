@@ -16,8 +16,9 @@ from sample_factory.envs.env_utils import register_env
 from sample_factory.utils.attr_dict import AttrDict
 
 from rlgpt.errors import ConfigError, TrainerError
+from rlgpt.rl.encoder import check
 from rlgpt.rl.ledger import Ledger
-from rlgpt.rl.sample_factory.adapter import Adapter
+from rlgpt.rl.sample_factory.adapter import Adapter, image_shapes
 from rlgpt.rl.sample_factory.board import Board
 from rlgpt.rl.sample_factory.job import BOARD, LEDGER, LOG, Job
 from rlgpt.rl.sample_factory.model import OptionActorCritic
@@ -60,7 +61,7 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
     """Train until the budget is spent or ``stop`` is set.
 
     :param send: is given ``point``, a point of the curve, and ``closing`` when the end begins.
-    :raises RlgptError: what is wrong is said by its message.
+    :raises RlgptError: what is wrong is said by its message, before Sample Factory starts any process.
     :raises RuntimeError: Sample Factory failed; the log says how.
     """
     _check_device(job)
@@ -69,6 +70,8 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
     global_model_factory().register_actor_critic_factory(make_actor_critic)
     probe = Adapter(job.spec.build(seed=job.draw(1)), job, 0)
     cfg.layout, cfg.observation_names = probe.env.layout, probe.env.observation_names
+    for shape in image_shapes(probe.observation_space).values():
+        check(shape, job.hyperparameters.encoder)
     info = extract_env_info(NonBatchedVecEnv(probe), cfg)
     probe.close()
     runner = (BudgetedSerialRunner if cfg.serial_mode else BudgetedParallelRunner)(cfg)

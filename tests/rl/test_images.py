@@ -1,0 +1,133 @@
+"""Images end to end, in both trainers: they are learnt from, stay bytes until the network, and are kept as bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from rlgpt.errors import ConfigError
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Trainer
+from rlgpt.rl.checkpoint import Checkpoint
+from rlgpt.rl.evaluate import evaluate
+from rlgpt.rl.learner import Learner
+from rlgpt.rl.network import ActorCritic
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.rollout import Collector, Rollout
+from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
+from rlgpt.rl.tally import Tally, TallyState
+from rlgpt.rl.vector import Vector
+from sample_factory_parts import alloc_trajectory_tensors, get_rnn_size, job_of, made
+from sight import HORIZON, spec
+
+SMALL = Hyperparameters(envs=4, rollout=16, minibatch=32, epochs=4, imitation_coef=0.1)
+CHANCE = 0.5
+
+
+def learns(trainer: Trainer, recipe: EnvSpec, folder: Path, *, budget: int, **changes: Any) -> Path:
+    """Rewards of a step, 0.5 by chance, are near 1 after ``budget`` steps."""
+    settings = SMALL.model_copy(update=changes)
+    trainer.train(recipe, budget=budget, seed=0, folder=folder, hyperparameters=settings)
+    found = evaluate(trainer.load(folder, recipe), recipe, seeds=range(20), greedy=True)
+    assert found.mean_reward / HORIZON > 0.9
+    fresh = trainer.untrained(recipe, seed=0, hyperparameters=settings)
+    assert evaluate(fresh, recipe, seeds=range(20), greedy=False).mean_reward / HORIZON < CHANCE + 0.15
+    return folder
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["H,W,3", "3,H,W"])
+@pytest.mark.parametrize("coded", [False, True], ids=["Tuple", "Tuple with a selector"])
+def test_ppo_learns_from_pictures(first: bool, coded: bool, tmp_path: Path) -> None:
+    learns(PPO(segments=3), spec(16, first=first, coded=coded), tmp_path, budget=900)
+    kept = Checkpoint.load(tmp_path).imitation
+    assert kept is not None
+    assert kept["entry image_eye"].dtype == torch.uint8
+    assert kept["entry image_eye"].shape[1:] == ((3, 16, 16) if first else (16, 16, 3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoder", ["nature", "impala"])
+def test_ppo_learns_with_each_encoder(encoder: str, tmp_path: Path) -> None:
+    learns(PPO(segments=3), spec(36, first=True), tmp_path, budget=900, encoder=encoder, learning_rate=5e-4)
+
+
+def test_sample_factory_learns_from_pictures(tmp_path: Path) -> None:
+    learns(SampleFactory(), spec(16, first=True, coded=True), tmp_path, budget=900)
+    kept = Checkpoint.load(tmp_path).imitation
+    assert kept is not None
+    assert kept["entry image_eye"].dtype == torch.uint8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("first", "coded"), [(True, True), (False, False)])
+def test_sample_factory_learns_from_pictures_in_parallel(first: bool, coded: bool, tmp_path: Path) -> None:
+    settings = SampleFactorySettings(mode="parallel", workers=2)
+    learns(SampleFactory(settings), spec(16, first=first, coded=coded), tmp_path, budget=900)
+
+
+def rollout(recipe: EnvSpec, network: ActorCritic, folder: Path) -> Rollout:
+    generator = torch.Generator().manual_seed(0)
+    with Vector(recipe, [0, 1], folder / "steps") as vector:
+        return Collector(vector, network, generator, Tally(TallyState())).collect(8, lambda: False)
+
+
+@pytest.mark.parametrize("encoder", ["small", "impala"])
+def test_pictures_stay_bytes_until_the_network_which_sees_a_minibatch_at_once(encoder: str, tmp_path: Path) -> None:
+    recipe = spec(16, first=False)
+    settings = SMALL.model_copy(update={"minibatch": 5, "rollout": 8, "envs": 2, "encoder": encoder})
+    env = recipe.build(seed=0)
+    network = ActorCritic.of(env, settings, seed=0)
+    env.close()
+    seen: list[torch.Tensor] = []
+    for torso in (network.actor, network.critic):
+        torso.eyes["image_eye"].register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    played = rollout(recipe, network, tmp_path)
+    assert played.observations["image_eye"].dtype == torch.uint8
+    seen.clear()
+    Learner(network, settings, 0.9).update(played, torch.Generator())
+    assert seen
+    assert {image.dtype for image in seen} == {torch.uint8}
+    assert max(len(image) for image in seen) <= 5
+
+
+def test_parts_of_a_rollout_give_what_the_whole_gives(tmp_path: Path) -> None:
+    recipe = spec(16, first=False)
+    env = recipe.build(seed=0)
+    network = ActorCritic.of(env, SMALL, seed=0)
+    env.close()
+    played = rollout(recipe, network, tmp_path)
+    whole, parts = (Learner(network, SMALL.model_copy(update={"minibatch": n}), 0.9) for n in (1000, 3))
+    with torch.no_grad():
+        for one, other in zip(whole._advantages(played), parts._advantages(played), strict=True):
+            torch.testing.assert_close(one, other)
+
+
+def test_sample_factorys_buffers_hold_bytes_and_its_networks_see_bytes(tmp_path: Path) -> None:
+    learner, info, cfg = made(job_of(tmp_path, spec(16, first=True)))
+    batch = alloc_trajectory_tensors(info, 2, cfg.rollout, get_rnn_size(cfg), torch.device("cpu"), False)
+    pictures = {key: values for key, values in batch["obs"].items() if "image_eye" in key}
+    assert set(pictures) == {"image_eye", "last_image_eye"}
+    assert {values.dtype for values in pictures.values()} == {torch.uint8}
+    seen: list[torch.Tensor] = []
+    network = learner.actor_critic.network
+    for torso in (network.actor, network.critic):
+        torso.eyes["image_eye"].layers.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    for key, values in batch["obs"].items():
+        values.fill_(255 if key in pictures else 0)
+    for key in ("rnn_states", "policy_version", "policy_id", "values", "actions", "log_prob_actions", "rewards"):
+        batch[key].zero_()
+    batch["action_logits"].zero_()
+    batch["dones"].fill_(False)
+    batch["dones"][0, 1] = batch["time_outs"][0, 1] = True
+    buffer, _, _ = learner._prepare_batch(batch)
+    assert buffer["normalized_obs"]["image_eye"].dtype == torch.uint8
+    assert {float(pixels.max()) for pixels in seen} == {1.0}
+
+
+def test_a_picture_too_small_for_the_encoder_is_said_before_any_step(tmp_path: Path) -> None:
+    settings, recipe = SMALL.model_copy(update={"encoder": "nature"}), spec(16, first=True)
+    for trainer in (PPO(), SampleFactory()):
+        folder = tmp_path / trainer.name
+        with pytest.raises(ConfigError, match=r"^encoder=nature needs images of at least 36"):
+            trainer.train(recipe, budget=50, seed=0, folder=folder, hyperparameters=settings)
