@@ -1,13 +1,13 @@
 """Things on their way to the ground: where they come from.
 
-What they do there is ``step_drops`` in ``lying.py``. Numbers: minecraft.wiki, Item (entity), 1.11.
+What they do there is ``step_drops`` of ``lying.py``. Numbers: minecraft.wiki, Item (entity), 1.11.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from rlgpt_minecraft.world.inventory import put, remove
+from rlgpt_minecraft.world.inventory import give, put, remove
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.rng import uniform
 from rlgpt_minecraft.world.state import DROPS, SLOTS, World
@@ -72,6 +72,18 @@ def throw(world: World) -> bool:
     toss(world, int(slot.item), 1, int(slot.variant), int(slot.damage))
     remove(world, index, 1)
     return True
+
+
+@part
+def exchange(world: World, item: int) -> None:
+    """One thing of the hand becomes ``item``, or nothing (0); what finds no room is thrown."""
+    index = int(world.player[0].selected)
+    if world.slots[index].quantity == 1:
+        put(world, index, item, 1 if item > 0 else 0, 0, 0)
+        return
+    remove(world, index, 1)
+    if item > 0 and give(world, item, 1, 0, 0) > 0:
+        toss(world, item, 1, 0, 0)
 
 
 @jit

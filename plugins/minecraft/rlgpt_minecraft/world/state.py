@@ -45,6 +45,7 @@ PLAYER = np.dtype(
         ("air", np.int32),  # ticks of breath, 300 at most
         ("use_ticks", np.int32),  # for how long something has been eaten
         ("use_delay", np.int32),
+        ("used_item", np.int32),  # what is being eaten
         ("dig_item", np.int32),  # what is dug with: another item begins anew
         ("jump_delay", np.int32),
         ("hurt_ticks", np.int32),  # for how long only a heavier blow than the last counts

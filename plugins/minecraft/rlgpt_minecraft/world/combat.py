@@ -1,0 +1,122 @@
+"""The player's blows: reach, strength, what they cost and do (minecraft.wiki, Damage and Combat, 1.9 to 1.11)."""
+
+from __future__ import annotations
+
+import math
+
+from rlgpt_minecraft.world.aim import MOB, aim
+from rlgpt_minecraft.world.blocks import AIR
+from rlgpt_minecraft.world.constants import BLOCK_REACH, ENTITY_REACH, EXHAUSTION_ATTACK
+from rlgpt_minecraft.world.inventory import wear
+from rlgpt_minecraft.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.kinds import HALF, SIGHT, TALL
+from rlgpt_minecraft.world.player import exhaust
+from rlgpt_minecraft.world.ray import eyes, look, trace
+from rlgpt_minecraft.world.state import MOBS, World
+from rlgpt_minecraft.world.touch import climbs
+from rlgpt_minecraft.world.wounds import wound
+
+SWORD, HOE, SHEARS, NO_TOOL = (TOOLS.index(name) for name in ("sword", "hoe", "shears", "none"))
+KNOCK, SPRINT_KNOCK, SWEEP_KNOCK = 0.4, 0.5, 0.4
+STRONG = 0.9
+"""Strength from which a blow may be critical, sweep, or push in a sprint."""
+CRITICAL = 1.5
+SWEEP_DAMAGE, SWEEP_REACH, SWEEP_HEIGHT = 1.0, 1.0, 0.25
+RECENT = 100
+"""Ticks for which a death is the doing of whose blow it was."""
+MEMORY = 60
+
+
+@part
+def strength(world: World) -> float:
+    """How far the arm has recovered from the last swing, 0 to 1 (``getCooledAttackStrength(0.5)``)."""
+    p = world.player[0]
+    item = int(world.slots[p.selected].item)
+    return float(min(1.0, (p.attack_ticks + 0.5) * ATTACK_SPEED[item] / 20.0))
+
+
+@part
+def knock(world: World, index: int, dx: float, dz: float, force: float) -> None:
+    """Push a mob along ``dx``, ``dz`` and up (``EntityLivingBase.knockBack``)."""
+    m, far = world.mobs[index], math.hypot(dx, dz)
+    if m.kind == 0 or far < 1e-9:
+        return
+    m.vx, m.vz = m.vx / 2.0 + dx / far * force, m.vz / 2.0 + dz / far * force
+    if m.on_ground:
+        m.vy = min(0.4, m.vy / 2.0 + force)
+        m.on_ground = False
+
+
+@part
+def _strike(world: World, index: int, amount: float, force: float) -> bool:
+    """Hit one mob; whether the blow counted."""
+    m, p = world.mobs[index], world.player[0]
+    kind, dx, dz = int(m.kind), m.x - p.x, m.z - p.z
+    m.hit_ticks = RECENT
+    if SIGHT[kind] > 0:
+        m.panic = MEMORY
+    world.events[0].hit_mob = kind
+    if not wound(world, index, amount, True):
+        return False
+    knock(world, index, dx, dz, force)
+    return True
+
+
+@part
+def _sweep(world: World, target: int, x: float, y: float, z: float, half: float, tall: float) -> None:
+    """A sword's full blow on the ground reaches those beside the one it was meant for, which stood at a place."""
+    p = world.player[0]
+    for index in range(MOBS):
+        m = world.mobs[index]
+        if m.kind == 0 or index == target:
+            continue
+        room = half + HALF[m.kind] + SWEEP_REACH
+        beside = abs(m.x - x) < room and abs(m.z - z) < room
+        level = m.y < y + tall + SWEEP_HEIGHT and m.y + TALL[m.kind] > y - SWEEP_HEIGHT
+        if beside and level and (m.x - p.x) ** 2 + (m.y - p.y) ** 2 + (m.z - p.z) ** 2 < ENTITY_REACH**2:
+            _strike(world, index, SWEEP_DAMAGE, SWEEP_KNOCK)
+
+
+@part
+def _blow(world: World, index: int) -> None:
+    """Hit the mob under the cross-hair with what is in the hand."""
+    p, m = world.player[0], world.mobs[index]
+    item, ready = int(world.slots[p.selected].item), strength(world)
+    amount, strong, kind = DAMAGE[item] * (0.2 + 0.8 * ready * ready), ready > STRONG, int(m.kind)
+    x, y, z = m.x, m.y, m.z
+    falling = p.fall > 0.0 and not p.on_ground and not p.in_water and not climbs(world)
+    critical, rushing = strong and falling and not p.sprinting, strong and p.sprinting
+    p.attack_ticks = 0
+    if not _strike(world, index, amount * (CRITICAL if critical else 1.0), KNOCK):
+        return
+    if rushing:
+        yaw = math.radians(p.yaw)
+        knock(world, index, -math.sin(yaw), math.cos(yaw), SPRINT_KNOCK)
+        p.vx, p.vz, p.sprinting = p.vx * 0.6, p.vz * 0.6, False
+    tool = TOOL_CLASS[item]
+    if tool == SWORD and strong and p.on_ground and not rushing:
+        _sweep(world, index, x, y, z, HALF[kind], TALL[kind])
+    if tool not in (NO_TOOL, SHEARS):
+        wear(world, int(p.selected), 1 if tool in (SWORD, HOE) else 2)
+    exhaust(world, EXHAUSTION_ATTACK)
+
+
+@jit
+def attack(world: World) -> bool:
+    """One tick with the attack held; whether a mob is under the cross-hair, so that nothing is dug.
+
+    Only the press hits, not the holding on (``attack_held`` of the tick before): the game calls ``clickMouse`` once a
+    press, and Malmo's ``FakeMouse`` presses a held button once. A blow into the air begins the arm's recovery anew too.
+    """
+    p = world.player[0]
+    x, y, z = eyes(world)
+    dx, dy, dz = look(p.yaw, p.pitch)
+    block, far, _, _, _, _ = trace(world, x, y, z, dx, dy, dz, BLOCK_REACH, False)
+    what, index, _ = aim(world, x, y, z, dx, dy, dz, min(far, ENTITY_REACH), False)
+    if not p.attack_held:
+        if what == MOB:
+            _blow(world, index)
+        elif block == AIR:
+            p.attack_ticks = 0
+    return bool(what == MOB)

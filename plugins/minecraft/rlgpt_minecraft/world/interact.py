@@ -1,0 +1,89 @@
+"""Using the hand on an animal, and eating what is in it."""
+
+from __future__ import annotations
+
+from rlgpt_minecraft.world.aim import MOB, aim
+from rlgpt_minecraft.world.constants import BLOCK_REACH, EAT_TICKS, ENTITY_REACH, MAX_FOOD
+from rlgpt_minecraft.world.drops import exchange, spill
+from rlgpt_minecraft.world.inventory import wear
+from rlgpt_minecraft.world.items import CONTAINER, DRINK, FOOD, SATURATION
+from rlgpt_minecraft.world.items import ID as ITEM
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.kinds import COW, SHEEP
+from rlgpt_minecraft.world.ray import eyes, look, trace
+from rlgpt_minecraft.world.rng import below
+from rlgpt_minecraft.world.state import World
+
+BUCKET, MILK, SHEARS, WOOL = (ITEM[name] for name in ("bucket", "milk_bucket", "shears", "wool"))
+ALWAYS = ITEM["golden_apple"], ITEM["chorus_fruit"]
+"""Eaten without hunger, too."""
+MOST_WOOL = 3
+
+
+@part
+def _handle(world: World, index: int) -> bool:
+    """Milk a cow, shear a sheep; whether that was possible (minecraft.wiki, Cow, Sheep)."""
+    p, m, e = world.player[0], world.mobs[index], world.events[0]
+    slot = world.slots[p.selected]
+    if slot.quantity == 0:
+        return False
+    if m.kind == COW and slot.item == BUCKET:
+        exchange(world, MILK)
+        e.milked = COW
+        return True
+    if m.kind == SHEEP and slot.item == SHEARS and not m.sheared:
+        m.sheared = True
+        for _ in range(1 + below(world, MOST_WOOL)):
+            spill(world, m.x, m.y + 1.0, m.z, WOOL, 1, int(m.colour), 0)
+        wear(world, int(p.selected), 1)
+        e.sheared = SHEEP
+        return True
+    return False
+
+
+@part
+def _edible(world: World) -> bool:
+    """Whether what is in the hand can be eaten or drunk now."""
+    p = world.player[0]
+    slot = world.slots[p.selected]
+    hungry = p.food < MAX_FOOD or slot.item in ALWAYS
+    return bool(slot.quantity > 0 and (DRINK[slot.item] > 0 or (FOOD[slot.item] > 0 and hungry)))
+
+
+@part
+def _swallow(world: World) -> None:
+    p = world.player[0]
+    item = int(world.slots[p.selected].item)
+    p.food = min(float(MAX_FOOD), p.food + FOOD[item])
+    p.saturation = min(p.food, p.saturation + SATURATION[item])
+    exchange(world, int(CONTAINER[item]))
+    world.events[0].ate = item
+    p.use_ticks = 0
+
+
+@jit
+def eat(world: World) -> bool:
+    """One tick of eating or drinking what is in the hand, ``EAT_TICKS`` in all; False, and over, where one cannot."""
+    p = world.player[0]
+    item = world.slots[p.selected].item
+    if not _edible(world) or (p.use_ticks > 0 and item != p.used_item):
+        p.use_ticks = 0
+        return False
+    p.use_ticks, p.used_item = p.use_ticks + 1, item
+    if p.use_ticks >= EAT_TICKS:
+        _swallow(world)
+    return True
+
+
+@jit
+def interact(world: World) -> bool:
+    """Use the hand on the mob under the cross-hair; False where there is none. ``events.used``: it did something."""
+    p = world.player[0]
+    x, y, z = eyes(world)
+    dx, dy, dz = look(p.yaw, p.pitch)
+    _, far, _, _, _, _ = trace(world, x, y, z, dx, dy, dz, BLOCK_REACH, False)
+    what, index, _ = aim(world, x, y, z, dx, dy, dz, min(far, ENTITY_REACH), False)
+    if what != MOB:
+        return False
+    world.events[0].used = _handle(world, index)
+    return True
