@@ -1,6 +1,7 @@
 """Which actions make sense now, by MineDojo's rules (``sim/wrappers/ar_nn/ar_masks_wrapper.py``).
 
-Inventories are counted by item: float64 ``(len(ITEM_NAMES),)``, index into ``ITEM_NAMES``.
+Inventories are counted by item: float64 ``(len(ITEM_NAMES),)``, index into ``ITEM_NAMES``. All masks of a step lie in
+one array, ``TYPE``, ``EQUIP``, ... tell where.
 """
 
 from __future__ import annotations
@@ -10,28 +11,30 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import CRAFTS, FURNACE, PLACEABLE, TABLE, WORN
+from rlgpt_minecraft.names import CRAFTS, FURNACE, INVENTORY, PLACEABLE, TABLE, WORN
 from rlgpt_minecraft.spaces import FUNCTIONS
 from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
+from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.recipes import MATRIX
 
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.float64]
 
+TYPE = slice(0, len(FUNCTIONS))
+EQUIP, PLACE, DESTROY = (slice(TYPE.stop + n * INVENTORY, TYPE.stop + (n + 1) * INVENTORY) for n in range(3))
+CRAFT = slice(DESTROY.stop, DESTROY.stop + len(CRAFTS))
+SIZE: Final = CRAFT.stop
+_TYPE, _EQUIP, _PLACE, _DESTROY, _CRAFT = (part.start for part in (TYPE, EQUIP, PLACE, DESTROY, CRAFT))
 
-def _flags(names: frozenset[str], of: tuple[str, ...]) -> Flags:
-    return np.array([name in names for name in of])
-
-
-CAN_PLACE: Final = _flags(PLACEABLE, ITEM_NAMES)
-CAN_WEAR: Final = _flags(frozenset(WORN), ITEM_NAMES)
-NEEDS_TABLE: Final = _flags(TABLE, CRAFTS)
-NEEDS_FURNACE: Final = _flags(FURNACE, CRAFTS)
+CAN_PLACE: Final = np.array([name in PLACEABLE for name in ITEM_NAMES])
+CAN_WEAR: Final = np.array([name in WORN for name in ITEM_NAMES])
+NEEDS_TABLE: Final = np.array([name in TABLE for name in CRAFTS])
+NEEDS_FURNACE: Final = np.array([name in FURNACE for name in CRAFTS])
 WITH_ARGUMENT: Final = np.array([[name in ("craft", "equip", "place", "destroy")] for name in FUNCTIONS])
 """``action_arg``, bool ``(8, 1)``: it never changes."""
 
 
-def _ingredients(matrix: NDArray[np.int16]) -> tuple[NDArray[np.intp], NDArray[np.int16]]:
+def _ingredients(matrix: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
     """Items and quantities of each recipe, ``(244, most)``, filled up with none of item 0: the matrix is thin."""
     most = int((matrix > 0).sum(axis=1).max())
     items = np.argsort(matrix == 0, axis=1, kind="stable")[:, :most]
@@ -40,48 +43,55 @@ def _ingredients(matrix: NDArray[np.int16]) -> tuple[NDArray[np.intp], NDArray[n
 
 
 INGREDIENTS, NEEDED = _ingredients(MATRIX)
+for _array in (CAN_PLACE, CAN_WEAR, NEEDS_TABLE, NEEDS_FURNACE, WITH_ARGUMENT, INGREDIENTS, NEEDED):
+    _array.flags.writeable = False
 
 
-def count(item: NDArray[np.int16], quantity: NDArray[np.int16]) -> Counts:
-    """How many of each item there are in these slots; air counts for nothing."""
-    counts: Counts = np.bincount(item, quantity, len(ITEM_NAMES)).astype(np.float64, copy=False)
-    counts[0] = 0
-    return counts
+@jit
+def count(item: NDArray[np.int64], quantity: NDArray[np.float32], counts: Counts) -> None:
+    """How many of each item there are in the slots of the inventory; air counts for nothing."""
+    counts[:] = 0
+    for slot in range(INVENTORY):
+        if item[slot] != 0:
+            counts[item[slot]] += quantity[slot]
 
 
-def craftable(counts: Counts, table: bool, furnace: bool) -> Flags:
-    """``craft_smelt``, bool ``(244,)``: what the ingredients are there for, and the table or furnace. Not the fuel."""
-    enough: Flags = np.all(counts[INGREDIENTS] >= NEEDED, axis=1)
-    if not table:
-        enough &= ~NEEDS_TABLE
-    if not furnace:
-        enough &= ~NEEDS_FURNACE
-    return enough
+@jit
+def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, out: Flags) -> None:
+    """All masks.
 
-
-def masks(item: NDArray[np.int16], counts: Counts, table: bool, furnace: bool) -> dict[str, Flags]:
-    """All masks of an observation.
-
-    :param item: of each of the 36 slots, index into ``ITEM_NAMES``.
-    :param counts: ``count`` of those slots.
+    :param item: of each slot, index into ``ITEM_NAMES``. :param counts: see ``count``.
+    :param table, furnace: near and in view. :param out: bool ``(SIZE,)``.
     """
-    craft = craftable(counts, table, furnace)
-    full = item != 0
-    place = CAN_PLACE[item]
-    equip = full.copy()
-    equip[0] = CAN_WEAR[item[0]]  # what is held already is equipped, unless it is to be worn
-    kinds = np.array(
-        [
-            *(True, True, full[0], True),
-            craft.any() and not full.all(),
-            *(equip.any(), place.any(), full.any()),
-        ]
-    )
+    held = placeable = equipable = makeable = False
+    full = True
+    for slot in range(INVENTORY):
+        here = item[slot] != 0
+        # what is in the hand is equipped, unless it is to be worn
+        equip = here and (slot > 0 or CAN_WEAR[item[slot]])
+        place = here and CAN_PLACE[item[slot]]
+        out[_DESTROY + slot], out[_EQUIP + slot], out[_PLACE + slot] = here, equip, place
+        held, full = held or here, full and here
+        placeable, equipable = placeable or place, equipable or equip
+    for craft in range(len(NEEDS_TABLE)):
+        enough = (table or not NEEDS_TABLE[craft]) and (furnace or not NEEDS_FURNACE[craft])
+        for part in range(INGREDIENTS.shape[1]):
+            enough = enough and counts[INGREDIENTS[craft, part]] >= NEEDED[craft, part]
+        out[_CRAFT + craft] = enough
+        makeable = makeable or enough
+    out[_TYPE], out[_TYPE + 1], out[_TYPE + 3] = True, True, True
+    out[_TYPE + 2] = item[0] != 0
+    out[_TYPE + 4] = makeable and not full
+    out[_TYPE + 5], out[_TYPE + 6], out[_TYPE + 7] = equipable, placeable, held
+
+
+def told(flags: Flags) -> dict[str, Flags]:
+    """``fill``'s array as the observation's ``masks``."""
     return {
-        "action_type": kinds,
+        "action_type": flags[TYPE],
         "action_arg": WITH_ARGUMENT.copy(),
-        "equip": equip,
-        "place": place,
-        "destroy": full,
-        "craft_smelt": craft,
+        "equip": flags[EQUIP],
+        "place": flags[PLACE],
+        "destroy": flags[DESTROY],
+        "craft_smelt": flags[CRAFT],
     }

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rlgpt_minecraft.env import MineDojoEnv
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
+from rlgpt_minecraft.mission import Mission
 from rlgpt_minecraft.names import CRAFTS, INVENTORY, spaced
 from rlgpt_minecraft.spaces import CAMERA_INTERVAL, FUNCTIONS, action_space
 from rlgpt_minecraft.world.items import NAMES
@@ -76,8 +80,60 @@ def change(rng: np.random.Generator) -> dict[str, Any]:
     return {"before": before, "after": after, "mask": mask, "action": [0, 0, 0, 12, 12, function, craft, 0]}
 
 
+STARTS: list[dict[str, Any]] = [
+    {"image_size": (16, 24), "biome": "desert", "inventory": [{"slot": 0, "name": "iron_pickaxe"}]},
+    {
+        "image_size": (16, 24),
+        "biome": "plains",
+        "weather": "rain",
+        "time": 14_000,
+        "health": 13.0,
+        "voxels": BOX,
+        "inventory": [
+            {"slot": 0, "name": "planks", "quantity": 30, "variant": 2},
+            {"slot": 1, "name": "crafting_table"},
+            {"slot": 12, "name": "log", "quantity": 64},
+            {"slot": 38, "name": "iron_chestplate"},
+            {"slot": 40, "name": "shield"},
+        ],
+    },
+    {"image_size": (16, 24), "biome": "forest", "voxels": {}, "rays": RAYS, "food": 7},
+]
+STEPS = 60
+
+
+def played(start: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What our environment observes now and then in a random episode, and the same world as Malmo would tell it."""
+    env = MineDojoEnv(Mission.model_validate(start), strict=False)
+    env.action_space.seed(1)
+    observation, _ = env.reset(seed=1)
+    env.sim.chat("/tp ~ ~ ~ 0 15")
+    env.sim.chat("/summon cow ~ ~ ~2")
+    mission = env.mission
+    options: dict[str, Any] = {"image_size": mission.image_size}
+    if mission.voxels is not None:
+        options.update(use_voxel=True, voxel_size=mission.voxels.model_dump())
+    if mission.rays:
+        options.update(use_lidar=True, lidar_rays=mission.rays)
+    for step in range(STEPS):
+        if step % 10 == 1:
+            info, picture = env.sim.info(), env.sim.rgb()[::-1].tobytes()
+            question = {"options": options, "info": info, "pov": base64.b64encode(picture).decode()}
+            yield {"question": question, "observation": observation, "space": env.observation_space}
+        action = env.action_space.sample() if step else env.no_op()
+        action[3:5] += 12 - action[3:5] if step % 4 else 0
+        observation, _, over, _, _ = env.step(action)
+        if over:
+            return
+
+
 @pytest.fixture(scope="session")
-def questions() -> dict[str, Any]:
+def states() -> list[dict[str, Any]]:
+    return [state for start in STARTS for state in played(start)]
+
+
+@pytest.fixture(scope="session")
+def questions(states: list[dict[str, Any]]) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     space = action_space(CAMERA_INTERVAL)
     space.seed(0)
@@ -87,7 +143,7 @@ def questions() -> dict[str, Any]:
         "inventories": [inventory(rng) for _ in range(300)],
         "deltas": [change(rng) for _ in range(300)],
         "actions": [{"name": inventory(rng)["name"], "action": space.sample().tolist()} for _ in range(500)],
-        "states": [],
+        "states": [state["question"] for state in states],
         "missions": MISSIONS,
     }
 

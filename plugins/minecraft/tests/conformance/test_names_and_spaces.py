@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces as gym
 from numpy.typing import NDArray
-from rlgpt_minecraft import names, spaces
+from rlgpt_minecraft import masks, names, spaces
 from rlgpt_minecraft.command import Command, EmptySlotError, slot_name, translate
 from rlgpt_minecraft.delta import delta
-from rlgpt_minecraft.masks import Counts, count, masks
 from rlgpt_minecraft.mission import Box
 from rlgpt_minecraft.world.items import ID, NAMES
 from rlgpt_minecraft.world.recipes import CRAFT, MATRIX
@@ -82,17 +81,19 @@ def test_recipes(answers: dict[str, Any]) -> None:
     assert dict(zip(CRAFT, ours, strict=True)) == dict(zip(CRAFT, theirs, strict=True))
 
 
-def slots(question: dict[str, Any]) -> tuple[NDArray[np.int16], Counts]:
-    item = np.array([ID[name.replace(" ", "_")] for name in question["name"]], np.int16)
-    return item, count(item, np.array(question["quantity"], np.int16))
+def slots(question: dict[str, Any]) -> tuple[NDArray[np.int64], masks.Counts]:
+    item, counts = np.array([ID[name.replace(" ", "_")] for name in question["name"]]), np.zeros(len(NAMES))
+    masks.count(item, np.array(question["quantity"], np.float32), counts)
+    return item, counts
 
 
 def test_masks(questions: dict[str, Any], answers: dict[str, Any]) -> None:
     seen: Counter[str] = Counter()
     for question, theirs in zip(questions["inventories"], answers["masks"], strict=True):
         item, counts = slots(question)
-        ours = masks(item, counts, question["table"], question["furnace"])
-        assert {name: mask.tolist() for name, mask in ours.items()} == theirs
+        ours = np.zeros(masks.SIZE, np.bool_)
+        masks.fill(item, counts, question["table"], question["furnace"], ours)
+        assert {name: mask.tolist() for name, mask in masks.told(ours).items()} == theirs
         seen.update(name for name, mask in theirs.items() if np.any(mask))
     assert min(seen[name] for name in ("craft_smelt", "equip", "place", "destroy")) > 50
 

@@ -1,0 +1,256 @@
+"""What is typed in the game: the server commands that MineDojo's simulator sends, by the game's rules for them.
+
+``/clear /give /kill /replaceitem /setblock /spreadplayers /summon /time /tp /weather``: minecraft.wiki, Commands, 1.11.
+A name may carry ``minecraft:``; a coordinate may be relative (``~``, ``~-3``); targets are the player (``@p``, ``@s``,
+``@a``, or none) or, for ``/kill``, what ``@e[type=...]`` selects.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from rlgpt.errors import RlgptError, UnknownNameError
+
+from rlgpt_minecraft.footing import clear_of
+from rlgpt_minecraft.names import EQUIPMENT_SLOTS
+from rlgpt_minecraft.world.blocks import ID as BLOCK
+from rlgpt_minecraft.world.blocks import TABLE
+from rlgpt_minecraft.world.chunks import ensure
+from rlgpt_minecraft.world.edit import set_block
+from rlgpt_minecraft.world.inventory import destroy, give, put
+from rlgpt_minecraft.world.items import ID as ITEM
+from rlgpt_minecraft.world.items import STACK
+from rlgpt_minecraft.world.kinds import ID as MOB
+from rlgpt_minecraft.world.kinds import NAMES as MOBS
+from rlgpt_minecraft.world.life import UNBLOCKABLE, hurt
+from rlgpt_minecraft.world.rng import uniform
+from rlgpt_minecraft.world.spawn import summon
+from rlgpt_minecraft.world.state import HEIGHT, SIZE, SLOTS, World
+
+PLAYER: Final = ("@p", "@s", "@a", "@r")
+DAYTIMES: Final = {"day": 1000, "night": 13000}
+FATAL: Final = 1000.0
+MARGIN: Final = 2
+"""Blocks from the world's border that nobody is sent beyond."""
+
+
+class CommandError(RlgptError):
+    """A server command that does not exist, or whose words do not fit; the world is as it was."""
+
+
+def execute(world: World, text: str) -> None:
+    """Do what ``text`` says. What does not begin with ``/`` is talk: nothing happens.
+
+    :raises CommandError: see there.
+    """
+    if not text.startswith("/"):
+        return
+    name, *words = text[1:].split()
+    if name not in COMMANDS:
+        raise UnknownNameError("command", f"/{name}", [f"/{valid}" for valid in COMMANDS])
+    usage, run = COMMANDS[name]
+    try:
+        run(world, words)
+    except (ValueError, IndexError) as error:
+        raise CommandError(f"{text!r} does not fit {usage!r}: {error}") from error
+
+
+def _bare(name: str) -> str:
+    return name.removeprefix("minecraft:")
+
+
+def _named(kind: str, name: str, valid: dict[str, int]) -> int:
+    name = _bare(name).lower()
+    if name not in valid:
+        raise UnknownNameError(kind, name, valid)
+    return valid[name]
+
+
+def _place(words: Sequence[str], here: Sequence[float]) -> list[float]:
+    """Coordinates; whole numbers along x and z mean the middle of a block, as in the game."""
+    if len(words) < len(here):
+        raise ValueError(f"{len(words)} coordinates, not {len(here)}")
+    place = []
+    for axis, (word, origin) in enumerate(zip(words, here, strict=False)):
+        relative = word.startswith("~")
+        value = float(word.removeprefix("~") or 0) + (origin if relative else 0.0)
+        whole = axis != 1 and not relative and re.fullmatch(r"-?\d+", word)
+        place.append(value + 0.5 if whole else value)
+    if not all(map(math.isfinite, place)):
+        raise ValueError("coordinates are finite")
+    return place
+
+
+def _here(world: World) -> tuple[float, float, float]:
+    player = world.player[0]
+    return float(player["x"]), float(player["y"]), float(player["z"])
+
+
+def _inside(x: float, y: float, z: float) -> tuple[int, int, int]:
+    ix, iy, iz = math.floor(x), math.floor(y), math.floor(z)
+    if not (0 <= ix < SIZE and 0 <= iy < HEIGHT and 0 <= iz < SIZE):
+        raise ValueError(f"{ix} {iy} {iz} is outside the world: 0 to {SIZE - 1}, 0 to {HEIGHT - 1}, 0 to {SIZE - 1}")
+    return ix, iy, iz
+
+
+def _move(world: World, x: float, y: float, z: float) -> None:
+    _inside(x, y, z)
+    ensure(world, int(x), int(z), 2)
+    player = world.player
+    for name, value in (("x", x), ("y", y), ("z", z), ("vx", 0.0), ("vy", 0.0), ("vz", 0.0), ("fall", 0.0)):
+        player[name] = value
+
+
+def _clear(world: World, words: Sequence[str]) -> None:
+    for slot in range(SLOTS):
+        destroy(world, slot)
+
+
+def _stack(words: Sequence[str]) -> tuple[int, int, int]:
+    item = _named("item", words[0], ITEM)
+    quantity = int(words[1]) if len(words) > 1 else 1
+    variant = int(words[2]) if len(words) > 2 else 0
+    if not 0 <= quantity <= 64 or not 0 <= variant <= 120:
+        raise ValueError("a stack has 0 to 64 things, a variant is 0 to 120")
+    return item, quantity, variant
+
+
+def _give(world: World, words: Sequence[str]) -> None:
+    _player(words[0])
+    item, quantity, variant = _stack(words[1:])
+    give(world, item, quantity, variant, 0)
+
+
+def _player(word: str) -> None:
+    if word.split("[")[0] not in PLAYER:
+        raise ValueError(f"the target is {word!r}, not one of {', '.join(PLAYER)}")
+
+
+def _die(world: World) -> None:
+    world.player["hurt_ticks"] = 0
+    hurt(world, FATAL, UNBLOCKABLE)
+
+
+def _kill(world: World, words: Sequence[str]) -> None:
+    if not words or words[0].split("[")[0] in PLAYER:
+        _die(world)
+        return
+    chosen = re.fullmatch(r"@e(?:\[type=(!?)([\w:]+)\])?", words[0])
+    if chosen is None:
+        raise ValueError(f"the target is {words[0]!r}")
+    other, kind = chosen.group(1) == "!", _bare(chosen.group(2) or "")
+    for index, name in enumerate(("item", *MOBS[1:])):
+        if not kind or (name == kind) != other:
+            if name == "item":
+                world.drops["alive"] = False
+            else:
+                world.mobs["kind"][world.mobs["kind"] == index] = 0
+    if not kind or (other and kind != "player"):
+        _die(world)
+
+
+def _slot(name: str) -> int:
+    """A slot by the game's name for it; weapons' and armour's slots have names, the others numbers."""
+    found = re.fullmatch(r"slot\.(weapon|armor|hotbar|inventory)(?:\.(\w+))?", name)
+    if found is None:
+        raise ValueError(f"{name!r} is no slot")
+    group, part = found.groups()
+    if group in ("weapon", "armor"):
+        return EQUIPMENT_SLOTS[part or "mainhand"] if (part or "mainhand") in EQUIPMENT_SLOTS else int(part)
+    number = int(part)
+    if not 0 <= number < (9 if group == "hotbar" else 27):
+        raise ValueError(f"{name!r} is no slot")
+    return number if group == "hotbar" else number + 9
+
+
+def _replace(world: World, words: Sequence[str]) -> None:
+    if words[0] != "entity":
+        raise ValueError(f"{words[0]!r} is not entity: blocks here hold nothing")
+    _player(words[1])
+    slot = _slot(words[2])
+    if slot == 0:
+        slot = int(world.player["selected"][0])
+    item, quantity, variant = _stack(words[3:])
+    put(world, slot, item, 0 if item == 0 else min(quantity, int(STACK[item])), variant, 0)
+
+
+def _set_block(world: World, words: Sequence[str]) -> None:
+    x, y, z = _inside(*_place(words[:3], _here(world)))
+    name, meta = _bare(words[3]).lower(), int(words[4]) if len(words) > 4 else 0
+    fit = [n for n, kind in enumerate(TABLE) if kind.item == name and kind.variant == meta]
+    if not fit and meta == 0:
+        fit = [_named("block", name, BLOCK)]
+    if not fit:
+        raise ValueError(f"no {name} has data value {meta}")
+    set_block(world, x, y, z, fit[0], 0)
+
+
+def _spread(world: World, words: Sequence[str]) -> None:
+    """Somewhere within ``maxRange`` of a middle, on top of what is there and not in a fluid."""
+    here = _here(world)
+    x, z = _place(words[:2], here[::2])
+    reach = float(words[3])
+    if not 0 < reach < math.inf:
+        raise ValueError("maxRange is above 0")
+    for _ in range(1000):
+        px, pz = (
+            min(max(math.floor(at + (2 * uniform(world) - 1) * reach), MARGIN), SIZE - 1 - MARGIN) for at in (x, z)
+        )
+        ensure(world, px, pz, 2)
+        top = int(world.top[px, pz])
+        if clear_of(world, px, top + 1, pz):
+            _move(world, px + 0.5, top + 1.0, pz + 0.5)
+            return
+    raise ValueError(f"no firm ground within {reach:g} blocks")
+
+
+def _summon(world: World, words: Sequence[str]) -> None:
+    kind = _named("mob", words[0], MOB)
+    x, y, z = _place(words[1:4], _here(world)) if len(words) > 1 else _here(world)
+    _inside(x, y, z)
+    ensure(world, int(x), int(z), 1)
+    if summon(world, kind, x, y, z) < 0:
+        raise ValueError("the world has no room for another mob")
+
+
+def _time(world: World, words: Sequence[str]) -> None:
+    value = DAYTIMES[words[1]] if words[1] in DAYTIMES else int(words[1])
+    if words[0] not in ("set", "add"):
+        raise ValueError(f"{words[0]!r} is neither set nor add")
+    now = int(world.clock["time"][0]) if words[0] == "add" else 0
+    world.clock["time"] = (now + value) % 24_000
+
+
+def _teleport(world: World, words: Sequence[str]) -> None:
+    if words and words[0].split("[")[0] in PLAYER:
+        words = words[1:]
+    _move(world, *_place(words[:3], _here(world)))
+    player = world.player
+    for name, word in zip(("yaw", "pitch"), words[3:5], strict=False):
+        value = float(word.removeprefix("~") or 0) + (float(player[name][0]) if word.startswith("~") else 0.0)
+        player[name] = (value + 180) % 360 - 180 if name == "yaw" else min(max(value, -90.0), 90.0)
+
+
+def _weather(world: World, words: Sequence[str]) -> None:
+    if words[0] not in ("clear", "rain", "thunder", "normal"):
+        raise ValueError(f"{words[0]!r} is none of clear, rain, thunder, normal")
+    if words[0] != "normal":  # MineDojo's word for leaving it as it is
+        world.clock["raining"], world.clock["thundering"] = words[0] != "clear", words[0] == "thunder"
+
+
+COMMANDS: Final[dict[str, tuple[str, Callable[[World, Sequence[str]], None]]]] = {
+    "clear": ("/clear", _clear),
+    "give": ("/give @p ITEM [COUNT] [VARIANT]", _give),
+    "kill": ("/kill [@p | @e[type=KIND]]", _kill),
+    "replaceitem": ("/replaceitem entity @p SLOT ITEM [COUNT] [VARIANT]", _replace),
+    "setblock": ("/setblock X Y Z BLOCK [DATA]", _set_block),
+    "spreadplayers": ("/spreadplayers X Z 0 RANGE false @p", _spread),
+    "summon": ("/summon KIND [X Y Z]", _summon),
+    "time": ("/time set|add TICKS", _time),
+    "tp": ("/tp X Y Z [YAW PITCH]", _teleport),
+    "weather": ("/weather clear|rain|thunder", _weather),
+}
+"""Name -> how it is written, and what does it."""

@@ -1,0 +1,122 @@
+"""The embedded world as MineDojo's environment: the spaces of ``minedojo.make(...)``, by gymnasium's rules.
+
+Differences from the package, each on purpose:
+
+- ``terminated`` is True when the player dies: Malmo lets them rise again and MineDojo goes on.
+- ``damage_source`` tells of blows: MineDojo looks for them where Malmo does not write them, and always sees none.
+- What no space has room for is told as the bound (a desert's temperature), and each leaf has its space's dtype
+  (MineDojo gives Python booleans where its spaces say int64).
+- ``rgb`` is there only where the mission asks for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+from rlgpt.errors import ConfigError
+
+from rlgpt_minecraft.command import CRAFT, LAG, LAGGING, NOTHING, translate
+from rlgpt_minecraft.delta import delta
+from rlgpt_minecraft.masks import CRAFT as MADE
+from rlgpt_minecraft.masks import Counts, Flags
+from rlgpt_minecraft.mission import Mission
+from rlgpt_minecraft.names import CRAFTS, INVENTORY
+from rlgpt_minecraft.observe import observe
+from rlgpt_minecraft.sim import Sim
+from rlgpt_minecraft.spaces import CAMERA_INTERVAL, action_space, no_op, observation_space
+from rlgpt_minecraft.world.items import NAMES
+
+Observation = dict[str, Any]
+
+
+class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
+    """A mission without a task: the reward is 0, an episode ends by death alone.
+
+    Observation: ``spaces.observation_space``. Action: ``spaces.action_space``, MultiDiscrete [3 3 4 25 25 8 244 36].
+    Crafting, equipping, placing, dropping and destroying take three ticks, everything else one. ``info`` is Malmo's
+    JSON without voxels and rays.
+
+    :param strict: equip, place and destroy of an empty slot are errors, as in MineDojo; else nothing comes of them.
+    :param camera_interval: degrees between the camera's bins.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
+
+    def __init__(
+        self,
+        mission: Mission | None = None,
+        *,
+        strict: bool = True,
+        camera_interval: float = CAMERA_INTERVAL,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
+        if not 0 < camera_interval <= 180:
+            raise ConfigError(f"camera_interval is {camera_interval}; valid: above 0, at most 180 degrees.")
+        self.mission = mission or Mission()
+        self.render_mode, self.strict, self.camera_interval = render_mode, strict, camera_interval
+        self.sim = Sim(self.mission)
+        box = self.mission.voxels
+        self.observation_space = observation_space(
+            self.mission.image_size, None if box is None else box.shape, len(self.mission.rays)
+        )
+        self.action_space = space = action_space(camera_interval)
+        self._heads = space.nvec.tolist()
+        self._counts: Counts = np.zeros(len(NAMES))
+        self._could: Flags = np.zeros(len(CRAFTS), np.bool_)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.sim.reset(int(self.np_random.integers(2**63)))
+        return self._begin()
+
+    def step(self, action: NDArray[np.int64]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        heads = np.asarray(action).tolist()
+        if len(heads) != len(self._heads) or not all(0 <= head < n for head, n in zip(heads, self._heads, strict=True)):
+            raise ConfigError(f"{action!r} is no action; valid: {self.action_space}, like {self.no_op().tolist()}.")
+        held = [NAMES[item] for item in self.sim.world.slots["item"][:INVENTORY].tolist()]
+        command = translate(heads, held, strict=self.strict, camera_interval=self.camera_interval)
+        self.sim.step(command)
+        for _ in range(LAG if heads[5] in LAGGING else 0):
+            if self.sim.alive:
+                self.sim.step(NOTHING)
+        observation, info = self._observe(heads[6] if heads[5] == CRAFT else None)
+        return observation, 0.0, not self.sim.alive, False, info
+
+    def no_op(self) -> NDArray[np.int64]:
+        """The action that does nothing."""
+        return no_op(self.camera_interval)
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """What the player sees: uint8 ``(height, width, 3)``, or None where ``render_mode`` is None."""
+        return None if self.render_mode is None else self.sim.rgb()
+
+    def save(self) -> bytes:
+        """The episode as it is now."""
+        return self.sim.save()
+
+    def load(self, data: bytes) -> tuple[Observation, dict[str, Any]]:
+        """Go on from where ``save`` was called: the observation and info of then, ``delta_inv`` without a change."""
+        self.sim.load(data)
+        return self._begin()
+
+    def _begin(self) -> tuple[Observation, dict[str, Any]]:
+        self._counts = self.sim.glance().counts
+        return self._observe(None)
+
+    def _observe(self, craft: int | None) -> tuple[Observation, dict[str, Any]]:
+        """:param craft: what the action made, index into ``names.CRAFTS``; at the beginning nothing has changed."""
+        seen = self.sim.glance()
+        observation = observe(seen)
+        observation["delta_inv"] = delta(self._counts, seen.counts, craft, craft is not None and self._could[craft])
+        observation.update(self.sim.sights.look(self.sim.world))
+        if self.mission.image_size is not None:
+            observation["rgb"] = np.ascontiguousarray(self.sim.rgb().transpose(2, 0, 1))
+        self._counts, self._could = seen.counts, seen.masks[MADE].copy()
+        return observation, self.sim.facts(seen)

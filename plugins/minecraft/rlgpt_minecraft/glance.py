@@ -1,0 +1,104 @@
+"""All that an observation tells but blocks and pictures, gathered in one call of compiled code."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.masks import SIZE as MASKS
+from rlgpt_minecraft.masks import count, fill
+from rlgpt_minecraft.world.biomes import RAINFALL, TEMPERATURE
+from rlgpt_minecraft.world.constants import SEA_LEVEL
+from rlgpt_minecraft.world.items import ARMOR, DURABILITY
+from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
+from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.light import can_see_sky
+from rlgpt_minecraft.world.nearby import nearby
+from rlgpt_minecraft.world.state import SIZE, SLOTS, World
+from rlgpt_minecraft.world.sun import light_level, sky_brightness, sun_brightness
+
+NUMBERS: Final = (
+    *("life", "armor", "food", "saturation", "xp", "oxygen"),
+    *("pitch", "yaw", "rainfall", "temperature", "light_level", "sky_light_level", "sun_brightness", "sea_level"),
+    *("damage_amount", "damage_distance", "damage_pitch", "damage_yaw", "hunger_damage"),
+    *("x", "y", "z"),
+)
+"""What ``Glance.numbers`` holds, as MineDojo names it."""
+FLAGS: Final = (
+    *("table", "furnace"),
+    *("is_explosion", "is_fire_damage", "is_magic_damage", "is_projectile", "is_unblockable"),
+)
+"""What ``Glance.flags`` holds."""
+WHOLE: Final = ("biome_id", "is_raining", "can_see_sky", "is_sleeping")
+"""What ``Glance.whole`` holds."""
+QUANTITY, MOST, LEFT = range(3)
+ITEM, VARIANT = range(2)
+
+
+class Glance(NamedTuple):
+    """:ivar numbers: float32, see ``NUMBERS``. :ivar flags: bool, see ``FLAGS``. :ivar whole: int64, see ``WHOLE``.
+    :ivar amounts: float32 ``(3, SLOTS)``: quantity, durability when new and now, -1 of what does not wear out.
+    :ivar kinds: int64 ``(2, SLOTS)``: item (index into ``items.NAMES``) and variant.
+    :ivar counts: float64 by item, of the 36 slots. :ivar masks: see ``masks``.
+    """
+
+    numbers: NDArray[np.float32]
+    flags: NDArray[np.bool_]
+    whole: NDArray[np.int64]
+    amounts: NDArray[np.float32]
+    kinds: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    masks: NDArray[np.bool_]
+
+
+@jit
+def _glance(
+    world: World,
+    n: NDArray[np.float32],
+    flags: NDArray[np.bool_],
+    whole: NDArray[np.int64],
+    amounts: NDArray[np.float32],
+    kinds: NDArray[np.int64],
+    counts: NDArray[np.float64],
+    masks: NDArray[np.bool_],
+) -> None:
+    p, e, clock = world.player[0], world.events[0], world.clock[0]
+    armour = 0
+    for i in range(SLOTS):
+        slot = world.slots[i]
+        most = DURABILITY[slot.item]
+        kinds[0, i], kinds[1, i], amounts[0, i] = slot.item, slot.variant, slot.quantity
+        amounts[1, i], amounts[2, i] = (most, most - slot.damage) if most > 0 else (-1, -1)
+        if 36 <= i < 40:
+            armour += ARMOR[slot.item]
+    x, y, z = math.floor(p.x), math.floor(p.y + 0.5), math.floor(p.z)
+    biome = int(world.biome[min(max(x, 0), SIZE - 1), min(max(z, 0), SIZE - 1)])
+    n[0], n[1], n[2], n[3], n[4], n[5] = p.life, armour, p.food, p.saturation, p.xp, max(p.air, 0)
+    n[6], n[7], n[8], n[9] = p.pitch, p.yaw, RAINFALL[biome], TEMPERATURE[biome]
+    n[10], n[11], n[12], n[13] = light_level(world, x, y, z), sky_brightness(world), sun_brightness(world), SEA_LEVEL
+    n[14], n[15], n[16], n[17], n[18] = e.amount, e.distance, e.pitch, e.yaw, e.hunger
+    n[19], n[20], n[21] = p.x, p.y, p.z
+    table, furnace = nearby(world)
+    flags[0], flags[1] = table, furnace
+    flags[2], flags[3], flags[4], flags[5], flags[6] = e.explosion, e.fire, e.magic, e.projectile, e.unblockable
+    whole[0], whole[1], whole[2], whole[3] = biome, clock.raining, can_see_sky(world, x, y, z), p.sleeping
+    count(kinds[0], amounts[0], counts)
+    fill(kinds[0], counts, table, furnace, masks)
+
+
+def glance(world: World) -> Glance:
+    """The player and what surrounds them, now; the arrays are nobody else's."""
+    seen = Glance(
+        np.empty(len(NUMBERS), np.float32),
+        np.empty(len(FLAGS), np.bool_),
+        np.empty(len(WHOLE), np.int64),
+        np.empty((3, SLOTS), np.float32),
+        np.empty((2, SLOTS), np.int64),
+        np.empty(len(ITEM_NAMES)),
+        np.empty(MASKS, np.bool_),
+    )
+    _glance(world, *seen)
+    return seen

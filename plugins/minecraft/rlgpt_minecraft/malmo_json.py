@@ -1,0 +1,113 @@
+"""What Malmo tells of a world in JSON: the keys that MineDojo reads, by their names, and those that its users may.
+
+Source: Malmo as MineDojo 0.1 ships it, ``Utils/JSONWorldDataHelper`` and ``ObservationFrom...Implementation``. MineDojo
+looks for the newest blow where Malmo does not write it (at the top, not in ``damage_source``), so it sees none; here it
+stands in both places.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+from rlgpt_minecraft.glance import FLAGS, NUMBERS, WHOLE, Glance
+from rlgpt_minecraft.spaces import DAMAGE, DAMAGE_KINDS
+from rlgpt_minecraft.world.biomes import NAMES
+from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
+from rlgpt_minecraft.world.state import World
+
+VOXEL_KEYS = (
+    *("block_name", "block_meta", "is_collidable", "is_tool_not_required", "blocks_movement", "is_liquid"),
+    *("is_solid", "can_burn", "blocks_light", "cos_look_vec_angle"),
+)
+"""A block's values, in Malmo's order."""
+RAY_KEYS = (
+    *("block_name", "block_distance", "block_meta", "harvest_level", "is_tool_not_required", "blocks_movement"),
+    *("is_liquid", "is_solid", "can_burn", "entity_name", "entity_distance", "ray_pitch", "ray_yaw"),
+    *("traced_block_x", "traced_block_y", "traced_block_z"),
+)
+"""A ray's values, in Malmo's order."""
+
+PLAYER_NAME = "MineDojoAgent0"
+_TITLES = {number: name.replace("_", " ").title() for number, name in NAMES.items()}
+
+
+def inventory(seen: Glance) -> list[dict[str, Any]]:
+    """All 41 slots."""
+    quantities, most, left = seen.amounts.astype(int).tolist()
+    items, variants = seen.kinds.tolist()
+    return [
+        {
+            "name": ITEM_NAMES[item],
+            "variant": variant,
+            "quantity": quantity,
+            "max_durability": new,
+            "cur_durability": now,
+            "index": index,
+            "inventory": "inventory",
+        }
+        for index, (item, variant, quantity, new, now) in enumerate(
+            zip(items, variants, quantities, most, left, strict=True)
+        )
+    ]
+
+
+def facts(world: World, seen: Glance) -> dict[str, Any]:
+    """All but statistics, voxels and rays."""
+    number = dict(zip(NUMBERS, seen.numbers.tolist(), strict=True))
+    flag = dict(zip(FLAGS, seen.flags.tolist(), strict=True))
+    whole = dict(zip(WHOLE, seen.whole.tolist(), strict=True))
+    player, clock = world.player[0], world.clock[0]
+    alive = bool(number["life"] > 0 and not player["dead"])
+    blow: dict[str, Any] = {name: number[name] for name in DAMAGE}
+    blow.update((name, flag[name]) for name in DAMAGE_KINDS)
+    return {
+        "life": number["life"],
+        "armor": int(number["armor"]),
+        "score": int(number["xp"]),
+        "food": int(number["food"]),
+        "saturation": number["saturation"],
+        "xp": int(number["xp"]),
+        "is_alive": alive,
+        "is_dead": not alive,
+        "air": int(number["oxygen"]),
+        "name": PLAYER_NAME,
+        "is_sleeping": bool(whole["is_sleeping"]),
+        "xpos": float(player["x"]),
+        "ypos": float(player["y"]),
+        "zpos": float(player["z"]),
+        "pitch": float(player["pitch"]),
+        "yaw": float(player["yaw"]),
+        "biome_name": _TITLES[whole["biome_id"]],
+        "biome_id": whole["biome_id"],
+        "biome_temperature": number["temperature"],
+        "biome_rainfall": number["rainfall"],
+        "sea_level": int(number["sea_level"]),
+        "light_level": int(number["light_level"]),
+        "is_raining": bool(whole["is_raining"]),
+        "can_see_sky": bool(whole["can_see_sky"]),
+        "sun_brightness": number["sun_brightness"],
+        "sky_light_level": number["sky_light_level"],
+        "world_time": int(clock["time"]),
+        "total_time": int(clock["tick"]),
+        "nearby_crafting_table": flag["table"],
+        "nearby_furnace": flag["furnace"],
+        "current_item_index": int(player["selected"]),
+        "inventory": inventory(seen),
+        **blow,
+        "damage_source": {**blow, "damage_amout": blow["damage_amount"]},  # Malmo's own spelling
+    }
+
+
+def flat_voxels(voxels: dict[str, Any]) -> list[Any]:
+    """An observation's ``voxels`` as Malmo lists them: block by block, x the fastest, then y, then z."""
+    columns = [voxels[key].ravel(order="F").tolist() for key in VOXEL_KEYS]
+    return list(chain.from_iterable(zip(*columns, strict=True)))
+
+
+def flat_rays(rays: dict[str, Any]) -> list[Any]:
+    """An observation's ``rays`` as Malmo lists them, entities by the names of the game's classes."""
+    columns = [rays[key].tolist() for key in RAY_KEYS]
+    names = columns[RAY_KEYS.index("entity_name")]
+    names[:] = [name if name == "null" else f"Entity{name.capitalize()}" for name in names]
+    return list(chain.from_iterable(zip(*columns, strict=True)))

@@ -1,0 +1,74 @@
+"""A world as bytes, and back: numpy's archive of plain arrays, no pickle; of blocks only the chunks that were made."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from rlgpt.errors import RlgptError
+
+from rlgpt_minecraft.world.jit import TABLES
+from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
+
+CUBES = ("blocks", "level", "light")
+"""What has a value for each block of the world."""
+
+
+class SaveError(RlgptError):
+    """Bytes that are no saved world, or one of another version of this package. Begin a new episode instead."""
+
+
+def _arrays(world: World) -> dict[str, NDArray[Any]]:
+    return cast("dict[str, NDArray[Any]]", world._asdict())
+
+
+def _layout(world: World) -> str:
+    """What a save has to agree with to be read: the arrays' shapes and fields, and the tables of blocks and items."""
+    shapes = [(name, array.dtype.descr, array.shape) for name, array in _arrays(world).items()]
+    return hashlib.sha256(f"{shapes} {TABLES}".encode()).hexdigest()
+
+
+def _chunks(cube: NDArray[Any]) -> NDArray[Any]:
+    """``(SIZE / CHUNK, SIZE / CHUNK, CHUNK, HEIGHT, CHUNK)``: a view of a cube by chunks."""
+    side = SIZE // CHUNK
+    return cube.reshape(side, CHUNK, HEIGHT, side, CHUNK).transpose(0, 3, 1, 2, 4)
+
+
+def pack(world: World, beside: Mapping[str, NDArray[Any]]) -> bytes:
+    """The world, and plain arrays beside it, as bytes."""
+    arrays = {f"beside_{name}": array for name, array in beside.items()}
+    arrays["layout"] = np.array(_layout(world))
+    for name, array in _arrays(world).items():
+        whole = _chunks(array)[world.made] if name in CUBES else array
+        arrays[name] = np.frombuffer(whole.tobytes(), np.uint8)
+    file = io.BytesIO()
+    np.savez_compressed(file, allow_pickle=False, **arrays)
+    return file.getvalue()
+
+
+def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
+    """What ``pack`` made into bytes.
+
+    :raises SaveError: see there.
+    """
+    world = empty(0)
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            if str(arrays["layout"]) != _layout(world):
+                raise SaveError("this world was saved by another version of the plugin. Begin a new episode instead.")
+            world.made[:] = arrays["made"].view(world.made.dtype).reshape(world.made.shape)
+            for name, array in _arrays(world).items():
+                if name in CUBES:
+                    target = _chunks(array)
+                    target[world.made] = arrays[name].view(array.dtype).reshape(-1, CHUNK, HEIGHT, CHUNK)
+                else:
+                    array[:] = arrays[name].view(array.dtype).reshape(array.shape)
+            beside = {name.removeprefix("beside_"): arrays[name] for name in arrays.files if name.startswith("beside_")}
+    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+        raise SaveError(f"these bytes are no saved world: {error}") from error
+    return world, beside

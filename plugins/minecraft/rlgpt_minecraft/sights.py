@@ -1,0 +1,39 @@
+"""What a mission shows of blocks and of the picture, by the world's kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.mission import Mission
+from rlgpt_minecraft.world.lidar import lidar
+from rlgpt_minecraft.world.state import World
+from rlgpt_minecraft.world.voxels import voxels
+
+PICTURE = (160, 256)
+"""Height and width of the picture where the mission names none: MineDojo's own."""
+
+
+class Sights:
+    """The eyes of a mission's player."""
+
+    def __init__(self, mission: Mission) -> None:
+        box = mission.voxels
+        self._box = None if box is None else ((box.xmin, box.ymin, box.zmin), (box.xmax, box.ymax, box.zmax))
+        self._rays = np.array(mission.rays, np.float64).reshape(-1, 3)
+        self.size = mission.image_size or PICTURE
+
+    def look(self, world: World) -> dict[str, Any]:
+        """``voxels`` and ``rays``, where the mission shows them."""
+        seen: dict[str, Any] = {}
+        if self._box is not None:
+            seen["voxels"] = voxels(world, *self._box)
+        if len(self._rays):
+            seen["rays"] = lidar(world, self._rays)
+        return seen
+
+    def picture(self, world: World) -> NDArray[np.uint8]:
+        """What the player sees: uint8 ``(height, width, 3)``."""
+        return np.zeros((*self.size, 3), np.uint8)

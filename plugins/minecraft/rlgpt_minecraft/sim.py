@@ -1,0 +1,167 @@
+"""The game as Malmo shows it: a mission, a command a tick, and what is then known of the world.
+
+Used by ``env`` and served to other programs by ``malmo``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rlgpt.errors import RlgptError
+
+from rlgpt_minecraft import chat
+from rlgpt_minecraft.advance import DEEDS, advance
+from rlgpt_minecraft.command import NOTHING, Command
+from rlgpt_minecraft.glance import Glance, glance
+from rlgpt_minecraft.malmo_json import facts, flat_rays, flat_voxels
+from rlgpt_minecraft.mission import Mission
+from rlgpt_minecraft.names import CRAFTS
+from rlgpt_minecraft.saving import pack, unpack
+from rlgpt_minecraft.sights import Sights
+from rlgpt_minecraft.stats import Counts
+from rlgpt_minecraft.world.biomes import biome_id
+from rlgpt_minecraft.world.chunks import generate, reset_world
+from rlgpt_minecraft.world.inventory import put
+from rlgpt_minecraft.world.items import ID, STACK
+from rlgpt_minecraft.world.rng import GAMMA, mix
+from rlgpt_minecraft.world.state import ACTION, World
+
+_CRAFT = {name: index for index, name in enumerate(CRAFTS)}
+
+
+class NotBegunError(RlgptError):
+    """The world of a mission before ``reset``."""
+
+
+class Sim:
+    """One mission.
+
+    :raises UnknownNameError: the mission's biome is none of this world's.
+    """
+
+    def __init__(self, mission: Mission) -> None:
+        self.mission = mission
+        self.counts = Counts()
+        self.sights = Sights(mission)
+        self._biome = biome_id(mission.biome)
+        self._world: World | None = None
+        self._action, self._deeds = np.zeros(1, ACTION), np.zeros(1, DEEDS)
+
+    @property
+    def world(self) -> World:
+        """The world as it is; whoever holds it sees it change."""
+        if self._world is None:
+            raise NotBegunError("the mission has not begun: call reset first.")
+        return self._world
+
+    @property
+    def alive(self) -> bool:
+        """Whether the player lives."""
+        player = self.world.player[0]
+        return not player["dead"] and player["life"] > 0
+
+    def reset(self, seed: int) -> None:
+        """Begin anew. The same seed and commands give the same mission on every machine.
+
+        :param seed: of all chance, and of the land where the mission names none.
+        """
+        mission, land = self.mission, seed if self.mission.seed is None else self.mission.seed
+        if self._world is None:
+            self._world = generate(land, mission.biome)
+        else:
+            reset_world(self._world, land, mission.biome)
+        world, self.counts = self._world, Counts()
+        clock, player = world.clock, world.player
+        clock["rng"] = mix(np.uint64(seed % 2**64) ^ GAMMA)
+        clock["time"] = mission.time % 24_000
+        clock["break_speed"], clock["time_passes"] = mission.break_speed, mission.time_passes
+        clock["mobs_spawn"] = mission.mobs_spawn
+        if not mission.mobs_spawn:
+            world.mobs["kind"] = 0
+        height, width = self.sights.size
+        clock["aspect"] = width / height
+        chat.execute(world, f"/weather {mission.weather}")
+        start = mission.start
+        if start is not None:
+            chat.execute(world, f"/tp {start.x!r} {start.y!r} {start.z!r} {start.yaw!r} {start.pitch!r}")
+        player["life"], player["food"] = mission.health, mission.food
+        for stack in mission.inventory:
+            item = ID[stack.name]
+            put(world, stack.slot, item, min(stack.quantity, int(STACK[item])), stack.variant, 0)
+
+    def step(self, command: Command = NOTHING) -> None:
+        """One tick. What is typed, made, equipped and placed comes first, placed where the player looked until now.
+
+        :raises CommandError: the command's ``chat`` is one; the tick has not passed.
+        """
+        world = self.world
+        if not (math.isfinite(command.pitch) and math.isfinite(command.yaw)):
+            raise ValueError(f"the camera turns by numbers, not by pitch {command.pitch} and yaw {command.yaw}")
+        if command.chat is not None:
+            chat.execute(world, command.chat)
+        self._action[0] = (
+            command.yaw,
+            command.pitch,
+            command.forward - command.back,
+            command.left - command.right,
+            command.jump,
+            command.sneak,
+            command.sprint,
+            command.attack,
+            command.use,
+            command.drop,
+        )
+        self._deeds[0] = (
+            -1 if command.craft is None else _CRAFT[command.craft],
+            -1 if command.equip is None else ID[command.equip],
+            -1 if command.place is None else ID[command.place],
+            *((-1, -1) if command.swap is None else command.swap),
+            -1 if command.hotbar is None else command.hotbar,
+        )
+        advance(world, self._action, self._deeds, self.counts.totals, self.counts.used)
+
+    def chat(self, text: str) -> None:
+        """Type something; no time passes. See ``chat``.
+
+        :raises CommandError, UnknownNameError: no such command, or its words do not fit.
+        """
+        chat.execute(self.world, text)
+
+    def glance(self) -> Glance:
+        """The player and what surrounds them."""
+        return glance(self.world)
+
+    def facts(self, seen: Glance | None = None) -> dict[str, Any]:
+        """Malmo's JSON without voxels and rays; of a glance that was just taken, if it is given."""
+        return {**facts(self.world, seen or self.glance()), **self.counts.told(self.world)}
+
+    def info(self) -> dict[str, Any]:
+        """All of Malmo's JSON; ``voxels`` and ``rays`` where the mission shows them."""
+        told = self.facts()
+        seen = self.sights.look(self.world)
+        if "voxels" in seen:
+            told["voxels"] = flat_voxels(seen["voxels"])
+        if "rays" in seen:
+            told["rays"] = flat_rays(seen["rays"])
+        return told
+
+    def rgb(self) -> NDArray[np.uint8]:
+        """What the player sees: uint8 ``(height, width, 3)``, of the mission's size, else 160 by 256."""
+        return self.sights.picture(self.world)
+
+    def save(self) -> bytes:
+        """The whole mission as it is now; not what it began with."""
+        return pack(self.world, {"totals": self.counts.totals, "used": self.counts.used})
+
+    def load(self, data: bytes) -> None:
+        """Go on from where ``save`` was called, as if nothing had been saved.
+
+        :raises SaveError: the bytes are no such thing.
+        """
+        self._world, beside = unpack(data)
+        counts = Counts()
+        counts.totals[:], counts.used[:] = beside["totals"], beside["used"]
+        self.counts = counts

@@ -1,0 +1,53 @@
+"""What the game counts about its player, kept beside the world: the part of its statistics that MineDojo's tasks read.
+
+``TOTALS`` are counted; every other statistic stays 0 (nothing here is enchanted, traded or ridden).
+Source of the names: minecraft.wiki, Statistics (1.11); Malmo writes them in snake_case.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.names import ACHIEVEMENTS, ENTITIES, ITEMS, STATS
+from rlgpt_minecraft.world.items import ID
+from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
+from rlgpt_minecraft.world.kinds import NAMES as MOB_NAMES
+from rlgpt_minecraft.world.state import World
+
+TOTALS: Final = (
+    *("play_one_minute", "time_since_death", "deaths", "damage_taken", "jump", "sneak_time"),
+    *("walk_one_cm", "sprint_one_cm", "crouch_one_cm", "swim_one_cm"),
+)
+"""Ticks, ticks, times, tenths of a half heart, times, ticks, then centimetres."""
+PLAY, SINCE_DEATH, DEATHS, DAMAGE, JUMP, SNEAK, WALK, SPRINT, CROUCH, SWIM = range(len(TOTALS))
+
+
+class Counts:
+    """The statistics of one mission.
+
+    :ivar totals: int64 ``(len(TOTALS),)``. :ivar used: int64 by item: how often it dug, hit, was placed or eaten.
+    """
+
+    def __init__(self) -> None:
+        self.totals: NDArray[np.int64] = np.zeros(len(TOTALS), np.int64)
+        self.used: NDArray[np.int64] = np.zeros(len(ITEM_NAMES), np.int64)
+        self._known, self._used = b"", dict.fromkeys(ITEMS, 0)
+
+    def told(self, world: World) -> dict[str, Any]:
+        """``stat`` and ``achievement`` as Malmo writes them, for every name that MineDojo reads."""
+        killed = dict(zip(MOB_NAMES, world.kills.tolist(), strict=False))
+        stat: dict[str, Any] = {**_NO_STAT, **dict(zip(TOTALS, self.totals.tolist(), strict=True))}
+        stat["mob_kills"] = sum(killed.values())
+        stat["kill_entity"] = {name: killed.get(name, 0) for name in ENTITIES}
+        if (known := self.used.tobytes()) != self._known:
+            self._known, self._used = known, dict(zip(ITEMS, self.used[_ORDER].tolist(), strict=True))
+        stat["use_item"] = {"minecraft": dict(self._used)}
+        return {"stat": stat, "achievement": dict(_NO_ACHIEVEMENT)}
+
+
+_NO_STAT = dict.fromkeys(STATS, 0)
+_NO_ACHIEVEMENT = dict.fromkeys(ACHIEVEMENTS, 0)
+_ORDER = np.array([ID[name] for name in ITEMS])
