@@ -52,6 +52,12 @@ class BundleError(RlgptError):
     """A bundle folder is missing, corrupt, or of another schema."""
 
 
+class WorkerError(RlgptError):
+    """An environment in another interpreter could not be started, crashed, hung, or was restarted too often."""
+
+    exit_status = 1
+
+
 class TrainerError(RlgptError):
     """Training crashed, hung, or began anew where it should have resumed."""
 

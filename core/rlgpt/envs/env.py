@@ -1,0 +1,168 @@
+"""The environment that a worker plays, as one of gymnasium."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt.envs.process import Worker
+from rlgpt.envs.recipe import Recipe
+from rlgpt.envs.spaces import build
+from rlgpt.envs.worker.layout import Layout, layouts
+from rlgpt.envs.worker.player import Message
+from rlgpt.envs.worker.spaces import Described, Unusable
+from rlgpt.errors import WorkerError
+
+Observed = tuple[Any, dict[str, Any]]
+Stepped = tuple[Any, float, bool, bool, dict[str, Any]]
+
+
+class WorkerEnv(gymnasium.Env[Any, Any]):
+    """An environment in another interpreter, for simulators whose pins cannot live beside ours.
+
+    Observations and actions are those of the environment that the recipe's factory makes, an environment of old gym
+    included (``done`` is ``truncated`` where its info says ``TimeLimit.truncated``). Of ``info``, what is text, number,
+    truth, None, list or dict arrives; what is not is left out, and named once in the worker's output.
+
+    A worker that was killed, raised, or gave no answer in time is ended; the next :meth:`reset` starts a fresh one.
+
+    :param render_mode: given to the factory as ``render_mode`` where it takes one; frames are RGB arrays.
+    :ivar restarts: how many workers were replaced so far.
+    :raises WorkerError: (of ``reset``, ``step``, ``render`` too) it could not be started, crashed, hung, talked
+        nonsense, or crashed more often in a row than the recipe allows.
+    """
+
+    def __init__(self, recipe: Recipe, *, render_mode: str | None = None) -> None:
+        self.recipe, self.render_mode, self.restarts = recipe, render_mode, 0
+        self._in_a_row = 0
+        self._closed = False
+        self._described: tuple[Described, Described] | None = None
+        self._last: Any = None
+        self._sees: Layout
+        self._acts: Layout
+        self._worker = self._start()
+
+    @property
+    def pid(self) -> int:
+        """The process that plays now."""
+        return self._worker.pid
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Observed:
+        super().reset(seed=seed)
+        order = {"do": "reset", "seed": seed, "options": options}
+        while True:
+            try:
+                self._revive()
+                return self._observed(self._worker.ask(order, self.recipe.limits.reset))
+            except WorkerError:
+                if self.recipe.on_crash == "raise" or self._in_a_row >= self.recipe.restarts:
+                    raise
+
+    def step(self, action: Any) -> Stepped:
+        inline: list[Any] = []
+        self._alive()
+        self._acts.write(action, inline)
+        try:
+            answer = self._worker.ask({"do": "step", "inline": inline}, self.recipe.limits.step)
+            observation, info = self._observed(answer)
+        except WorkerError as error:
+            if self.recipe.on_crash == "raise" or self._last is None:
+                raise
+            return self._last, 0.0, False, True, {"crash": str(error)}
+        reward, terminated, truncated = (answer.get(key) for key in ("reward", "terminated", "truncated"))
+        if not (isinstance(reward, float) and isinstance(terminated, bool) and isinstance(truncated, bool)):
+            raise self._worker.unusable(Unusable("reward, terminated or truncated is of another type"))
+        if terminated or truncated:
+            self._in_a_row = 0
+        return observation, reward, terminated, truncated, info
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The frame, uint8 ``(height, width, 3)``; None where the environment renders none."""
+        self._alive()
+        answer = self._worker.ask({"do": "render"}, self.recipe.limits.step)
+        frame = answer.get("frame")
+        if frame is None:
+            return None
+        try:
+            data = base64.b64decode(frame["bytes"], validate=True)
+            return np.frombuffer(data, np.uint8).reshape([int(n) for n in frame["shape"]]).copy()
+        except (TypeError, KeyError, ValueError, binascii.Error) as error:
+            raise self._worker.unusable(error) from error
+
+    def close(self) -> None:
+        """End the worker and all that it started. Idempotent."""
+        self._closed = True
+        self._worker.close()
+
+    def _alive(self) -> None:
+        self._open()
+        if not self._worker.alive:
+            raise WorkerError(f"{self._worker.name} is not running: call reset(), which starts it anew.")
+
+    def _open(self) -> None:
+        if self._closed:
+            raise WorkerError(f"{self._worker.name} was closed. Make another: WorkerEnv(recipe).")
+
+    def _revive(self) -> None:
+        self._open()
+        if self._worker.alive:
+            return
+        if self._in_a_row >= self.recipe.restarts:
+            raise WorkerError(
+                f"{self._worker.name} was restarted {self._in_a_row} times without finishing an episode. Look at why "
+                f"it crashes; `restarts` in its recipe allows more (now {self.recipe.restarts})."
+            )
+        self._in_a_row += 1
+        self.restarts += 1
+        self._worker = self._start()
+
+    def _start(self) -> Worker:
+        recipe, worker = self.recipe, Worker(self.recipe)
+        order = {
+            "do": "make",
+            "factory": recipe.factory,
+            "arguments": dict(recipe.arguments),
+            "paths": list(recipe.paths),
+            "render_mode": self.render_mode,
+        }
+        told = worker.ask(order, recipe.limits.start)
+        try:
+            described = told["observation"], told["action"]
+            if self._described is None:
+                self.observation_space, self.action_space = (build(space) for space in described)
+                self.metadata = _metadata(told)
+                self._described = described
+            elif described != self._described:
+                raise Unusable("its spaces are not those it had before it crashed")
+            self._sees, self._acts, size = layouts(*described)
+        except (Unusable, KeyError, TypeError) as error:
+            raise worker.unusable(error) from error
+        shared = worker.share(size)
+        self._sees.attach(shared)
+        self._acts.attach(shared)
+        worker.ask({"do": "attach"}, recipe.limits.start)
+        return worker
+
+    def _observed(self, answer: Message) -> Observed:
+        try:
+            inline, info = answer["inline"], answer["info"]
+            if not (isinstance(inline, list) and isinstance(info, dict)):
+                raise Unusable("inline or info is of another type")
+            self._last = self._sees.read(iter(inline))
+        except (KeyError, ValueError, TypeError) as error:
+            raise self._worker.unusable(error) from error
+        return self._last, info
+
+
+def _metadata(told: Mapping[str, Any]) -> dict[str, Any]:
+    modes, fps = told.get("render_modes"), told.get("fps")
+    if not (isinstance(modes, list) and all(isinstance(mode, str) for mode in modes)):
+        raise Unusable("render_modes is no list of names")
+    known: dict[str, Any] = {"render_modes": modes}
+    return {**known, "render_fps": fps} if isinstance(fps, int | float) else known

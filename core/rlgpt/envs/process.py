@@ -1,0 +1,243 @@
+"""A worker process: started, asked, heard, ended. Every wait sleeps in the kernel and has an end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import time
+import weakref
+from pathlib import Path
+from typing import Any
+
+from rlgpt.envs import memory, worker
+from rlgpt.envs.recipe import Recipe
+from rlgpt.envs.worker.player import Message
+from rlgpt.envs.worker.program import FRAME_LIMIT, pack
+from rlgpt.errors import WorkerError
+
+TAIL_BYTES = 16 << 10
+TAIL_LINES = 15
+"""How much of what a worker wrote last is kept, and quoted."""
+LOOK = 1.0
+"""Seconds between looks at the process itself: a connection stays open where a child of the worker holds it."""
+_UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\uffff]")
+
+
+class Worker:
+    """One process that plays one environment.
+
+    :raises WorkerError: (of every method that asks) it could not be started, crashed, hung, or talked nonsense; the
+        process is gone then, and the message says what happened and quotes what it wrote last.
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe, self._tail, self._doing = recipe, b"", "start"
+        if shutil.which(recipe.python) is None:
+            raise WorkerError(f"{self.name}: there is no interpreter {recipe.python!r}. Name one: python=PATH.")
+        here, there = socket.socketpair()
+        self.memory = memory.anonymous()
+        reading, writing = os.pipe()
+        try:
+            handles = (there.fileno(), self.memory)
+            self._process = subprocess.Popen(
+                [recipe.python, "-c", worker.BOOT, str(Path(worker.__file__)), *map(str, handles), str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                stdout=writing,
+                stderr=writing,
+                pass_fds=handles,
+                env=_variables(recipe),
+                cwd=recipe.folder,
+                start_new_session=True,
+            )
+        except OSError as error:
+            for handle in (self.memory, reading):
+                os.close(handle)
+            here.close()
+            raise WorkerError(
+                f"{self.name}: cannot start {recipe.python!r} in {recipe.folder or '.'}: {error}."
+            ) from error
+        finally:
+            os.close(writing)
+            there.close()
+        os.set_blocking(reading, False)
+        self._connection, self._output = here, reading
+        self._end = weakref.finalize(
+            self, _end, self._process, here, reading, self.memory, os.getpid(), recipe.limits.close
+        )
+        self._poll = select.poll()
+        self._poll.register(here, select.POLLIN)
+        self._poll.register(reading, select.POLLIN)
+
+    @property
+    def name(self) -> str:
+        """For messages: the factory, and the process where there is one."""
+        process = getattr(self, "_process", None)
+        return f"environment {self.recipe.factory!r}" + (f" (worker {process.pid})" if process else "")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it was neither closed nor killed from here."""
+        return self._end.alive
+
+    def share(self, size: int) -> mmap.mmap:
+        """The shared memory, from here on of ``size`` bytes."""
+        return memory.mapped(self.memory, size)
+
+    def ask(self, order: Message, seconds: float) -> Message:
+        """The answer to an order, within ``seconds`` of wall time."""
+        self._doing = str(order["do"])
+        try:
+            self._connection.settimeout(seconds)
+            self._connection.sendall(pack(order))
+            answer = self._answer(time.monotonic() + seconds)
+        except TimeoutError:
+            raise self._failed(f"gave no answer within {seconds:g} s and was killed") from None
+        except (ConnectionError, EOFError):
+            raise self._failed(self._how_it_ended()) from None
+        except (ValueError, RecursionError) as error:
+            raise self._failed(f"gave an answer that cannot be used: {error}") from error
+        except BaseException:
+            self.kill()
+            raise
+        if "error" in answer:
+            raise self._failed(_raised(answer["error"]))
+        return answer
+
+    def close(self) -> None:
+        """Let it end by itself, for as long as the recipe says, then kill it and all that it started. Idempotent."""
+        self._end()
+
+    def kill(self) -> None:
+        """End it at once."""
+        _kill(self._process)
+        self._end()
+
+    def unusable(self, error: Exception) -> WorkerError:
+        """The fault of an answer that is no answer to the question; the worker is ended."""
+        return self._failed(f"gave an answer that cannot be used: {error}")
+
+    def _answer(self, end: float) -> Message:
+        data = bytearray()
+        while len(data) < 4 or len(data) < 4 + _length(data):
+            self._wait(end)
+            part = self._connection.recv(1 << 20, socket.MSG_DONTWAIT)
+            if not part:
+                raise EOFError
+            data += part
+        answer = json.loads(bytes(memoryview(data)[4:]))
+        if not isinstance(answer, dict):
+            raise ValueError(f"a {type(answer).__name__} where an object was expected")
+        return answer
+
+    def _wait(self, end: float) -> None:
+        """Until there is something to read from the connection."""
+        while True:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            ready = dict(self._poll.poll(1000 * min(left, LOOK)))
+            if self._output in ready:
+                self._hear()
+            if self._connection.fileno() in ready:
+                return
+            if not ready and self._process.poll() is not None:
+                raise EOFError
+
+    def _hear(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(self._output, 1 << 16):
+                self._tail = (self._tail + data)[-TAIL_BYTES:]
+                if len(data) < 1 << 16:
+                    return
+            self._poll.unregister(self._output)
+
+    def _how_it_ended(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(self.recipe.limits.close)
+        code = self._process.poll()
+        if code is None:
+            return "closed its connection"
+        if code < 0:
+            return f"was killed by signal {-code} ({signal.Signals(-code).name})"
+        return f"ended with exit status {code}"
+
+    def _failed(self, what: str) -> WorkerError:
+        """The error, with what the worker wrote last; the worker is ended."""
+        with contextlib.suppress(KeyError, OSError):
+            self._poll.modify(self._output, select.POLLIN)
+            self._hear()
+        self.kill()
+        text = _UNPRINTABLE.sub("?", self._tail.decode(errors="replace"))
+        lines = [line for line in text.splitlines() if line.strip()][-TAIL_LINES:]
+        told = "".join(f"\n  | {line[:300]}" for line in lines)
+        said = f"{self.name}, asked to {self._doing}, {what}"
+        return WorkerError(f"{said}\nIt wrote last:{told}" if told else said)
+
+
+def _variables(recipe: Recipe) -> dict[str, str]:
+    return {**{n: os.environ[n] for n in recipe.passed if n in os.environ}, **recipe.environment}
+
+
+def _length(data: bytearray) -> int:
+    length: int = struct.unpack_from("!I", data)[0]
+    if length > FRAME_LIMIT:
+        raise ValueError(f"{length} bytes; at most {FRAME_LIMIT} are read")
+    return length
+
+
+def _raised(error: Any) -> str:
+    told = error if isinstance(error, dict) else {}
+    trace = _UNPRINTABLE.sub("?", str(told.get("trace", "")))[-8000:].rstrip()
+    lines = "".join(f"\n  : {line}" for line in trace.splitlines())
+    return f"raised {told.get('kind', 'an error')}: {told.get('text', '')}{lines}"
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Everything in the worker's process group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _end(
+    process: subprocess.Popen[bytes],
+    connection: socket.socket,
+    output: int,
+    shared: int,
+    owner: int,
+    seconds: float,
+) -> None:
+    """Close the connection, which asks the worker to end; kill what is left. A forked copy only closes its own ends."""
+    connection.close()
+    if os.getpid() == owner:
+        end = time.monotonic() + seconds
+        poll = select.poll()
+        poll.register(output, select.POLLIN)
+        while process.poll() is None and (left := end - time.monotonic()) > 0:
+            if poll.poll(min(50.0, 1000 * left)) and not _drained(output):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(left)
+        _kill(process)
+        process.wait()
+    os.close(output)
+    os.close(shared)
+
+
+def _drained(output: int) -> bool:
+    """Whether more may come. A worker whose output nobody reads would never end."""
+    try:
+        return bool(os.read(output, 1 << 16))
+    except BlockingIOError:
+        return True

@@ -1,0 +1,146 @@
+"""Where the parts of an observation or an action lie: numbers in shared memory, text and sequences in the frame."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+
+from .spaces import Described, Unusable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MEMORY_LIMIT = 1 << 30
+"""Bytes of the numbers of an observation and an action, at most."""
+ALIGNMENT = 64
+
+
+class Numbers:
+    """A leaf of fixed shape: it has its place in the shared memory."""
+
+    def __init__(self, path: str, space: Described, offset: int) -> None:
+        self.path, self.offset = path, offset
+        self.dtype, self.shape = np.dtype(space["dtype"]), tuple(space["shape"])
+        self.scalar = space["kind"] == "discrete"
+        self.end = offset + self.dtype.itemsize * prod(self.shape)
+        self.place: Any = None
+
+    def attach(self, memory: Any) -> None:
+        self.place = np.ndarray(self.shape, self.dtype, memory, self.offset)
+
+    def write(self, value: Any, inline: list[Any]) -> None:
+        if np.shape(value) != self.shape:
+            raise Unusable(f"{self.path} has shape {np.shape(value)}; its space says {self.shape}")
+        try:
+            np.copyto(self.place, value, casting="same_kind")
+        except TypeError:
+            found = np.asarray(value).dtype
+            raise Unusable(f"{self.path} has dtype {found}; its space says {self.dtype}") from None
+
+    def read(self, inline: Iterator[Any]) -> Any:
+        return self.place[()] if self.scalar else self.place.copy()
+
+
+class Words:
+    """Text, an array of text, a sequence: what has no fixed size travels in the frame."""
+
+    def __init__(self, path: str, space: Described) -> None:
+        self.path, self.space, self.shape = path, space, tuple(space.get("shape", ()))
+
+    def attach(self, memory: Any) -> None:
+        """There is nothing of it in the memory."""
+
+    def write(self, value: Any, inline: list[Any]) -> None:
+        if self.space["kind"] == "text":
+            inline.append(str(value))
+        elif self.space["kind"] == "sequence":
+            inline.append([np.asarray(v).tolist() for v in value])
+        else:
+            words = np.asarray(value)
+            if words.shape != self.shape or words.dtype.kind not in "UO":
+                found = f"{words.dtype} of shape {words.shape}"
+                raise Unusable(f"{self.path} is {found}; its space says text of shape {self.shape}")
+            inline.append(words.astype(np.str_).tolist())
+
+    def read(self, inline: Iterator[Any]) -> Any:
+        value = next(inline, None)
+        if self.space["kind"] == "text":
+            if not isinstance(value, str):
+                raise Unusable(f"{self.path}: text was expected, not {type(value)}")
+            return value
+        if not isinstance(value, (list, str)):
+            raise Unusable(f"{self.path}: a list was expected, not {type(value)}")
+        return self._sequence(value) if self.space["kind"] == "sequence" else self._array(value)
+
+    def _sequence(self, value: Any) -> Any:
+        of = self.space["of"]
+        found = [np.array(v, of["dtype"]).reshape(of["shape"]) for v in value]
+        if self.space["stack"]:
+            return np.array(found, of["dtype"]).reshape([len(found), *of["shape"]])
+        return tuple(v[()] if of["kind"] == "discrete" else v for v in found)
+
+    def _array(self, value: Any) -> Any:
+        words = np.array(value, np.str_)
+        words = words if words.size else words.reshape(self.shape)
+        if words.shape != self.shape:
+            raise Unusable(f"{self.path}: text of shape {self.shape} was expected, not {words.shape}")
+        return words
+
+
+class Parts:
+    """A Dict, or a Tuple, which has no keys."""
+
+    def __init__(self, path: str, keys: list[str] | None, parts: list[Any]) -> None:
+        self.path, self.keys, self.parts = path, keys, parts
+
+    def attach(self, memory: Any) -> None:
+        for part in self.parts:
+            part.attach(memory)
+
+    def write(self, value: Any, inline: list[Any]) -> None:
+        if self.keys is not None:
+            missing = [key for key in self.keys if key not in value]
+            if missing:
+                raise Unusable(f"{self.path} lacks {', '.join(missing)}")
+            value = [value[key] for key in self.keys]
+        elif len(value) != len(self.parts):
+            raise Unusable(f"{self.path} has {len(value)} parts; its space says {len(self.parts)}")
+        for part, one in zip(self.parts, value):  # noqa: B905 (strict= is of 3.10)
+            part.write(one, inline)
+
+    def read(self, inline: Iterator[Any]) -> Any:
+        found = tuple(part.read(inline) for part in self.parts)
+        return found if self.keys is None else dict(zip(self.keys, found))  # noqa: B905
+
+
+Layout = Union[Numbers, Words, Parts]  # noqa: UP007 (evaluated: must be of 3.8)
+
+
+def layout(space: Described, path: str, offset: int = 0) -> tuple[Layout, int]:
+    """Where the parts of a described space lie from ``offset`` on, and where they end."""
+    kind = space["kind"]
+    if kind in ("dict", "tuple"):
+        named = [part if kind == "dict" else (str(number), part) for number, part in enumerate(space["parts"])]
+        parts = []
+        for key, part in named:
+            made, offset = layout(part, f"{path}/{key}", offset)
+            parts.append(made)
+        return Parts(path, [key for key, _ in named] if kind == "dict" else None, parts), offset
+    if kind in ("text", "text_array", "sequence"):
+        return Words(path, space), offset
+    numbers = Numbers(path, space, -(-offset // ALIGNMENT) * ALIGNMENT)
+    return numbers, numbers.end
+
+
+def layouts(observation: Described, action: Described) -> tuple[Layout, Layout, int]:
+    """Those of both spaces, and how many bytes of memory they share.
+
+    :raises Unusable: more than ``MEMORY_LIMIT``.
+    """
+    first, end = layout(observation, "observation")
+    second, end = layout(action, "action", end)
+    if end > MEMORY_LIMIT:
+        raise Unusable(f"the spaces hold {end} bytes; at most {MEMORY_LIMIT} can be shared")
+    return first, second, max(end, 1)

@@ -1,0 +1,112 @@
+"""The process: answers one order after another until the other end closes."""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import mmap
+import os
+import signal
+import socket
+import struct
+import threading
+import time
+import traceback
+
+from .player import Message, Player, make
+from .spaces import Unusable
+
+FRAME_LIMIT = 64 << 20
+"""Bytes of one frame, at most."""
+CLOSING = 30.0
+"""Seconds in which an environment may close itself once its parent is gone."""
+
+
+def pack(message: Message) -> bytes:
+    """The frame of a message.
+
+    :raises Unusable: it is larger than ``FRAME_LIMIT``.
+    """
+    text = json.dumps(message, separators=(",", ":")).encode()
+    if len(text) > FRAME_LIMIT:
+        raise Unusable(f"a message of {len(text)} bytes; at most {FRAME_LIMIT} can be sent")
+    return struct.pack("!I", len(text)) + text
+
+
+def receive(connection: socket.socket) -> Message | None:
+    """The next order; None when the other end is closed."""
+    data = b""
+    while len(data) < 4 or len(data) < 4 + struct.unpack_from("!I", data)[0]:
+        part = connection.recv(1 << 16)
+        if not part:
+            return None
+        data += part
+    return json.loads(data[4:])  # type: ignore[no-any-return]
+
+
+def end_with(parent: int, ending: threading.Event) -> None:
+    """End the whole process group once the parent is gone, even in the middle of a step.
+
+    The closed connection tells it only between steps, and not where the parent's other children hold it open.
+    """
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    if ending.wait(1.0):
+        time.sleep(CLOSING)
+    os.killpg(0, signal.SIGKILL)
+
+
+def follow(order: Message, player: Player, memory: int) -> Message:
+    """Carry out one order."""
+    do = order["do"]
+    if do == "step":
+        return player.step(order["inline"])
+    if do == "reset":
+        return player.reset(order["seed"], order["options"])
+    if do == "render":
+        return player.render()
+    shared = mmap.mmap(memory, player.size)
+    player.sees.attach(shared)
+    player.acts.attach(shared)
+    return {}
+
+
+def serve(connection: socket.socket, memory: int, ending: threading.Event) -> None:
+    """Answer until the other end closes."""
+    player: Player | None = None
+    while True:
+        order = receive(connection)
+        if order is None:
+            break
+        try:
+            if player is None:
+                player = make(order)
+                frame = pack(player.told())
+            else:
+                frame = pack(follow(order, player, memory))
+        except BaseException as fault:
+            frame = pack(failure(fault))
+        try:
+            connection.sendall(frame)
+        except ConnectionError:
+            break
+    ending.set()
+    if player is not None and hasattr(player.env, "close"):
+        player.env.close()
+
+
+def failure(fault: BaseException) -> Message:
+    """What is answered instead."""
+    trace = "".join(traceback.format_exception(type(fault), fault, fault.__traceback__, limit=-12))
+    return {"error": {"kind": type(fault).__name__, "text": str(fault)[:4000], "trace": trace[-8000:]}}
+
+
+def main(arguments: list[str]) -> None:
+    """Serve on the two inherited file descriptors, for the process that ``arguments`` names third."""
+    control, memory, parent = (int(text) for text in arguments)
+    for handle in (control, memory):
+        os.set_inheritable(handle, False)
+    faulthandler.enable()
+    ending = threading.Event()
+    threading.Thread(target=end_with, args=(parent, ending), daemon=True).start()
+    serve(socket.socket(fileno=control), memory, ending)

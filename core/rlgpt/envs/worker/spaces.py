@@ -1,0 +1,77 @@
+"""Spaces of gym, gymnasium and MineDojo, described as JSON."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Dict  # noqa: UP035 (what is evaluated must be of 3.8)
+
+import numpy as np
+
+Described = Dict[str, Any]  # noqa: UP006
+
+
+class Unusable(ValueError):
+    """A space or a value that cannot cross."""
+
+
+def describe(space: Any) -> Described:
+    """A space as JSON; spaces are told apart by their classes' names, as there are several packages of them.
+
+    :raises Unusable: of another class.
+    """
+    names = {kind.__name__ for kind in type(space).__mro__}
+    if "Dict" in names:
+        return {"kind": "dict", "parts": [[text_key(k), describe(s)] for k, s in space.spaces.items()]}
+    if "Tuple" in names:
+        return {"kind": "tuple", "parts": [describe(s) for s in space.spaces]}
+    if "Sequence" in names:
+        return {"kind": "sequence", "of": describe(space.feature_space), "stack": bool(space.stack)}
+    if "Discrete" in names and "Enum" not in names:
+        start = int(getattr(space, "start", getattr(space, "begin", 0)))
+        return {"kind": "discrete", "n": int(space.n), "start": start, **_numbers(space)}
+    if "MultiDiscrete" in names:
+        starts = getattr(space, "start", np.zeros_like(space.nvec))
+        return {"kind": "multi_discrete", "nvec": space.nvec.tolist(), "start": starts.tolist(), **_numbers(space)}
+    if "MultiBinary" in names:
+        return {"kind": "multi_binary", "n": np.array(space.n).tolist(), **_numbers(space)}
+    if "Box" in names:
+        return {"kind": "box", "low": _bound(space.low), "high": _bound(space.high), **_numbers(space)}
+    if "Text" in names and hasattr(space, "max_length"):
+        characters = "".join(sorted(space.character_set))
+        return {"kind": "text", "low": space.min_length, "high": space.max_length, "characters": characters}
+    if names & {"Text", "TextArray"} and space.shape is not None:
+        return {"kind": "text_array", "shape": [int(n) for n in space.shape]}
+    raise Unusable(
+        f"a space of class {type(space).__module__}.{type(space).__name__} cannot cross. Valid: Dict, Tuple, "
+        "Sequence of numbers, Discrete, MultiDiscrete, MultiBinary, Box, Text, arrays of text. Wrap the environment "
+        "in its factory."
+    )
+
+
+def text_key(key: Any) -> str:
+    """The key of a dict.
+
+    :raises Unusable: it is no text.
+    """
+    if not isinstance(key, str):
+        raise Unusable(f"the key {key!r} of a dict is no text and cannot cross")
+    return key
+
+
+def encoded(array: Any) -> str:
+    """The array's bytes (little endian) in base64."""
+    return base64.b64encode(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()).decode()
+
+
+def _numbers(space: Any) -> Described:
+    dtype = np.dtype(space.dtype)
+    if dtype.kind not in "biuf":
+        raise Unusable(f"a {type(space).__name__} space of dtype {dtype} cannot cross")
+    return {"dtype": dtype.newbyteorder("<").str, "shape": [int(n) for n in space.shape or ()]}
+
+
+def _bound(values: Any) -> str:
+    """All of the bounds; one of them where all are the same."""
+    flat = np.ravel(values)
+    same = flat.size > 0 and bool((flat == flat[0]).all())
+    return encoded(flat[:1] if same else flat)

@@ -1,0 +1,262 @@
+"""Real kills: each ends in an error that says what happened, the next reset starts anew, and nothing stays behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rlgpt.envs import Limits, WorkerEnv
+from rlgpt.errors import WorkerError
+
+from .conftest import Recipes, gone, handles
+
+CRASHES = [
+    ("die", ["was killed by signal 9 (SIGKILL)"]),
+    ("exit", ["ended with exit status 3"]),
+    ("raise", ["raised ValueError: the world is flat", "worlds.py", "in trouble"]),
+    ("leave", ["raised SystemExit: goodbye"]),
+    ("cut", ["raised PermissionError"]),
+    ("hang", ["gave no answer within 1 s and was killed"]),
+    ("shout", ["ended with exit status 4", "| the end"]),
+    ("orphan", ["ended with exit status 5"]),
+]
+QUICK = Limits(step=1.0, reset=20.0, close=3.0)
+
+
+def until(done: Callable[[], bool], seconds: float = 20.0) -> bool:
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        time.sleep(0.02)
+    return done()
+
+
+@pytest.mark.parametrize(("how", "words"), CRASHES)
+def test_a_crash_says_what_happened_and_the_next_reset_starts_anew(
+    recipe: Recipes, tmp_path: Path, how: str, words: list[str]
+) -> None:
+    mark = str(tmp_path / "happened")
+    of = {"limits": QUICK if how == "hang" else Limits(close=3.0)}
+    env = WorkerEnv(recipe("trouble", how=how, mark=mark, of=of))
+    first = env.reset(seed=0)[1]["pid"]
+    assert env.pid == first
+    env.step(0)
+    with pytest.raises(WorkerError) as error:
+        env.step(0)
+    text = str(error.value)
+    shouted = [] if how == "shout" else [f"| about to {how}"]
+    for word in [*words, *shouted, "worlds.py:trouble", f"worker {first}", "asked to step"]:
+        assert word in text
+    assert "\x1b" not in text
+    assert gone(first)
+    with pytest.raises(WorkerError, match="call reset"):
+        env.step(0)
+    second = env.reset(seed=0)[1]["pid"]
+    assert second != first
+    assert env.restarts == 1
+    assert [env.step(0)[0].item() for _ in range(3)] == [1, 2, 3]
+    env.close()
+    assert gone(second)
+
+
+def test_restarts_are_limited_and_a_finished_episode_counts_anew(recipe: Recipes) -> None:
+    env = WorkerEnv(recipe("trouble", how="exit", of={"restarts": 2}))
+    for _ in range(2):
+        env.reset()
+        env.step(0)
+        with pytest.raises(WorkerError, match="exit status 3"):
+            env.step(0)
+    env.reset()
+    os.kill(env.pid, signal.SIGKILL)
+    with pytest.raises(WorkerError, match="SIGKILL"):
+        env.step(0)
+    with pytest.raises(WorkerError, match="restarted 2 times without finishing an episode"):
+        env.reset()
+    assert env.restarts == 2
+
+    steady = WorkerEnv(recipe("trouble", how="", when="never", of={"restarts": 1}))
+    for count in range(3):
+        steady.reset()
+        while not steady.step(0)[2]:
+            pass
+        os.kill(steady.pid, signal.SIGKILL)
+        with pytest.raises(WorkerError):
+            steady.step(0)
+        assert steady.restarts == count
+    steady.close()
+
+
+def test_a_crash_may_end_the_episode_instead(recipe: Recipes, tmp_path: Path) -> None:
+    of = {"on_crash": "truncate"}
+    env = WorkerEnv(recipe("trouble", how="exit", mark=str(tmp_path / "a"), of=of))
+    env.reset(seed=0)
+    assert env.step(0)[0].item() == 1
+    seen, reward, terminated, truncated, info = env.step(0)
+    assert (seen.item(), reward, terminated, truncated) == (1, 0.0, False, True)
+    assert "exit status 3" in info["crash"]
+    assert env.reset(seed=0)[0].item() == 0
+    assert env.restarts == 1
+    env.close()
+
+    env = WorkerEnv(recipe("trouble", how="exit", when="reset", mark=str(tmp_path / "b"), of=of))
+    assert env.reset(seed=0)[0].item() == 0
+    assert env.restarts == 1
+    env.close()
+
+    env = WorkerEnv(recipe("trouble", how="exit", when="reset", of={**of, "restarts": 2}))
+    with pytest.raises(WorkerError, match="asked to reset, ended with exit status 3"):
+        env.reset(seed=0)
+    assert env.restarts == 2
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "words"),
+    [
+        ("trouble", {"how": "raise", "when": "start"}, ["raised ValueError: the world is flat", "asked to make"]),
+        ("trouble", {"how": "exit", "when": "start"}, ["exit status 3", "asked to make", "about to exit"]),
+        ("trouble", {"wrong": 1}, ["raised TypeError", "wrong"]),
+        ("nothing", {}, ["raised AttributeError", "nothing"]),
+        ("strange", {}, ["Graph cannot cross", "Valid: Dict"]),
+        ("everything", {"of": {"python": "/nowhere/python"}}, ["no interpreter '/nowhere/python'"]),
+        ("everything", {"of": {"python": "/bin/false"}}, ["exit status 1", "asked to make"]),
+        ("everything", {"of": {"folder": "/nowhere"}}, ["cannot start", "/nowhere"]),
+        ("everything", {"of": {"factory": "/nowhere/x.py:make"}}, ["FileNotFoundError", "/nowhere/x.py"]),
+    ],
+)
+def test_what_cannot_be_started_says_why(recipe: Recipes, name: str, known: dict[str, Any], words: list[str]) -> None:
+    before = handles()
+    with pytest.raises(WorkerError) as error:
+        WorkerEnv(recipe(name, **known))
+    for word in words:
+        assert word in str(error.value)
+    assert not [h for h in handles() - before if "memfd" not in h]
+
+
+@pytest.mark.parametrize(("how", "word"), [("shape", "has shape (2,); its space says (1,)"), ("dtype", "has dtype")])
+def test_an_observation_outside_its_space_is_named(recipe: Recipes, how: str, word: str) -> None:
+    env = WorkerEnv(recipe("wrong", how=how))
+    env.reset()
+    with pytest.raises(WorkerError) as error:
+        env.step(0)
+    assert f"observation {word}" in str(error.value)
+    env.close()
+
+
+def test_an_observation_of_a_kindred_dtype_is_cast_to_its_space(recipe: Recipes) -> None:
+    env = WorkerEnv(recipe("wrong", how="range"))
+    env.reset()
+    assert env.step(0)[0].dtype == "float32"
+    env.close()
+
+
+LIES = {
+    "json": b"\x00\x00\x00\x02{]",
+    "list": b"\x00\x00\x00\x02[]",
+    "deep": b"\x00\x03\x0d\x40" + b"[" * 200_000,
+    "endless": b"\xff\xff\xff\xff{}",
+    "text": b"\x00\x00\x00\x05\xff\xff\xff\xff\xff",
+    "empty": b"\x00\x00\x00\x02{}",
+    "half": b"\x00\x00\x00\x09{",
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_an_answer_that_is_none_is_refused(tmp_path: Path, recipe: Recipes, lie: bytes) -> None:
+    """The environment takes hold of the connection itself."""
+    (tmp_path / "lie").write_bytes(lie)
+    path = tmp_path / "liar.py"
+    path.write_text(f"""
+import os
+def make():
+    links = [f"/proc/self/fd/{{handle}}" for handle in range(3, 30)]
+    found = [link for link in links if os.path.lexists(link) and os.readlink(link).startswith("socket")]
+    os.write(int(found[0].split("/")[-1]), open({str(tmp_path / "lie")!r}, "rb").read())
+    os._exit(0)
+""")
+    with pytest.raises(WorkerError, match=r"cannot be used|exit status 0"):
+        WorkerEnv(recipe("make", of={"factory": f"{path}:make"}))
+
+
+def test_closing_leaves_nothing_behind(recipe: Recipes) -> None:
+    gc.collect()
+    before = handles()
+    env = WorkerEnv(recipe("parent"))
+    pids = env.reset()[0].tolist()
+    assert not any(gone(pid) for pid in pids)
+    env.close()
+    env.close()
+    assert until(lambda: all(gone(pid) for pid in pids))
+    with pytest.raises(WorkerError, match="was closed"):
+        env.reset()
+    with pytest.raises(WorkerError, match="was closed"):
+        env.step(0)
+    del env
+    gc.collect()
+    assert not handles() - before
+
+
+def test_forgetting_one_ends_it_too(recipe: Recipes) -> None:
+    env = WorkerEnv(recipe("parent"))
+    pids = env.reset()[0].tolist()
+    del env
+    gc.collect()
+    assert until(lambda: all(gone(pid) for pid in pids))
+
+
+@pytest.mark.parametrize("doing", ["nothing", "a step that hangs"])
+def test_a_worker_ends_with_its_parent(recipe: Recipes, doing: str) -> None:
+    """The parent is killed, so that nothing of it can tidy up."""
+    step = "env.step(0)" if doing != "nothing" else "time.sleep(1000)"
+    source = f"""
+import time
+from rlgpt.envs import Recipe, WorkerEnv
+env = WorkerEnv(Recipe.model_validate_json({recipe("parent").model_dump_json()!r}))
+print(*env.reset()[0].tolist(), flush=True)
+{step}
+"""
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pids = [int(text) for text in parent.stdout.readline().split()]
+        assert len(pids) == 2
+        time.sleep(0.2)
+        assert not any(gone(pid) for pid in pids)
+        parent.kill()
+    assert until(lambda: gone(pids[0]))
+    if doing != "nothing":
+        assert until(lambda: gone(pids[1]))
+    else:
+        os.kill(pids[1], signal.SIGKILL)
+
+
+def test_a_forked_copy_leaves_the_worker_alone(recipe: Recipes) -> None:
+    env = WorkerEnv(recipe("trouble", how="", when="never"))
+    env.reset()
+    copy = os.fork()
+    if not copy:
+        env.close()
+        os._exit(0)
+    assert os.waitpid(copy, 0)[1] == 0
+    assert env.step(0)[0].item() == 1
+    env.close()
+
+
+def test_an_interrupted_step_ends_the_worker(recipe: Recipes) -> None:
+    env = WorkerEnv(recipe("trouble", how="hang"))
+    pid = env.reset()[1]["pid"]
+    env.step(0)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    with pytest.raises(KeyboardInterrupt):
+        env.step(0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    assert gone(pid)
+    assert env.reset()[1]["pid"] != pid
+    env.close()
