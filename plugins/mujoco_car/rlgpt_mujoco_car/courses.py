@@ -46,12 +46,12 @@ def sloping_road(rng: np.random.Generator) -> Scene:
 def blocked_start(rng: np.random.Generator) -> Scene:
     """The way ahead is blocked but for a gap at one side, too near for the car to steer into it.
 
-    A wall reaches from one side of a road 1.4 m wide to 0.42 to 0.5 m from the other; the car stands 6 to 16 cm before
+    A wall reaches from one side of a road 1.4 m wide to 0.45 to 0.55 m from the other; the car stands 6 to 16 cm before
     it on the blocked side, walls behind it at 1.6 to 2.2 m. Then come 10 m of bends.
     """
-    road = winding(rng, 12.0, 0.7)
+    road = winding(rng, 9.0, 0.7)
     side = float(rng.choice((-1.0, 1.0)))
-    gap, near, back = rng.uniform(0.42, 0.5), rng.uniform(0.06, 0.16), rng.uniform(1.6, 2.2)
+    gap, near, back = rng.uniform(0.45, 0.55), rng.uniform(0.06, 0.16), rng.uniform(2.0, 2.5)
     offset = side * rng.uniform(0.12, 0.3)
     x = back + OVERHANG
     front = x + WHEELBASE + OVERHANG + near

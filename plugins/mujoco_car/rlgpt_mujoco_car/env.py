@@ -97,7 +97,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         self._groups[WALL_GROUP] = 1
         self._ahead = np.round(np.array(AHEAD) / SPACING).astype(int)
         self.progress = self.offset = self.turn = self.heading = self.pitch = 0.0
-        self.place = (0.0, 0.0)
+        self.place, self.height = (0.0, 0.0), 0.0
         self.steps = self.touching = self.still = 0
         super().reset(seed=seed)
         self._lay(self._draw(self.np_random))
@@ -170,8 +170,8 @@ class CarTask(gymnasium.Env[Any, Any]):
 
     def _locate(self) -> None:
         """Where the car is: its place and heading, and how far along the road."""
-        x, y, _, w, i, j, k = self.data.qpos[:7].tolist()
-        self.place = (x, y)
+        x, y, z, w, i, j, k = self.data.qpos[:7].tolist()
+        self.place, self.height = (x, y), z - vehicle.RADIUS
         self.heading = math.atan2(2 * (w * k + i * j), 1 - 2 * (j * j + k * k))
         self.pitch = -math.asin(min(1.0, max(-1.0, 2 * (w * j - k * i))))
         self._upright = 1 - 2 * (i * i + j * j)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ Array = NDArray[np.float64]
 
 SPACING = 0.25
 """Metres between points of the centre line."""
-STRAIGHT = 2.5
+STRAIGHT = 3.0
 """Metres of straight road at the start and at the end."""
 TIGHTEST = 1.2
 """Smallest radius of a bend, m. The car turns within 0.62 m at full lock."""
@@ -66,7 +67,7 @@ def winding(rng: np.random.Generator, length: float, half: float) -> Road:
     while len(curvatures) < (length - STRAIGHT) / SPACING:
         radius = rng.uniform(TIGHTEST, 3.0)
         aim = side * rng.uniform(0.35, 1.05)
-        steps = max(1, round(abs(aim - heading) * radius / SPACING))
+        steps = max(1, math.ceil(abs(aim - heading) * radius / SPACING))
         curvatures += [(aim - heading) / (steps * SPACING)] * steps
         curvatures += [0.0] * int(rng.integers(0, 4))
         heading, side = aim, -side

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from rlgpt_mujoco_car import vehicle
 from rlgpt_mujoco_car.road import Array, Road
@@ -19,6 +19,8 @@ BEND = 0.25
 """rad, by how much the road turns along one straight piece of wall."""
 WALL_GROUP = 2
 """The group of all geoms that rays see."""
+FOOT = 0.2
+"""Share of a ramp's length that climbs at half of its angle."""
 GROUND_FRICTION = 1.0
 
 
@@ -55,7 +57,15 @@ class Scene:
     ramp: tuple[float, float, float] | None = None
     force: float = vehicle.MAX_FORCE
     closed: bool = True
-    plateau: float = field(default=3.0)
+    plateau: float = 3.0
+
+    @property
+    def summit(self) -> float:
+        """Height of the plateau, m; 0 where there is none."""
+        if self.ramp is None:
+            return 0.0
+        _, length, angle = self.ramp
+        return length * (FOOT * math.tan(angle / 2) + (1 - FOOT) * math.tan(angle))
 
 
 def mjcf(scene: Scene) -> str:
@@ -140,20 +150,25 @@ def _wet(box: Box, friction: float) -> str:
     )
 
 
-def _ramp(scene: Scene) -> Sequence[str]:
+def _ramp(scene: Scene) -> Iterable[str]:
+    """A foot at half of the angle, which takes the jolt, the ramp and the plateau."""
     assert scene.ramp is not None
     start, length, angle = scene.ramp
     width, thick = scene.road.half, 0.05
-    rise = length * math.tan(angle)
-    slope = length / math.cos(angle)
-    x = start + length / 2 + thick * math.sin(angle)
-    z = rise / 2 - thick * math.cos(angle)
-    flat = start + length + scene.plateau / 2
-    return (
-        f'<geom name="ramp" type="box" pos="{x} 0 {z}" size="{slope / 2} {width} {thick}" euler="0 {-angle} 0" '
-        f'rgba="0.6 0.55 0.45 1" friction="{GROUND_FRICTION} 0.005 0.0001"/>',
-        f'<geom name="plateau" type="box" pos="{flat} 0 {rise / 2}" size="{scene.plateau / 2} {width} {rise / 2}" '
-        f'rgba="0.6 0.55 0.45 1" friction="{GROUND_FRICTION} 0.005 0.0001"/>',
+    foot = FOOT * length
+    x, z = start, 0.0
+    for name, part, climb in (("foot", foot, angle / 2), ("ramp", length - foot, angle)):
+        rise = part * math.tan(climb)
+        middle = (x + part / 2 + thick * math.sin(climb), z + rise / 2 - thick * math.cos(climb))
+        yield (
+            f'<geom name="{name}" type="box" pos="{middle[0]} 0 {middle[1]}" '
+            f'size="{part / math.cos(climb) / 2} {width} {thick}" euler="0 {-climb} 0" rgba="0.6 0.55 0.45 1" '
+            f'friction="{GROUND_FRICTION} 0.005 0.0001"/>'
+        )
+        x, z = x + part, z + rise
+    yield (
+        f'<geom name="plateau" type="box" pos="{x + scene.plateau / 2} 0 {z / 2}" '
+        f'size="{scene.plateau / 2} {width} {z / 2}" rgba="0.6 0.55 0.45 1" friction="{GROUND_FRICTION} 0.005 0.0001"/>'
     )
 
 

@@ -13,7 +13,7 @@ _TASKS: Mapping[str, tuple[str, int, str]] = {
     "winding_road_slope": ("Drive to the end of the winding road, which lies on a slope.", 450, _ROAD),
     "blocked_start": (
         "Get free: the way ahead is blocked but for a gap at one side. Then drive to the end of the road.",
-        350,
+        400,
         _ROAD,
     ),
     "parking": (

@@ -64,7 +64,7 @@ def _wheel(name: str, along: int, side: int) -> str:
     x, y = (WHEELBASE if along > 0 else 0.0), side * TRACK / 2
     tyre = f"""
 <body name="wheel_{name}">
-  <joint name="spin_{name}" type="hinge" axis="0 1 0" damping="0.0005" armature="0.00005"/>
+  <joint name="spin_{name}" type="hinge" axis="0 1 0" damping="0.0001" armature="0.00002"/>
   <geom class="car" name="tyre_{name}" type="cylinder" size="{RADIUS} {TYRE}" quat="0.70711 0.70711 0 0" mass="0.03"
     friction="1.0 0.005 0.0001" condim="4" rgba="0.1 0.1 0.1 1"/>
 </body>"""

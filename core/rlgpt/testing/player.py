@@ -1,0 +1,45 @@
+"""A player that calls primitives by name, as the host does: for scripted players in a plugin's tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgpt.domain import Plain, Task
+from rlgpt.errors import UnknownNameError
+from rlgpt.plugin.base import Context, EnvironmentPlugin
+from rlgpt.testing.stage import Stage
+
+
+class Player(Stage):
+    """``player("move_to", x=0.1)``; arguments that are left out have their defaults, an ended episode answers ``{}``.
+
+    Arguments go to the primitive as they are: the host's clipping is not in between.
+    """
+
+    def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:
+        super().__init__(plugin, task, seed=seed)
+        self._primitives = {p.name: p for p in plugin.primitives(task)}
+
+    def __call__(self, name: str, **args: Plain) -> dict[str, Plain]:
+        if self.over:
+            return {}
+        if name not in self._primitives:
+            raise UnknownNameError("primitive", name, self._primitives)
+        primitive = self._primitives[name]
+        defaults: dict[str, Plain] = {p.name: p.default for p in primitive.parameters}
+        for argument in args:
+            if argument not in defaults:
+                raise UnknownNameError(f"argument of {name}", argument, defaults)
+        return dict(self.call(primitive, {**defaults, **args}).outcome or {})
+
+    @property
+    def ctx(self) -> Context:
+        return self.context
+
+    def see(self) -> dict[str, Any]:
+        """The view now."""
+        return self.plugin.view(self.context)
+
+    @property
+    def success(self) -> bool:
+        return bool(self.context.info["success"])

@@ -1,0 +1,89 @@
+"""The car as a plugin of rlgpt. Imports no simulator before one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+from rlgpt.domain import Plain, RLSetup, Task
+from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, Labels, Primitive, RewardTerm, ViewKey
+
+from rlgpt_mujoco_car.tasks import make_tasks
+
+
+class CarPlugin(EnvironmentPlugin):
+    """A 1:10 car: winding roads, a blocked start, a parking space, a hill."""
+
+    name = "mujoco_car"
+
+    def tasks(self) -> Mapping[str, Task]:
+        return make_tasks()
+
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+        from rlgpt_mujoco_car.env import CarTask
+
+        return CarTask(task, seed=seed, render_mode=render_mode)
+
+    def primitives(self, task: Task) -> Sequence[Primitive]:
+        from rlgpt_mujoco_car.primitives import PRIMITIVES
+
+        return PRIMITIVES
+
+    def view_keys(self, task: Task) -> Sequence[ViewKey]:
+        from rlgpt_mujoco_car.views import view_keys
+
+        return view_keys(task)
+
+    def view(self, ctx: Context) -> dict[str, Plain]:
+        from rlgpt_mujoco_car.views import view
+
+        return view(ctx)
+
+    def summarize(self, view: Mapping[str, Plain]) -> str:
+        from rlgpt_mujoco_car.views import summarize
+
+        return summarize(view)
+
+    def labels(self, task: Task) -> Labels:
+        return Labels(actions=("speed", "steering"))
+
+    def reward_terms(self, task: Task) -> Sequence[RewardTerm]:
+        from rlgpt_mujoco_car.rewards import reward_terms
+
+        return reward_terms(task)
+
+    def default_setup(self, task: Task) -> RLSetup:
+        from rlgpt_mujoco_car.rewards import default_setup
+
+        return default_setup(task)
+
+    def knowledge(self, task: Task) -> str:
+        folder = resources.files("rlgpt_mujoco_car") / "knowledge"
+        names = ("car", str(task.settings["course"]))
+        return "\n".join((folder / f"{name}.md").read_text(encoding="utf-8").strip() for name in names)
+
+    def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
+        return {
+            "envs": 4,
+            "rollout": 64,
+            "minibatch": 64,
+            "epochs": 8,
+            "learning_rate": 1e-3,
+            "gae_lambda": 0.95,
+            "clip": 0.2,
+            "entropy_coef": 0.001,
+            "initial_std": 0.6,
+            "hidden": (64, 64),
+        }
+
+    def transcripts(self, task: Task) -> Sequence[Path]:
+        folder = resources.files("rlgpt_mujoco_car") / "transcripts" / task.id.split("/", 1)[1]
+        return sorted(Path(str(folder)).glob("*.jsonl"))
+
+    def doctor(self) -> Sequence[Check]:
+        from rlgpt_mujoco_car.doctor import checks
+
+        return checks()

@@ -1,0 +1,205 @@
+"""Skills for coded actions: general, with units, by what the car observes. None knows a task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping
+from typing import Any
+
+import numpy as np
+from rlgpt.domain import Parameter, Plain
+from rlgpt.plugin.base import Context, Primitive
+
+from rlgpt_mujoco_car.env import PERIOD
+from rlgpt_mujoco_car.vehicle import MAX_SPEED, MAX_STEER, WHEELBASE
+from rlgpt_mujoco_car.views import clearance
+
+Run = Generator[Any, None, Mapping[str, Plain]]
+
+LOOK = 0.5
+"""m ahead at which pure pursuit aims (Coulter 1992): the first point of the road that is observed."""
+NEAR = 0.25
+"""m of free way at which `follow` and `steer_to` stop before an obstacle, at walking pace; more when faster."""
+
+
+class _Trip:
+    """Odometry: what was covered since the call began, by the measured speed and turning rate."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self.steps = 0
+        self.x = self.y = self.angle = self.way = 0.0
+
+    def go(self, speed: float, steering: float) -> Generator[Any, None, None]:
+        """One control step at a speed (m/s) and a steering angle (rad)."""
+        action = np.array((speed / MAX_SPEED, steering / MAX_STEER), np.float32)
+        yield np.clip(action, -1.0, 1.0)
+        forward, _, rate, _, _ = self._ctx.observation["motion"].tolist()
+        middle = self.angle + rate * PERIOD / 2
+        self.x += forward * PERIOD * math.cos(middle)
+        self.y += forward * PERIOD * math.sin(middle)
+        self.angle += rate * PERIOD
+        self.way += abs(forward) * PERIOD
+        self.steps += 1
+
+    def outcome(self, ended: str) -> dict[str, Plain]:
+        ahead, behind, _, _ = clearance(self._ctx.observation["rays"])
+        return {
+            "ended": ended,
+            "moved": [round(self.x, 3), round(self.y, 3)],
+            "turned": round(self.angle, 3),
+            "speed": round(float(self._ctx.observation["motion"][0]), 3),
+            "clear_ahead": round(ahead, 3),
+            "clear_behind": round(behind, 3),
+            "touching": round(float(self._ctx.observation["touching"][0]), 3),
+            "steps": self.steps,
+        }
+
+
+OUTCOME = {
+    "ended": "why: as each primitive tells",
+    "moved": "[forwards, left] of where the call began, m, by odometry",
+    "turned": "rad since the call began, positive left",
+    "speed": "m/s at the end",
+    "clear_ahead": "m of free way from the front bumper",
+    "clear_behind": "m of free way from the rear bumper",
+    "touching": "s that a wall has been touched without a break",
+    "steps": "primitive steps used, 0.05 s each",
+}
+
+
+def _ahead(ctx: Context) -> float:
+    return clearance(ctx.observation["rays"])[0]
+
+
+def _blocked(ctx: Context) -> bool:
+    speed = max(0.0, float(ctx.observation["motion"][0]))
+    return _ahead(ctx) < NEAR + 0.15 * speed * speed
+
+
+def pursuit(x: float, y: float) -> float:
+    """The steering angle (rad) whose circle goes through the point (m, from the rear axle): atan(2 L y / d^2)."""
+    return math.atan2(2.0 * WHEELBASE * y, max(x * x + y * y, 1e-3))
+
+
+def drive(ctx: Context, *, speed: float, steering: float, seconds: float) -> Run:
+    trip = _Trip(ctx)
+    for _ in range(max(1, round(seconds / PERIOD))):
+        yield from trip.go(speed, steering)
+    return trip.outcome("time")
+
+
+def reverse(ctx: Context, *, metres: float) -> Run:
+    trip = _Trip(ctx)
+    while trip.steps < 80:
+        left = metres - trip.way
+        if left <= 0.01:
+            return trip.outcome("distance")
+        if clearance(ctx.observation["rays"])[1] < 0.06:
+            return trip.outcome("blocked")
+        yield from trip.go(-min(0.8, 0.15 + left), 0.0)
+    return trip.outcome("time")
+
+
+def stop(ctx: Context) -> Run:
+    trip = _Trip(ctx)
+    while trip.steps < 30:
+        yield from trip.go(0.0, 0.0)
+        if abs(float(ctx.observation["motion"][0])) < 0.02:
+            return trip.outcome("still")
+    return trip.outcome("time")
+
+
+def steer_to(ctx: Context, *, x: float, y: float, speed: float) -> Run:
+    trip = _Trip(ctx)
+    while trip.steps < 80:
+        dx, dy = x - trip.x, y - trip.y
+        cos, sin = math.cos(trip.angle), math.sin(trip.angle)
+        forward, left = dx * cos + dy * sin, dy * cos - dx * sin
+        if math.hypot(forward, left) < 0.06:
+            return trip.outcome("reached")
+        if forward < 0.0:
+            return trip.outcome("passed")
+        if _ahead(ctx) < 0.05:
+            return trip.outcome("blocked")
+        yield from trip.go(min(speed, 0.3 + math.hypot(forward, left)), pursuit(forward, left))
+    return trip.outcome("time")
+
+
+def follow(ctx: Context, *, speed: float, seconds: float) -> Run:
+    trip = _Trip(ctx)
+    for _ in range(max(1, round(seconds / PERIOD))):
+        if _blocked(ctx):
+            return trip.outcome("blocked")
+        road = ctx.observation["road"]
+        steering = pursuit(float(road[2]), float(road[3]))
+        bend = max(abs(steering), abs(pursuit(float(road[4]), float(road[5]))))
+        yield from trip.go(min(speed, 1.4 - 2.0 * min(bend, 0.5)), steering)
+    return trip.outcome("time")
+
+
+def _speed(default: float, low: float = 0.1, high: float = MAX_SPEED) -> Parameter:
+    return Parameter(name="speed", low=low, high=high, default=default, unit="m/s", doc="aimed at")
+
+
+def _metres(name: str, low: float, high: float, default: float, doc: str) -> Parameter:
+    return Parameter(name=name, low=low, high=high, default=default, unit="m", doc=doc)
+
+
+_SECONDS = Parameter(name="seconds", low=0.05, high=3.0, default=0.5, unit="s", doc="at most 3")
+
+PRIMITIVES = (
+    Primitive(
+        "drive",
+        "Hold a speed and a steering angle for a time; negative speed goes backwards (steering left then swings the "
+        'tail to the left). Stops for nothing. `ended` is "time".',
+        drive,
+        (
+            _speed(0.5, -MAX_SPEED),
+            Parameter(name="steering", low=-0.5, high=0.5, default=0.0, unit="rad", doc="positive is left"),
+            _SECONDS,
+        ),
+        OUTCOME,
+        max_steps=60,
+    ),
+    Primitive(
+        "reverse",
+        'Go straight back for a distance, slower near its end. `ended`: "distance", "blocked" (less than 0.06 m free '
+        'behind) or "time" (4 s).',
+        reverse,
+        (_metres("metres", 0.05, 2.0, 0.3, "at most 2"),),
+        OUTCOME,
+        max_steps=80,
+    ),
+    Primitive(
+        "stop",
+        'Brake with straight wheels until the car stands. `ended`: "still" or "time" (1.5 s).',
+        stop,
+        (),
+        OUTCOME,
+        max_steps=30,
+    ),
+    Primitive(
+        "steer_to",
+        "Drive forwards on a circle to a point given from where the call begins, by odometry. Cannot turn tighter than "
+        '0.48 m radius. `ended`: "reached" (within 0.06 m), "passed", "blocked" (less than 0.05 m free ahead) or '
+        '"time" (4 s).',
+        steer_to,
+        (
+            _metres("x", 0.05, 3.0, 0.8, "forwards of the rear axle"),
+            _metres("y", -1.5, 1.5, 0.0, "to the left"),
+            _speed(0.5, 0.1, 1.5),
+        ),
+        OUTCOME,
+        max_steps=80,
+    ),
+    Primitive(
+        "follow",
+        "Follow the road's middle line, slower in bends (1.4 m/s at most). Ends before an obstacle, never backs out. "
+        '`ended`: "time" or "blocked" (less than 0.25 m free ahead, more when faster).',
+        follow,
+        (_speed(1.0, 0.1, 1.4), _SECONDS),
+        OUTCOME,
+        max_steps=60,
+    ),
+)

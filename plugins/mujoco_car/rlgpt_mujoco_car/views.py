@@ -1,0 +1,103 @@
+"""What coded actions, and policies that ask for it, see from the car. All of it is observed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from rlgpt.domain import Plain, Task
+from rlgpt.plugin.base import Context, ViewKey
+
+from rlgpt_mujoco_car.env import AHEAD, RAYS, Observation
+from rlgpt_mujoco_car.vehicle import LENGTH, WIDTH
+
+_ANGLES = np.arange(RAYS) * (2 * math.pi / RAYS)
+_FORWARD, _LEFT = np.cos(_ANGLES), np.sin(_ANGLES)
+MARGIN = 0.03
+"""m that count as in the way beside the body."""
+
+KEYS = (
+    ViewKey("speed", "forwards; negative is backwards", "m/s", size=1),
+    ViewKey("turning_rate", "positive turns left", "rad/s", size=1),
+    ViewKey("steering", "of the front wheels, positive left, at most 0.5", "rad", size=1),
+    ViewKey("pitch", "of the body, positive: nose up", "rad", size=1),
+    ViewKey("clear_ahead", "free way from the front bumper straight ahead (5 is far)", "m", size=1),
+    ViewKey("clear_behind", "free way from the rear bumper straight back", "m", size=1),
+    ViewKey("clear_left", "free space from the left flank, beside the body", "m", size=1),
+    ViewKey("clear_right", "free space from the right flank, beside the body", "m", size=1),
+    ViewKey("rays", "distance from the middle of the car, every 18 degrees from ahead to the left", "m", size=RAYS),
+    ViewKey("line_offset", "of the rear axle from the road's middle line, positive: left of it", "m", size=1),
+    ViewKey("line_angle", "direction of the road against the car's, positive: it turns left", "rad", size=1),
+    ViewKey(
+        "road_ahead",
+        f"points of the road's middle line {', '.join(map(str, AHEAD))} m on: [[x, y], ...] from the rear axle, "
+        "x forwards, y left",
+        "m",
+        size=2 * len(AHEAD),
+    ),
+    ViewKey("goal", "where the rear axle is to be: x forwards, y left of the rear axle", "m", size=2),
+    ViewKey("goal_angle", "heading at the goal against the car's, positive: to the left", "rad", size=1),
+    ViewKey("touching", "how long a wall has been touched without a break (1 loses the episode)", "s", size=1),
+    ViewKey("time", "share of the episode that has passed", "", size=1),
+)
+
+
+def view_keys(task: Task) -> tuple[ViewKey, ...]:
+    """The keys of the view."""
+    return KEYS
+
+
+def clearance(rays: np.ndarray[tuple[int], np.dtype[np.float32]]) -> tuple[float, float, float, float]:
+    """Free way ahead, behind, to the left and to the right of the body, m, by the rays that meet what is there."""
+    x, y = rays * _FORWARD, rays * _LEFT
+    lane, flank = np.abs(y) < WIDTH / 2 + MARGIN, np.abs(x) < LENGTH / 2 + MARGIN
+    lane[[0, RAYS // 2]] = flank[[RAYS // 4, 3 * RAYS // 4]] = True
+    ahead, behind = x[lane & (_FORWARD > 0)], -x[lane & (_FORWARD < 0)]
+    left, right = y[flank & (_LEFT > 0)], -y[flank & (_LEFT < 0)]
+    return (
+        float(ahead.min()) - LENGTH / 2,
+        float(behind.min()) - LENGTH / 2,
+        float(left.min()) - WIDTH / 2,
+        float(right.min()) - WIDTH / 2,
+    )
+
+
+def view(ctx: Context) -> dict[str, Plain]:
+    """The view now."""
+    seen: Observation = ctx.observation
+    speed, _, rate, steering, pitch = seen["motion"].tolist()
+    ahead, behind, left, right = clearance(seen["rays"])
+    road, goal = seen["road"].tolist(), seen["goal"].tolist()
+    return {
+        "speed": round(speed, 3),
+        "turning_rate": round(rate, 3),
+        "steering": round(steering, 3),
+        "pitch": round(pitch, 3),
+        "clear_ahead": round(ahead, 3),
+        "clear_behind": round(behind, 3),
+        "clear_left": round(left, 3),
+        "clear_right": round(right, 3),
+        "rays": [round(float(r), 3) for r in seen["rays"]],
+        "line_offset": round(road[0], 3),
+        "line_angle": round(road[1], 3),
+        "road_ahead": [[round(x, 3), round(y, 3)] for x, y in zip(road[2::2], road[3::2], strict=True)],
+        "goal": [round(goal[0], 3), round(goal[1], 3)],
+        "goal_angle": round(math.atan2(goal[3], goal[2]), 3),
+        "touching": round(float(seen["touching"][0]), 3),
+        "time": round(ctx.step / ctx.task.horizon, 4),
+    }
+
+
+def summarize(view: Mapping[str, Plain]) -> str:
+    """The view in words."""
+    lines = [
+        f"speed {view['speed']} m/s, turning {view['turning_rate']} rad/s, steering {view['steering']} rad, pitch "
+        f"{view['pitch']} rad; {100 * float(view['time']):.0f} % of the episode has passed",  # type: ignore[arg-type]
+        f"free: ahead {view['clear_ahead']} m, behind {view['clear_behind']} m, left {view['clear_left']} m, right "
+        f"{view['clear_right']} m; a wall has been touched for {view['touching']} s",
+        f"{view['line_offset']} m left of the middle line, which turns {view['line_angle']} rad from the car's "
+        f"heading; its points ahead {view['road_ahead']} m",
+        f"goal at {view['goal']} m (forwards, left), heading {view['goal_angle']} rad from the car's",
+    ]
+    return "\n".join(lines)[:1500]

@@ -1,0 +1,11 @@
+"""The car's plugin."""
+
+from __future__ import annotations
+
+import pytest
+from rlgpt_mujoco_car.plugin import CarPlugin
+
+
+@pytest.fixture(scope="session")
+def plugin() -> CarPlugin:
+    return CarPlugin()

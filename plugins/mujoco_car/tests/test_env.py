@@ -1,0 +1,126 @@
+"""The tasks as environments."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from rlgpt import CodedAction, extend, flat_view
+from rlgpt_mujoco_car import vehicle
+from rlgpt_mujoco_car.env import PERIOD, RANGE, CarTask
+from rlgpt_mujoco_car.plugin import CarPlugin
+from rlgpt_mujoco_car.tasks import make_tasks
+
+TASKS = make_tasks()
+BACK = CodedAction(name="back", doc="Goes back.", source="def run():\n    yield reverse(metres=0.3)\n", max_steps=40)
+
+every_task = pytest.mark.parametrize("task", list(TASKS))
+
+
+@every_task
+@pytest.mark.parametrize("actions", [None, (), (BACK,)], ids=["bare", "K=0", "K=1"])
+def test_gymnasiums_checker_passes(task: str, actions: tuple[CodedAction, ...] | None, plugin: CarPlugin) -> None:
+    env = plugin.make_env(TASKS[task], seed=0)
+    checked = env if actions is None else extend(env, actions, plugin=plugin, task=task)
+    checked.action_space.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".*different from the unwrapped version")
+        check_env(checked, skip_render_check=True)
+    env.close()
+
+
+@every_task
+def test_stable_baselines_checker_passes(task: str, plugin: CarPlugin) -> None:
+    from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines
+
+    env = flat_view(extend(plugin.make_env(TASKS[task], seed=0), (BACK,), plugin=plugin, task=task))
+    env.action_space.seed(0)
+    check_for_stable_baselines(env, warn=True, skip_render_check=True)
+    env.close()
+
+
+@every_task
+def test_the_same_seed_gives_the_same_episode(task: str) -> None:
+    envs = [CarTask(TASKS[task], seed=s) for s in (0, 1)]
+    rng = np.random.default_rng(0)
+    first = [env.reset(seed=5)[0] for env in envs]
+    for key in first[0]:
+        np.testing.assert_array_equal(first[0][key], first[1][key])
+    for _ in range(60):
+        action = rng.uniform(-1, 1, 2)
+        a, b = (env.step(action) for env in envs)
+        for key in a[0]:
+            np.testing.assert_array_equal(a[0][key], b[0][key])
+        assert a[1:4] == b[1:4]
+
+
+@every_task
+def test_a_saved_state_goes_on_bit_for_bit(task: str) -> None:
+    env = CarTask(TASKS[task], seed=0)
+    env.reset(seed=3)
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        env.step(rng.uniform(-1, 1, 2))
+    saved, actions = env.state(), rng.uniform(-1, 1, (30, 2))
+    first = [env.step(a) for a in actions]
+    env.restore(saved)
+    for before, action in zip(first, actions, strict=True):
+        again = env.step(action)
+        for key in again[0]:
+            np.testing.assert_array_equal(again[0][key], before[0][key])
+        assert again[1] == before[1]
+
+
+def test_the_car_stands_still_on_level_ground() -> None:
+    env = CarTask(TASKS["mujoco_car/winding_road"], seed=0)
+    env.reset(seed=0)
+    before = env.place
+    for _ in range(100):
+        observation = env.step((0.0, 0.0))[0]
+    assert math.dist(before, env.place) < 1e-3
+    assert abs(observation["motion"]).max() < 1e-2
+    assert abs(env.height) < 2e-3
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_it_drives_the_circle_of_its_geometry(side: float) -> None:
+    env = CarTask(TASKS["mujoco_car/parking"], seed=0)
+    env._lay(env.scene.__class__(road=_wide(), start=(10.0, 0.0, 0.0), goal=(100.0, 0.0, 0.0)))
+    for _ in range(60):
+        observation = env.step((0.2, side))[0]
+    forward, _, rate, steering, _ = observation["motion"]
+    assert forward / rate == pytest.approx(side * vehicle.TURNING_RADIUS, rel=0.1)
+    assert steering == pytest.approx(side * vehicle.MAX_STEER, rel=0.05)
+
+
+def test_rays_measure_the_way_to_the_walls() -> None:
+    env = CarTask(TASKS["mujoco_car/parking"], seed=0)
+    env._lay(env.scene.__class__(road=_wide(), start=(10.0, 0.5, 0.0), goal=(100.0, 0.0, 0.0)))
+    rays = env._measure()
+    assert rays[5] == pytest.approx(2.0 - 0.5 - 0.04, abs=1e-3)
+    assert rays[15] == pytest.approx(2.0 + 0.5 - 0.04, abs=1e-3)
+    assert rays[0] == RANGE
+
+
+def test_a_wall_touched_for_a_second_loses() -> None:
+    env = CarTask(TASKS["mujoco_car/blocked_start"], seed=0)
+    env.reset(seed=0)
+    touched = 0
+    for _ in range(200):
+        observation, _, terminated, _, info = env.step((0.3, 0.0))
+        touched += bool(observation["touching"][0] > 0)
+        if terminated:
+            break
+    assert terminated
+    assert not info["success"]
+    assert touched == pytest.approx(1.0 / PERIOD, abs=2)
+
+
+def _wide():  # type: ignore[no-untyped-def]
+    from rlgpt_mujoco_car.road import straight
+
+    return straight(40.0, 2.0)

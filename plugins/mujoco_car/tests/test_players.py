@@ -1,0 +1,58 @@
+"""The tasks can be done with primitives, and not by chance."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rlgpt.testing.player import Player
+from rlgpt_mujoco_car.plugin import CarPlugin
+
+_spec = importlib.util.spec_from_file_location("car_players", Path(__file__).with_name("players.py"))
+assert _spec is not None
+assert _spec.loader is not None
+players = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(players)
+
+
+def share(plugin: CarPlugin, name: str, episodes: int) -> float:
+    play = Player(plugin, plugin.tasks()[f"mujoco_car/{name}"])
+    wins = 0
+    for seed in range(episodes):
+        play.reset(seed)
+        players.PLAYERS[name](play)
+        wins += play.success
+    play.env.close()
+    return wins / episodes
+
+
+@pytest.mark.parametrize("name", ["blocked_start", "parking", "hill", "winding_road"])
+def test_a_script_of_primitives_succeeds_mostly(plugin: CarPlugin, name: str) -> None:
+    assert share(plugin, name, 5) >= 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(players.PLAYERS))
+def test_a_script_of_primitives_succeeds_in_four_of_five_episodes(plugin: CarPlugin, name: str) -> None:
+    assert share(plugin, name, 50) >= 0.8
+
+
+@pytest.mark.parametrize("name", list(players.PLAYERS))
+@pytest.mark.parametrize("kind", ["random", "forward", "backward", "left", "right", "still"])
+def test_chance_and_constant_actions_do_not(plugin: CarPlugin, name: str, kind: str) -> None:
+    constant = {"forward": (1, 0), "backward": (-1, 0), "left": (0.5, 0.5), "right": (0.5, -0.5), "still": (0, 0)}
+    env = plugin.make_env(plugin.tasks()[f"mujoco_car/{name}"], seed=0)
+    rng = np.random.default_rng(0)
+    wins = 0
+    for seed in range(4):
+        env.reset(seed=seed)
+        over = False
+        while not over:
+            action = rng.uniform(-1, 1, 2) if kind == "random" else np.array(constant[kind], float)
+            _, _, terminated, truncated, info = env.step(action)
+            over = terminated or truncated
+        wins += info["success"]
+    env.close()
+    assert wins == 0
