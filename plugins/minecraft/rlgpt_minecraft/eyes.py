@@ -173,7 +173,7 @@ class Seen:
     @property
     def look_elevation(self) -> float:
         """Of the look, upwards; the game counts downwards."""
-        return -self.pitch
+        return 0.0 - self.pitch
 
     def heading(self) -> tuple[float, float]:
         """Unit vector of the look's heading: x east, z south."""

@@ -37,29 +37,34 @@ class Ground:
     """
 
     def __init__(self, voxels: Mapping[str, NDArray[Any]], position: Array, yaw: float) -> None:
-        self._names, self._solid = voxels["block_name"], voxels["blocks_movement"]
-        self._position, self._yaw = position, yaw
-        self._cell = np.floor(position).astype(np.int64)
+        self._array = voxels["block_name"]
+        # lists: a single element of an array costs five times as much
+        self._names: list[list[list[str]]] = self._array.tolist()
+        self._solid: list[list[list[bool]]] = voxels["blocks_movement"].tolist()
+        self._position, self._yaw = position.tolist(), yaw
+        self._cell = [math.floor(x) for x in self._position]
+        self._ways: dict[float, tuple[int, int]] = {}
 
     def blocks(self, name: str) -> NDArray[np.int64]:
         """World coordinates of the blocks of a name: int64 ``(n, 3)``."""
-        found: NDArray[np.int64] = np.argwhere(self._names == name) + _LOW + self._cell
+        found: NDArray[np.int64] = np.argwhere(self._array == name) + _LOW + np.array(self._cell)
         return found
 
     def solid(self, dx: int, dy: int, dz: int) -> bool:
-        """Whether a block, counted from that of the feet, stops a body. Outside of the box nothing does."""
-        place = (dx - _XLOW, dy - _YLOW, dz - _ZLOW)
-        return all(0 <= i < n for i, n in zip(place, self._solid.shape, strict=True)) and bool(self._solid[place])
+        """Whether a block of the box, counted from that of the feet, stops a body."""
+        return self._solid[dx - _XLOW][dy - _YLOW][dz - _ZLOW]
 
     def name(self, dx: int, dy: int, dz: int) -> str:
-        """MineDojo's name of a block, counted from that of the feet."""
-        return str(self._names[dx - _XLOW, dy - _YLOW, dz - _ZLOW])
+        """MineDojo's name of a block of the box, counted from that of the feet."""
+        return self._names[dx - _XLOW][dy - _YLOW][dz - _ZLOW]
 
-    def ahead(self, degrees: float = 0.0, metres: float = STEP) -> tuple[int, int]:
-        """The column (x and z from the feet's) so many metres away, ``degrees`` to the right of the heading."""
-        turn = math.radians(self._yaw + degrees)
-        x, z = self._position[0] - metres * math.sin(turn), self._position[2] + metres * math.cos(turn)
-        return math.floor(x) - int(self._cell[0]), math.floor(z) - int(self._cell[2])
+    def ahead(self, degrees: float = 0.0) -> tuple[int, int]:
+        """The column ``STEP`` away, ``degrees`` to the right of the heading: x and z from the feet's."""
+        if degrees not in self._ways:
+            turn = math.radians(self._yaw + degrees)
+            x, z = self._position[0] - STEP * math.sin(turn), self._position[2] + STEP * math.cos(turn)
+            self._ways[degrees] = math.floor(x) - self._cell[0], math.floor(z) - self._cell[2]
+        return self._ways[degrees]
 
     def feet_blocked(self, degrees: float = 0.0) -> bool:
         dx, dz = self.ahead(degrees)
@@ -99,7 +104,7 @@ class Ground:
     @property
     def on_ground(self) -> bool:
         """Something that stops a body is right under the feet."""
-        height = float(self._position[1]) - math.floor(self._position[1])
+        height = self._position[1] - self._cell[1]
         corners = {(self._offset(0, a), self._offset(2, b)) for a in (-0.3, 0.3) for b in (-0.3, 0.3)}
         return height < 0.01 and any(self.solid(dx, -1, dz) for dx, dz in corners)
 
@@ -107,9 +112,5 @@ class Ground:
     def in_water(self) -> bool:
         return "water" in self.name(0, 0, 0)
 
-    @property
-    def head_under_water(self) -> bool:
-        return "water" in self.name(0, 1, 0)
-
     def _offset(self, axis: int, by: float) -> int:
-        return math.floor(self._position[axis] + by) - int(self._cell[axis])
+        return math.floor(self._position[axis] + by) - self._cell[axis]

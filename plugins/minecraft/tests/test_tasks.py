@@ -1,0 +1,102 @@
+"""The tasks, held against what MineDojo and this plugin can do."""
+
+import pytest
+from rlgpt.domain import Task
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt_minecraft.lore import knowledge
+from rlgpt_minecraft.names import BIOMES, CRAFTS, ITEMS, PLACEABLE, made
+from rlgpt_minecraft.primitives import primitives_of
+from rlgpt_minecraft.settings import Settings
+from rlgpt_minecraft.tasks import SPECS, make_tasks, spec_of
+from rlgpt_minecraft.things import THINGS, things
+
+TASKS = make_tasks()
+every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+
+ASKED_FOR = {
+    *("harvest_log", "harvest_sand", "harvest_milk", "harvest_wool", "harvest_beef", "harvest_mutton"),
+    *("stick", "crafting_table", "wooden_pickaxe", "furnace", "stone_pickaxe", "bed", "iron_ingot", "obtain_diamond"),
+}
+
+
+def test_the_papers_tasks_are_there() -> None:
+    assert set(SPECS) == ASKED_FOR
+    assert set(TASKS) == {f"minecraft/{name}" for name in ASKED_FOR}
+
+
+@every_task
+def test_every_name_is_one_of_minedojo(task: Task) -> None:
+    spec = spec_of(task)
+    assert not spec.biome or spec.biome in BIOMES
+    assert {spec.target, *spec.path, *(item for item, _ in spec.inventory), *spec.equips} <= set(ITEMS)
+    assert set(spec.made) <= set(CRAFTS)
+    assert set(spec.places) <= PLACEABLE
+    assert {*spec.sights, *spec.seek} <= set(THINGS)
+    assert set(spec.seek) <= set(spec.sights)
+    assert all(made(item) == "furnace" for item in spec.smelts)
+    assert all(made(item) != "furnace" for item in spec.crafts)
+
+
+@every_task
+def test_the_path_ends_at_the_target_and_needs_are_on_it(task: Task) -> None:
+    spec = spec_of(task)
+    assert spec.path[-1] == spec.target
+    assert set(dict(spec.needs)) <= set(spec.path)
+    assert spec.target not in dict(spec.inventory)
+    assert all(item in spec.path or item in spec.smelts or item in ("stick",) for item in spec.made)
+
+
+@every_task
+def test_every_setting_names_its_source(task: Task) -> None:
+    spec, settings = spec_of(task), Settings.of(task)
+    assert any(name in settings.source for name in ("MineDojo", "Plan4MC"))
+    assert (settings.backend, settings.actions, settings.image_size) == ("embedded", "default", None)
+    assert settings.biome == (spec.biome or None)
+
+
+def change(**settings: object) -> Task:
+    task = TASKS["minecraft/harvest_log"]
+    return task.model_copy(update={"settings": {**task.settings, **settings}})
+
+
+def test_settings_change() -> None:
+    found = Settings.of(change(backend="minedojo", actions="paper", image_size=(64, 96), biome="plains"))
+    assert (found.backend, found.actions, found.image_size, found.biome) == ("minedojo", "paper", (64, 96), "plains")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [({"backend": "java"}, "backend"), ({"image_size": (64,)}, "image_size"), ({"fog": 1}, "fog")],
+)
+def test_settings_that_cannot_be_are_refused(wrong: dict[str, object], word: str) -> None:
+    with pytest.raises(ConfigError, match=word):
+        Settings.of(change(**wrong))
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match="harvest_log"):
+        spec_of(Task(id="minecraft/harvest_logs", goal="g", horizon=1, success="s"))
+    with pytest.raises(UnknownNameError, match="'cow'"):
+        things(["cov"])
+
+
+@every_task
+def test_knowledge_tells_of_what_the_task_needs(task: Task) -> None:
+    told, spec = knowledge(task), spec_of(task)
+    assert len(told) <= 6000
+    assert "{" not in told
+    assert ("crafting table" in told) == bool(spec.crafts)
+    assert ("shears" in told) == (spec.target in ("wool", "bed"))
+    for item in spec.crafts:
+        assert item.replace("_", " ") in told
+
+
+@every_task
+def test_primitives_offer_the_tasks_things(task: Task) -> None:
+    spec = spec_of(task)
+    found = {p.name: {q.name: q for q in p.parameters} for p in primitives_of(task)}
+    assert {"look_at", "turn", "look", "scan", "walk", "approach", "explore", "collect"} <= set(found)
+    assert {"attack", "mine", "use", "dig_down", "dig_ahead"} <= set(found)
+    assert found["approach"]["target"].choices == spec.sights
+    for name, choices in (("craft", spec.crafts), ("smelt", spec.smelts), ("place", spec.places)):
+        assert (found[name]["item"].choices == choices) if choices else name not in found
