@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,31 +46,44 @@ def land(
     plant(seed, west, north, chunk, biome)
 
 
+@part
+def _store(
+    blocks: NDArray[np.uint8],
+    top: NDArray[np.int16],
+    biomes: NDArray[np.uint8],
+    west: int,
+    north: int,
+    chunk: NDArray[np.uint8],
+    biome: NDArray[np.uint8],
+) -> None:
+    """Write a chunk into the world's arrays."""
+    for dx in range(CHUNK):
+        for y in range(HEIGHT):
+            for dz in range(CHUNK):
+                blocks[west + dx, y, north + dz] = chunk[dx, dz, y]
+        for dz in range(CHUNK):
+            biomes[west + dx, north + dz] = biome[dx, dz]
+            highest = HEIGHT - 1
+            while highest >= 0 and OPACITY[chunk[dx, dz, highest]] == 0:
+                highest -= 1
+            top[west + dx, north + dz] = highest
+
+
 @jit
 def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
     """Make and light what is missing of the chunks at most ``radius_chunks`` from a column's own; how many it was."""
     middle_x, middle_z, count = x // CHUNK, z // CHUNK, 0
     low_x, low_z, high_x, high_z = SIZE, SIZE, 0, 0
+    made, clock = world.made, world.clock[0]
     for chunk_x in range(max(middle_x - radius_chunks, 0), min(middle_x + radius_chunks + 1, CHUNKS)):
         for chunk_z in range(max(middle_z - radius_chunks, 0), min(middle_z + radius_chunks + 1, CHUNKS)):
-            if world.made[chunk_x, chunk_z]:
+            if made[chunk_x, chunk_z]:
                 continue
-            chunk = np.zeros((CHUNK, CHUNK, HEIGHT), np.uint8)
-            biome = np.empty((CHUNK, CHUNK), np.uint8)
-            clock = world.clock[0]
-            land(clock.seed, int(clock.biome), chunk_x, chunk_z, chunk, biome)
+            chunk, biome = np.zeros((CHUNK, CHUNK, HEIGHT), np.uint8), np.zeros((CHUNK, CHUNK), np.uint8)
+            land(clock.seed, clock.biome, chunk_x, chunk_z, chunk, biome)
             west, north = chunk_x * CHUNK, chunk_z * CHUNK
-            for dx in range(CHUNK):
-                for y in range(HEIGHT):
-                    for dz in range(CHUNK):
-                        world.blocks[west + dx, y, north + dz] = chunk[dx, dz, y]
-                for dz in range(CHUNK):
-                    world.biome[west + dx, north + dz] = biome[dx, dz]
-                    top = HEIGHT - 1
-                    while top >= 0 and OPACITY[chunk[dx, dz, top]] == 0:
-                        top -= 1
-                    world.top[west + dx, north + dz] = top
-            world.made[chunk_x, chunk_z] = True
+            _store(world.blocks, world.top, world.biome, west, north, chunk, biome)
+            made[chunk_x, chunk_z] = True
             count += 1
             low_x, low_z = min(low_x, west), min(low_z, north)
             high_x, high_z = max(high_x, west + CHUNK), max(high_z, north + CHUNK)
@@ -79,8 +92,8 @@ def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
     return count
 
 
-@part
-def _stands(world: World, x: int, z: int) -> int:
+@jit
+def stands(world: World, x: int, z: int) -> int:
     """The layer for a player's feet in a column, -1 where it is not safe: dry ground, open sky, nothing that hurts."""
     y = int(world.top[x, z])
     if y < SEA_LEVEL - 1 or y > HEIGHT - 4 or not FULL[world.blocks[x, y, z]]:
@@ -88,46 +101,47 @@ def _stands(world: World, x: int, z: int) -> int:
     for layer in range(y + 1, y + 3):
         if TOP[world.blocks[x, layer, z]] > 0.0:
             return -1
-    for i in range(-2, 3):
-        for k in range(-2, 3):
+    for i in range(x - 2, x + 3):
+        for k in range(z - 2, z + 3):
             for layer in range(y - 1, y + 3):
-                block = world.blocks[x + i, layer, z + k]
+                block = world.blocks[i, layer, k]
                 if LIQUID[block] or block == CACTUS:
                     return -1
     return y + 1
 
 
-@part
-def _place(world: World, x: int, y: int, z: int) -> None:
-    player = world.player[0]
-    player.x, player.y, player.z = x + 0.5, float(y), z + 0.5
-    player.spawn_x, player.spawn_y, player.spawn_z = player.x, player.y, player.z
-    player.vx = player.vy = player.vz = player.fall = 0.0
-    player.on_ground = True
-    ensure(world, x, z, SPAWN_CHUNKS)
-
-
-@jit
-def spawn(world: World) -> bool:
-    """Put the player on safe ground, the nearest to the middle, to which they will come back, and make the land around.
-
-    False where there is none in the whole world, as in a sea: then they begin in the middle, on water or ground.
-    """
+def _rings() -> Iterator[tuple[int, int]]:
+    """Columns from the middle outwards, 4 apart, none near a chunk's border: ``stands`` looks two columns around."""
     middle = SIZE // 2
     for ring in range(0, middle - CHUNK, 4):
         for i in range(-ring, ring + 1, 4):
             for k in range(-ring, ring + 1, 4 if abs(i) == ring else max(2 * ring, 1)):
                 x, z = middle + i + 2, middle + k + 2
-                # whether it is safe is asked of columns two away
-                if not (2 <= x % CHUNK < CHUNK - 2 and 2 <= z % CHUNK < CHUNK - 2):
-                    continue
-                ensure(world, x, z, 0)
-                y = _stands(world, x, z)
-                if y >= 0:
-                    _place(world, x, y, z)
-                    return True
-    _place(world, middle, max(int(world.top[middle, middle]) + 1, SEA_LEVEL), middle)
-    return False
+                if 2 <= x % CHUNK < CHUNK - 2 and 2 <= z % CHUNK < CHUNK - 2:
+                    yield x, z
+
+
+def spawn(world: World) -> bool:
+    """Put the player on safe ground, the nearest to the middle, to which they will come back, and make the land around.
+
+    False where there is none in the whole world, as in a sea: then they begin in the middle, on water or ground.
+    """
+    x = z = SIZE // 2
+    y = -1
+    for at_x, at_z in _rings():
+        ensure(world, at_x, at_z, 0)
+        y = stands(world, at_x, at_z)
+        if y >= 0:
+            x, z = at_x, at_z
+            break
+    ensure(world, x, z, SPAWN_CHUNKS)
+    found = y >= 0
+    player = world.player
+    player["x"], player["y"], player["z"] = x + 0.5, y if found else max(world.top[x, z] + 1, SEA_LEVEL), z + 0.5
+    for axis in "xyz":
+        player[f"spawn_{axis}"], player[f"v{axis}"] = player[axis], 0.0
+    player["fall"], player["on_ground"] = 0.0, True
+    return found
 
 
 @jit
