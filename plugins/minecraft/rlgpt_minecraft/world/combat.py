@@ -9,7 +9,7 @@ from rlgpt_minecraft.world.blocks import AIR
 from rlgpt_minecraft.world.constants import BLOCK_REACH, ENTITY_REACH, EXHAUSTION_ATTACK
 from rlgpt_minecraft.world.inventory import wear
 from rlgpt_minecraft.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
-from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import HALF, SIGHT, TALL
 from rlgpt_minecraft.world.player import exhaust
 from rlgpt_minecraft.world.ray import eyes, look, trace
@@ -102,7 +102,7 @@ def _blow(world: World, index: int) -> None:
     exhaust(world, EXHAUSTION_ATTACK)
 
 
-@jit
+@part
 def attack(world: World) -> bool:
     """One tick with the attack held; whether a mob is under the cross-hair, so that nothing is dug.
 

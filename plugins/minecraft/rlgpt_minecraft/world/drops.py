@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlgpt_minecraft.world.inventory import give, put, remove
+from rlgpt_minecraft.world.inventory import fill, give, remove
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.rng import uniform
 from rlgpt_minecraft.world.state import DROPS, SLOTS, World
@@ -42,7 +42,7 @@ def spill(world: World, x: float, y: float, z: float, item: int, quantity: int, 
     drop.vx, drop.vy, drop.vz = uniform(world) * 0.2 - 0.1, 0.2, uniform(world) * 0.2 - 0.1
 
 
-@jit
+@part
 def spill_block(world: World, x: int, y: int, z: int, item: int, quantity: int, variant: int, damage: int) -> None:
     """Let something fall out of a block, somewhere in its middle half."""
     ox, oy, oz = uniform(world) * 0.5 + 0.25, uniform(world) * 0.5 + 0.25, uniform(world) * 0.5 + 0.25
@@ -62,7 +62,7 @@ def toss(world: World, item: int, quantity: int, variant: int, damage: int) -> N
     drop.vz = np.cos(yaw) * np.cos(pitch) * 0.3 + np.sin(angle) * speed
 
 
-@jit
+@part
 def throw(world: World) -> bool:
     """Throw one thing out of the hand (the game's key Q); False where the hand is empty."""
     index = int(world.player[0].selected)
@@ -79,14 +79,14 @@ def exchange(world: World, item: int) -> None:
     """One thing of the hand becomes ``item``, or nothing (0); what finds no room is thrown."""
     index = int(world.player[0].selected)
     if world.slots[index].quantity == 1:
-        put(world, index, item, 1 if item > 0 else 0, 0, 0)
+        fill(world.slots[index], item, 1 if item > 0 else 0, 0, 0)
         return
     remove(world, index, 1)
     if item > 0 and give(world, item, 1, 0, 0) > 0:
         toss(world, item, 1, 0, 0)
 
 
-@jit
+@part
 def spill_inventory(world: World) -> None:
     """Let all that the player has fall where they died."""
     player = world.player[0]
@@ -98,4 +98,4 @@ def spill_inventory(world: World) -> None:
             drop, angle, speed = world.drops[index], uniform(world) * 2 * np.pi, uniform(world) * 0.5
             drop.x, drop.y, drop.z = player.x, player.y + EYES - 0.3, player.z
             drop.vx, drop.vy, drop.vz = -np.sin(angle) * speed, 0.2, np.cos(angle) * speed
-            put(world, i, 0, 0, 0, 0)
+            fill(slot, 0, 0, 0, 0)

@@ -8,7 +8,7 @@ from rlgpt_minecraft.world.drops import exchange, spill
 from rlgpt_minecraft.world.inventory import wear
 from rlgpt_minecraft.world.items import CONTAINER, DRINK, FOOD, SATURATION
 from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import COW, SHEEP
 from rlgpt_minecraft.world.ray import eyes, look, trace
 from rlgpt_minecraft.world.rng import below
@@ -61,7 +61,7 @@ def _swallow(world: World) -> None:
     p.use_ticks = 0
 
 
-@jit
+@part
 def eat(world: World) -> bool:
     """One tick of eating or drinking what is in the hand, ``EAT_TICKS`` in all; False, and over, where one cannot."""
     p = world.player[0]
@@ -75,7 +75,7 @@ def eat(world: World) -> bool:
     return True
 
 
-@jit
+@part
 def interact(world: World) -> bool:
     """Use the hand on the mob under the cross-hair; False where there is none. ``events.used``: it did something."""
     p = world.player[0]

@@ -28,30 +28,19 @@ for _name, _slot in WORN.items():
 
 
 @part
-def matches(slot: Any, item: int, variant: int) -> bool:
-    """Whether a slot holds ``item``; of this variant and unused, unless ``ANY``."""
-    same = variant == ANY or (slot.variant == variant and slot.damage == 0)
-    return bool(same and slot.quantity > 0 and slot.item == item)
-
-
-@jit
-def count(world: World, item: int, variant: int) -> int:
-    """How many of ``item`` (of ``variant``, or ``ANY``) lie in the inventory and are worn."""
-    total = 0
-    for i in range(SLOTS):
-        if matches(world.slots[i], item, variant):
-            total += world.slots[i].quantity
-    return total
-
-
-@jit
-def put(world: World, index: int, item: int, quantity: int, variant: int, damage: int) -> None:
-    """Slot ``index`` holds this and nothing else; with quantity 0 it is empty."""
-    slot = world.slots[index]
+def fill(slot: Any, item: int, quantity: int, variant: int, damage: int) -> None:
+    """A slot holds this and nothing else; with quantity 0 it is empty."""
     slot.item = item if quantity > 0 else 0
     slot.quantity = quantity
     slot.variant = variant if quantity > 0 else 0
     slot.damage = damage if quantity > 0 else 0
+
+
+@part
+def remove(world: World, index: int, quantity: int) -> None:
+    """Take ``quantity`` out of a slot that holds as many."""
+    slot = world.slots[index]
+    fill(slot, slot.item, slot.quantity - quantity, slot.variant, slot.damage)
 
 
 @jit
@@ -64,75 +53,21 @@ def give(world: World, item: int, quantity: int, variant: int, damage: int) -> i
     limit = int(STACK[item])
     if limit > 1 and damage == 0:
         for n in range(-2, MAIN):
-            i = int(world.player[0].selected) if n == -2 else OFF_HAND if n == -1 else n
-            slot = world.slots[i]
-            if quantity > 0 and matches(slot, item, variant):
-                moved = min(quantity, max(limit - slot.quantity, 0))
-                slot.quantity += moved
-                quantity -= moved
+            slot = world.slots[int(world.player[0].selected) if n == -2 else OFF_HAND if n == -1 else n]
+            if quantity > 0 and slot.item == item and slot.variant == variant and slot.damage == 0:
+                moved = min(quantity, limit - slot.quantity)
+                if slot.quantity > 0 and moved > 0:
+                    slot.quantity += moved
+                    quantity -= moved
     for i in range(MAIN):
         if quantity > 0 and world.slots[i].quantity == 0:
             moved = min(quantity, limit)
-            put(world, i, item, moved, variant, damage)
+            fill(world.slots[i], item, moved, variant, damage)
             quantity -= moved
     return quantity
 
 
 @part
-def remove(world: World, index: int, quantity: int) -> None:
-    """Take ``quantity`` out of a slot that holds as many."""
-    slot = world.slots[index]
-    put(world, index, int(slot.item), int(slot.quantity) - quantity, int(slot.variant), int(slot.damage))
-
-
-@jit
-def take(world: World, item: int, quantity: int, variant: int) -> int:
-    """Take things out, from the first slot on, what is worn last, the off hand never; how many there were."""
-    taken = 0
-    for i in range(ARMOUR_END):
-        if taken < quantity and matches(world.slots[i], item, variant):
-            moved = min(quantity - taken, int(world.slots[i].quantity))
-            remove(world, i, moved)
-            taken += moved
-    return taken
-
-
-@jit
-def swap(world: World, first: int, second: int) -> None:
-    """Exchange what two slots hold."""
-    a, b = world.slots[first], world.slots[second]
-    item, quantity, variant, damage = int(a.item), int(a.quantity), int(a.variant), int(a.damage)
-    put(world, first, int(b.item), int(b.quantity), int(b.variant), int(b.damage))
-    put(world, second, item, quantity, variant, damage)
-
-
-@jit
-def destroy(world: World, index: int) -> None:
-    """Empty a slot."""
-    put(world, index, 0, 0, 0, 0)
-
-
-@jit
-def find(world: World, item: int) -> int:
-    """The first slot that holds ``item``, worn ones and the off hand included; -1 where none does."""
-    for i in range(SLOTS):
-        if matches(world.slots[i], item, ANY):
-            return i
-    return -1
-
-
-@jit
-def equip(world: World, item: int) -> bool:
-    """Exchange the first stack of ``item`` with what is in the hand, or where it is worn; False where there is none."""
-    source = find(world, item)
-    if source < 0:
-        return False
-    target = int(WEAR_SLOT[item])
-    swap(world, source, target if target >= 0 else int(world.player[0].selected))
-    return True
-
-
-@jit
 def wear(world: World, index: int, uses: int) -> bool:
     """Wear a tool or a piece of armour by ``uses``; True where it broke. What cannot wear stays as it is.
 
@@ -146,3 +81,63 @@ def wear(world: World, index: int, uses: int) -> bool:
         remove(world, index, 1)
         return True
     return False
+
+
+def put(world: World, index: int, item: int, quantity: int, variant: int, damage: int) -> None:
+    """Slot ``index`` holds this and nothing else; with quantity 0 it is empty."""
+    world.slots[index] = (item, quantity, variant, damage) if quantity > 0 else (0, 0, 0, 0)
+
+
+def destroy(world: World, index: int) -> None:
+    """Empty a slot."""
+    put(world, index, 0, 0, 0, 0)
+
+
+def count(world: World, item: int) -> int:
+    """How many of ``item`` lie in the inventory and are worn, whatever their variants."""
+    return int(world.slots["quantity"][world.slots["item"] == item].sum())
+
+
+@part
+def matches(slot: Any, item: int, variant: int) -> bool:
+    """Whether a slot holds ``item``; of this variant and unused, unless ``ANY``."""
+    same = variant == ANY or (slot.variant == variant and slot.damage == 0)
+    return bool(same and slot.quantity > 0 and slot.item == item)
+
+
+@part
+def take(world: World, item: int, quantity: int, variant: int) -> None:
+    """Take things out, as many as there are, from the first slot on, what is worn last, the off hand never."""
+    for i in range(ARMOUR_END):
+        if quantity > 0 and matches(world.slots[i], item, variant):
+            moved = min(quantity, int(world.slots[i].quantity))
+            remove(world, i, moved)
+            quantity -= moved
+
+
+@part
+def find(world: World, item: int) -> int:
+    """The first slot that holds ``item``, worn ones and the off hand included; -1 where none does."""
+    for i in range(SLOTS):
+        if matches(world.slots[i], item, ANY):
+            return i
+    return -1
+
+
+@part
+def swap(world: World, first: int, second: int) -> None:
+    """Exchange what two slots hold."""
+    a, b = world.slots[first], world.slots[second]
+    item, quantity, variant, damage = int(a.item), int(a.quantity), int(a.variant), int(a.damage)
+    fill(a, b.item, b.quantity, b.variant, b.damage)
+    fill(b, item, quantity, variant, damage)
+
+
+@part
+def equip(world: World, item: int) -> bool:
+    """Exchange the first stack of ``item`` with what is in the hand, or where it is worn; False where there is none."""
+    source, target = find(world, item), int(WEAR_SLOT[item])
+    if source < 0:
+        return False
+    swap(world, source, target if target >= 0 else int(world.player[0].selected))
+    return True

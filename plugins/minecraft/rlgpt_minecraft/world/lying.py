@@ -21,7 +21,7 @@ from rlgpt_minecraft.world.constants import (
 from rlgpt_minecraft.world.fluids import current
 from rlgpt_minecraft.world.inventory import give
 from rlgpt_minecraft.world.items import STACK
-from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.player import CURRENT
 from rlgpt_minecraft.world.state import DROPS, World
 
@@ -87,7 +87,7 @@ def _pick_up(world: World, index: int) -> None:
         d.alive = d.quantity > 0
 
 
-@jit
+@part
 def step_drops(world: World) -> None:
     """A tick of all that lies about."""
     for index in range(DROPS):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rlgpt_minecraft.world.blocks import CRAFTING_TABLE, FURNACE, LIT_FURNACE
-from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.state import HEIGHT, SIZE, World
 
 REACH = 5
@@ -47,7 +47,7 @@ def in_view(world: World, x: float, y: float, z: float) -> bool:
     return bool(wide <= min(1.0, aspect) * HALF_VIEW and tall <= min(1.0, 1 / aspect) * HALF_VIEW)
 
 
-@jit
+@part
 def nearby(world: World) -> tuple[bool, bool]:
     """Whether a crafting table, and whether a furnace, is near and in view."""
     player = world.player[0]

@@ -1,7 +1,7 @@
 """Using what is in the hand on what is under the cross-hair: placing blocks, filling and emptying buckets.
 
-``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. Malmo presses the key anew in
-every tick in which it is held, so nothing keeps a player from placing a block a tick.
+``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. Malmo presses the key anew
+in every tick in which it is held, so nothing keeps a player from placing a block a tick.
 """
 
 from __future__ import annotations
@@ -10,13 +10,28 @@ import math
 
 import numpy as np
 
-from rlgpt_minecraft.world.blocks import AIR, FULL, ID, LAVA, LIQUID, ON, PLACES, REPLACEABLE, TABLE, TORCH, WATER
+from rlgpt_minecraft.world.blocks import (
+    AIR,
+    CACTUS,
+    FIRE,
+    FULL,
+    ID,
+    LAVA,
+    LIQUID,
+    ON,
+    PLACES,
+    REPLACEABLE,
+    TABLE,
+    TOP,
+    TORCH,
+    WATER,
+)
 from rlgpt_minecraft.world.collide import block_at
 from rlgpt_minecraft.world.constants import BLOCK_REACH
-from rlgpt_minecraft.world.drops import toss
+from rlgpt_minecraft.world.drops import exchange
 from rlgpt_minecraft.world.edit import inside, set_block
 from rlgpt_minecraft.world.fluids import pour
-from rlgpt_minecraft.world.inventory import give, put, remove
+from rlgpt_minecraft.world.inventory import remove
 from rlgpt_minecraft.world.items import ID as ITEM
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.loot import TALL
@@ -47,6 +62,19 @@ for _array in (BED_FOOT, BED_HEAD, TORCHES, OPENS):
     _array.flags.writeable = False
 
 
+@jit
+def clear_of(world: World, x: int, y: int, z: int) -> bool:
+    """Whether a body two blocks high can stand in a cell: room for it, no fluid, no fire, firm ground under it."""
+    under = block_at(world.blocks, x, y - 1, z)
+    if not inside(x, y, z) or TOP[under] != 1.0 or under == CACTUS:
+        return False
+    for layer in range(y, y + 2):
+        block = block_at(world.blocks, x, layer, z)
+        if TOP[block] > 0 or LIQUID[block] or block == FIRE:
+            return False
+    return True
+
+
 @part
 def _fits(world: World, x: int, y: int, z: int, block: int) -> bool:
     """Whether ``block`` may go into a cell."""
@@ -74,7 +102,7 @@ def _put(world: World, x: int, y: int, z: int, face: int, block: int) -> bool:
         if block < 0:
             return False
     if block == BED_FOOT[0]:
-        quarter = int(math.floor(world.player[0].yaw / 90.0 + 0.5)) & 3
+        quarter = math.floor(world.player[0].yaw / 90.0 + 0.5) & 3
         hx, hz = x + (quarter == 3) - (quarter == 1), z + (quarter == 0) - (quarter == 2)
         floors = FULL[block_at(world.blocks, x, y - 1, z)] and FULL[block_at(world.blocks, hx, y - 1, hz)]
         block, head = int(BED_FOOT[quarter]), int(BED_HEAD[quarter])
@@ -110,18 +138,6 @@ def _place(world: World, block: int, hit: int, x: int, y: int, z: int, face: int
 
 
 @part
-def _exchange(world: World, item: int) -> None:
-    """One thing of the hand becomes ``item``; what finds no room falls down."""
-    index = int(world.player[0].selected)
-    if world.slots[index].quantity == 1:
-        put(world, index, item, 1, 0, 0)
-        return
-    remove(world, index, 1)
-    if give(world, item, 1, 0, 0) > 0:
-        toss(world, item, 1, 0, 0)
-
-
-@part
 def _bucket(world: World, item: int) -> bool:
     """Fill an empty bucket from a source, or pour a full one out."""
     p = world.player[0]
@@ -134,14 +150,14 @@ def _bucket(world: World, item: int) -> bool:
         if not LIQUID[hit]:
             return False
         set_block(world, bx, by, bz, AIR, 0)
-        _exchange(world, WATER_BUCKET if hit == WATER else LAVA_BUCKET)
+        exchange(world, WATER_BUCKET if hit == WATER else LAVA_BUCKET)
         return True
     if not REPLACEABLE[hit]:
         bx, by, bz = bx + (face == 5) - (face == 4), by + (face == 1) - (face == 0), bz + (face == 3) - (face == 2)
         if not inside(bx, by, bz) or not REPLACEABLE[block_at(world.blocks, bx, by, bz)]:
             return False
     pour(world, bx, by, bz, WATER if item == WATER_BUCKET else LAVA, 0)
-    _exchange(world, BUCKET)
+    exchange(world, BUCKET)
     return True
 
 
@@ -161,7 +177,7 @@ def use_on_block(world: World) -> bool:
     hit, _, bx, by, bz, face = trace(world, x, y, z, dx, dy, dz, BLOCK_REACH, floats)
     if hit != AIR and OPENS[hit] and not (p.sneaking and slot.quantity > 0):
         e.used = True
-    elif item == BUCKET or item == WATER_BUCKET or item == LAVA_BUCKET:
+    elif item in (BUCKET, WATER_BUCKET, LAVA_BUCKET):
         e.used = slot.quantity > 0 and _bucket(world, item)
     elif block > 0 and hit != AIR:
         e.used = _place(world, block, hit, bx, by, bz, face)

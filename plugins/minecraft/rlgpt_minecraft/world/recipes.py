@@ -19,15 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rlgpt_minecraft.names import CRAFTS, made, rows
+from rlgpt_minecraft.world.constants import SMELT_TICKS
 from rlgpt_minecraft.world.drops import toss
-from rlgpt_minecraft.world.inventory import ANY, ARMOUR_END, MAIN, give, matches, put, remove, take
+from rlgpt_minecraft.world.inventory import ANY, ARMOUR_END, MAIN, fill, give, matches, remove, take
 from rlgpt_minecraft.world.items import FUEL, ID, NAMES
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.nearby import nearby
 from rlgpt_minecraft.world.state import World
 
-COOKING = 200
-"""Ticks of fuel that one smelting takes. (minecraft.wiki, Smelting)"""
 LAVA_BUCKET, BUCKET = ID["lava_bucket"], ID["bucket"]
 
 
@@ -119,7 +118,7 @@ def _has_parts(world: World, recipe: int) -> bool:
     return True
 
 
-@jit
+@part
 def fuel(world: World) -> int:
     """Ticks of burning that the inventory holds, with what is left from before (which may be owed)."""
     total = int(world.player[0].fuel_ticks)
@@ -131,13 +130,13 @@ def fuel(world: World) -> int:
 @part
 def _burn(world: World) -> None:
     player = world.player[0]
-    player.fuel_ticks -= COOKING
+    player.fuel_ticks -= SMELT_TICKS
     for i in range(MAIN):
         ticks = int(FUEL[world.slots[i].item])
         while player.fuel_ticks < 0 and ticks > 0 and world.slots[i].quantity > 0:
             player.fuel_ticks += ticks
             if world.slots[i].item == LAVA_BUCKET:
-                put(world, i, BUCKET, 1, 0, 0)
+                fill(world.slots[i], BUCKET, 1, 0, 0)
                 ticks = 0
             else:
                 remove(world, i, 1)
@@ -157,7 +156,7 @@ def craft(world: World, index: int) -> bool:
     for n in range(_TRIED_START[index], _TRIED_START[index + 1]):
         recipe = _TRIED[n]
         item, quantity, variant, smelted = _OUT[recipe]
-        if _has_parts(world, recipe) and (smelted == 0 or fuel(world) >= COOKING):
+        if _has_parts(world, recipe) and (smelted == 0 or fuel(world) >= SMELT_TICKS):
             for i in range(_PARTS_START[recipe], _PARTS_START[recipe + 1]):
                 take(world, _PARTS[i, 0], _PARTS[i, 2], _PARTS[i, 1])
             if smelted == 1:
