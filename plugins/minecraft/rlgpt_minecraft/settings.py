@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from rlgpt.domain import Task, Value
 from rlgpt.errors import ConfigError
 
@@ -15,6 +15,7 @@ class Settings(Value):
     :ivar backend: the embedded world, or MineDojo itself.
     :ivar actions: ``paper``: the base actions of the paper, [12, 3], which cannot craft.
     :ivar image_size: height and width of ``rgb`` in the observation; none: no picture.
+    :ivar port: where the backend ``minedojo`` finds a Malmo server that runs already; 0: it starts the game.
     :ivar biome: MineDojo's ``specified_biome``; none: all biomes of a default world.
     """
 
@@ -22,6 +23,7 @@ class Settings(Value):
     actions: Literal["default", "paper"] = "default"
     image_size: tuple[int, int] | None = None
     biome: str | None = None
+    port: int = Field(default=0, ge=0, le=65_535)
     source: str = ""
 
     @classmethod

@@ -6,13 +6,13 @@ Source: MineDojo 0.1, ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_
 from __future__ import annotations
 
 import math
-import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
+from rlgpt.envs import TextArray
 
 from rlgpt_minecraft.names import CRAFTS, EQUIPMENT, INVENTORY
 
@@ -25,48 +25,6 @@ INCREASED, DECREASED = 1, 4
 """How many names ``delta_inv`` has room for."""
 
 Shape = tuple[int, ...]
-
-
-class TextArray(spaces.Space[NDArray[np.str_]]):
-    """An array of strings of a fixed shape, of any length each: MineDojo's ``Text``."""
-
-    LONGEST = 100
-    """Characters of a sampled string, at most."""
-
-    def __init__(self, shape: Sequence[int], seed: int | np.random.Generator | None = None) -> None:
-        super().__init__(tuple(int(n) for n in shape), np.str_, seed)
-
-    @property
-    def is_np_flattenable(self) -> bool:
-        return False
-
-    def sample(self, mask: None = None, probability: None = None) -> NDArray[np.str_]:
-        """Strings of lower case letters, of uniform length."""
-        if mask is not None or probability is not None:
-            raise ValueError("TextArray.sample takes neither mask nor probability")
-        letters = np.array(list(string.ascii_lowercase))
-        count = math.prod(self._shape or ())
-        lengths = self.np_random.integers(0, self.LONGEST + 1, count)
-        words = ["".join(self.np_random.choice(letters, n)) for n in lengths]
-        return np.array(words, np.str_).reshape(self._shape or ())
-
-    def contains(self, x: object) -> bool:
-        return isinstance(x, np.ndarray) and x.shape == self._shape and x.dtype.kind == "U"
-
-    def to_jsonable(self, sample_n: Iterable[NDArray[np.str_]]) -> list[Any]:
-        return [sample.tolist() for sample in sample_n]
-
-    def from_jsonable(self, sample_n: list[Any]) -> list[NDArray[np.str_]]:
-        return [np.array(sample, np.str_).reshape(self._shape or ()) for sample in sample_n]
-
-    def __repr__(self) -> str:
-        return f"TextArray{self._shape}"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TextArray) and self._shape == other._shape
-
-    def __hash__(self) -> int:
-        return hash(("TextArray", self._shape))
 
 
 def _floats(low: float, high: float, shape: Shape = (1,)) -> spaces.Box:

@@ -59,14 +59,14 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         whole = self._whole(action)
-        observation, _, ended, _, _ = self.base.step(whole)
+        observation, _, ended, cut, _ = self.base.step(whole)
         seen = self._take(observation)
         self._steps += 1
         self._progress.update(seen, whole)
         held = seen.inventory.get(self.spec_of_task.target, 0)
         reward, self._held = float(held - self._held), held
         terminated = self._won or bool(ended)
-        truncated = not terminated and self._steps >= self.horizon
+        truncated = not terminated and (bool(cut) or self._steps >= self.horizon)
         return seen.observation, reward, terminated, truncated, self._info()
 
     def render(self) -> Any:

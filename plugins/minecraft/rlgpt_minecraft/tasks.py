@@ -273,6 +273,7 @@ def _task(name: str, spec: Spec) -> Task:
         success=f"the inventory holds one {spec.target} more than at the start, as MineDojo judges harvest tasks",
         settings={
             "backend": "embedded",
+            "port": 0,
             "actions": "default",
             "image_size": (),
             "biome": spec.biome,

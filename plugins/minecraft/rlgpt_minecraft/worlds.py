@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 
 from rlgpt_minecraft.env import MineDojoEnv
+from rlgpt_minecraft.footing import clear_of
 from rlgpt_minecraft.ground import VOXELS
 from rlgpt_minecraft.mission import Box, Mission, Stack
 from rlgpt_minecraft.moves import move
@@ -14,7 +15,6 @@ from rlgpt_minecraft.rays import RAYS
 from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.tasks import Spec
 from rlgpt_minecraft.world.chunks import ensure
-from rlgpt_minecraft.footing import clear_of
 
 NOON = 6000
 """Time of day at the start, as in the official code (``set_time(6000)``); the weather is clear."""
@@ -41,7 +41,7 @@ def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None
     if settings.backend == "minedojo":
         from rlgpt_minecraft.backend import make_minedojo
 
-        return make_minedojo(mission, spec, render_mode=render_mode)
+        return make_minedojo(mission, mobs=spec.mobs, spread=spec.spread, port=settings.port, render_mode=render_mode)
     return Herd(MineDojoEnv(mission, strict=False, render_mode=render_mode), spec)
 
 

@@ -1,0 +1,238 @@
+"""MineDojo itself behind the plugin's spaces: what is coded and trained on the embedded world runs on it unchanged.
+
+The package lives in an interpreter of its own (``make minedojo``) and is reached through ``rlgpt.envs``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from rlgpt.domain import Plain
+from rlgpt.envs import Limits, Recipe, WorkerEnv
+from rlgpt.errors import ConfigError, PluginError
+
+from rlgpt_minecraft.interpreter import HINT, minedojo_python
+from rlgpt_minecraft.mission import Box, Mission, Ray
+from rlgpt_minecraft.spaces import action_space, no_op, observation_space
+
+logger = logging.getLogger(__name__)
+
+FACTORY = f"{Path(__file__).with_name('minedojo_worker.py')}:MineDojo"
+PASSED = ("JAVA_HOME", "GRADLE_USER_HOME", "XDG_RUNTIME_DIR", "MINEDOJO_HEADLESS", "MINEDOJO_DEBUG_LOG")
+"""Variables that the game and its launcher read, beside those that every worker gets."""
+LIMITS = Limits(start=180.0, reset=1200.0, step=300.0, close=30.0)
+"""The game is built at its first start, starts in the first reset, and its own client waits 240 s for an answer."""
+UNSEEN = (64, 64)
+"""Height and width that the game draws where nobody looks: it cannot be told not to."""
+RENDERED = (160, 256)
+HOST = "localhost"
+
+
+class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
+    """A task of MineDojo, in MineDojo's own process.
+
+    Spaces are those of ``env.MineDojoEnv`` for the same options, held against what MineDojo says. ``info`` is Malmo's
+    JSON without voxels and rays, and MineDojo's ``success``. A game that crashes ends the episode as truncated, is
+    logged, and is started again at the next reset.
+
+    :raises WorkerError: (of ``reset`` and ``step``) MineDojo cannot start, or crashes again and again.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        observations: spaces.Dict,
+        actions: spaces.MultiDiscrete,
+        *,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
+        self.render_mode = render_mode
+        self.observation_space, self.action_space = observations, actions
+        self.worker = WorkerEnv(recipe, render_mode=render_mode)
+        if faults := [*differences(self.worker.observation_space, observations, "observation")] or [
+            *differences(self.worker.action_space, actions, "action")
+        ]:
+            self.worker.close()
+            raise PluginError(f"MineDojo has other spaces than this plugin: {'; '.join(faults)}. Use minedojo 0.1.")
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        return self.worker.reset(seed=seed)
+
+    def step(self, action: NDArray[np.int64]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        if not self.action_space.contains(np.asarray(action)):
+            raise ConfigError(f"{action!r} is no action; valid: {self.action_space}, like {no_op().tolist()}.")
+        seen, reward, terminated, truncated, info = self.worker.step(action)
+        if "crash" in info:
+            logger.warning("the episode is cut short: %s", info["crash"])
+        return seen, reward, terminated, truncated, info
+
+    def render(self) -> Any:
+        """What the player sees: uint8 ``(height, width, 3)``, or None where ``render_mode`` is None."""
+        return None if self.render_mode is None else self.worker.render()
+
+    def no_op(self) -> NDArray[np.int64]:
+        """The action that does nothing."""
+        return no_op()
+
+    def close(self) -> None:
+        self.worker.close()
+
+
+def make_minedojo(
+    mission: Mission,
+    *,
+    mobs: Sequence[str] = (),
+    spread: float = 0.0,
+    port: int = 0,
+    render_mode: str | None = None,
+) -> MineDojoBackend:
+    """A mission on MineDojo's simulator, without a task: the reward is 0.
+
+    :param mobs: summoned after each reset, evenly in a square of ``spread`` blocks around the player.
+    :param port: of a Malmo server on this machine; 0: MineDojo starts the game.
+    :raises ConfigError: MineDojo is not installed, or no server listens on ``port``.
+    :raises PluginError: its spaces are not those of this plugin.
+    :raises WorkerError: it cannot be started.
+    """
+    options = mission_options(mission)
+    return _backend("open-ended", options, mission, mobs=mobs, spread=spread, port=port, render_mode=render_mode)
+
+
+def make_task(
+    task_id: str,
+    *,
+    image_size: tuple[int, int] | None = None,
+    voxels: Box | None = None,
+    rays: Sequence[Ray] = (),
+    port: int = 0,
+    render_mode: str | None = None,
+    **options: Plain,
+) -> MineDojoBackend:
+    """One of MineDojo's own tasks, with its reward and its success (which ends the episode).
+
+    :param options: more keyword arguments of ``minedojo.make``. Each episode has a world of its own unless
+        ``fast_reset=True``.
+    :raises ConfigError, PluginError, WorkerError: see :func:`make_minedojo`.
+    """
+    mission = Mission(image_size=image_size, voxels=voxels, rays=tuple(rays))
+    known = {"fast_reset": False, **sights(mission), **options}
+    return _backend(task_id, known, mission, port=port, render_mode=render_mode)
+
+
+def mission_options(mission: Mission) -> dict[str, Plain]:
+    """A mission as keyword arguments of ``minedojo.make("open-ended")``."""
+    known: dict[str, Plain] = {
+        "initial_inventory": [stack.model_dump() for stack in mission.inventory],
+        "start_health": mission.health,
+        "start_food": mission.food,
+        "start_time": mission.time,
+        "initial_weather": mission.weather,
+        "break_speed_multiplier": mission.break_speed,
+        "allow_time_passage": mission.time_passes,
+        "allow_mob_spawn": mission.mobs_spawn,
+        "generate_world_type": "default" if mission.biome is None else "specified_biome",
+        "regenerate_world_after_reset": True,
+        "world_seed": "" if mission.seed is None else str(mission.seed),
+    }
+    if mission.biome is not None:
+        known["specified_biome"] = mission.biome
+    if mission.start is not None:
+        known["start_position"] = mission.start.model_dump()
+    return {**known, **sights(mission)}
+
+
+def sights(mission: Mission) -> dict[str, Plain]:
+    """What of a mission MineDojo shows, as keyword arguments of ``minedojo.make``."""
+    known: dict[str, Plain] = {}
+    if mission.voxels is not None:
+        known.update(use_voxel=True, voxel_size={**mission.voxels.model_dump()})
+    if mission.rays:
+        known.update(use_lidar=True, lidar_rays=[list(ray) for ray in mission.rays])
+    return known
+
+
+def differences(said: Any, wanted: Any, path: str) -> list[str]:
+    """Where the spaces that MineDojo has are others than the plugin's."""
+    if isinstance(said, spaces.Dict) and isinstance(wanted, spaces.Dict):
+        keys = {*said.spaces, *wanted.spaces}
+        missing = [f"{path}/{key} is on one side only" for key in sorted(keys - (said.keys() & wanted.keys()))]
+        both = sorted(said.keys() & wanted.keys())
+        return missing + [fault for key in both for fault in differences(said[key], wanted[key], f"{path}/{key}")]
+    return [] if said == wanted else [f"{path} is {said}, not {wanted}"]
+
+
+def _backend(
+    task_id: str,
+    options: Mapping[str, Plain],
+    mission: Mission,
+    *,
+    port: int,
+    render_mode: str | None,
+    mobs: Sequence[str] = (),
+    spread: float = 0.0,
+) -> MineDojoBackend:
+    if port:
+        check_server(port)
+    size = mission.image_size or (RENDERED if render_mode else UNSEEN)
+    arguments: dict[str, Plain] = {
+        "task_id": task_id,
+        "options": {**options, "image_size": list(size)},
+        "mobs": list(mobs),
+        "spread": spread,
+        "port": port,
+        "picture": mission.image_size is not None,
+    }
+    box = mission.voxels
+    seen = observation_space(mission.image_size, None if box is None else box.shape, len(mission.rays))
+    return MineDojoBackend(recipe(arguments), seen, action_space(), render_mode=render_mode)
+
+
+def recipe(arguments: Mapping[str, Plain]) -> Recipe:
+    """How MineDojo is started.
+
+    :raises ConfigError: there is no interpreter that has it.
+    """
+    python = minedojo_python()
+    if python is None:
+        raise ConfigError(f"backend=minedojo needs MineDojo, which is not installed: {HINT}.")
+    logs = Path(tempfile.gettempdir()) / "rlgpt-minedojo"
+    logs.mkdir(exist_ok=True)
+    headless = {} if "DISPLAY" in os.environ else {"MINEDOJO_HEADLESS": "1"}
+    return Recipe(
+        factory=FACTORY,
+        python=str(python),
+        arguments=arguments,
+        environment={"MALMO_MINECRAFT_OUTPUT_LOGDIR": str(logs), **headless},
+        passed=(*Recipe.model_fields["passed"].default, *PASSED),
+        limits=LIMITS,
+        on_crash="truncate",
+    )
+
+
+def check_server(port: int) -> None:
+    """See that something listens there.
+
+    :raises ConfigError: nothing does.
+    """
+    try:
+        socket.create_connection((HOST, port), timeout=5.0).close()
+    except OSError as fault:
+        raise ConfigError(
+            f"no Malmo server answers on {HOST}:{port} ({fault}). Start one, or leave the port out and MineDojo starts "
+            "the game."
+        ) from fault

@@ -1,0 +1,110 @@
+"""What of Minecraft is missing on this machine. The embedded world needs a place for compiled code; the rest is for
+``backend=minedojo``, and only that of it which is used: the game, or a Malmo server that runs already."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+from importlib import metadata
+from pathlib import Path
+
+from rlgpt.plugin.base import Check
+
+from rlgpt_minecraft.interpreter import HINT, minedojo_python
+
+VERSION = "0.1"
+"""Of the package minedojo, whose spaces this plugin's are."""
+MALMO_PORT = "RLGPT_MALMO_PORT"
+DEFAULT_PORT = 9000
+"""Where Malmo listens if nobody says otherwise."""
+SECONDS = 20.0
+
+
+def checks() -> list[Check]:
+    """In the order in which they matter."""
+    return [numba(), minedojo(), java(), display(), server()]
+
+
+def numba() -> Check:
+    """Compiled code is kept beside the modules, in ``NUMBA_CACHE_DIR``, or in the user's cache."""
+    version = metadata.version("numba")
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    places = [Path(named)] if named else [Path(__file__).parent / "world" / "__pycache__", home / "numba"]
+    found = next((place for place in places if _writable(place)), None)
+    if found is None:
+        advice = "Name a folder that can be written to, NUMBA_CACHE_DIR: until then every start compiles anew (15 s)."
+        return Check("numba cache", False, f"numba {version}, cannot write to {', '.join(map(str, places))}", advice)
+    return Check("numba cache", True, f"numba {version}, {found}")
+
+
+def minedojo() -> Check:
+    """The package, in its own interpreter."""
+    name, python = "minedojo package", minedojo_python()
+    if python is None:
+        return Check(name, False, "no interpreter that has it", f"For backend=minedojo: {HINT}.")
+    ask = "import importlib.metadata as m; print(m.version('minedojo'))"
+    status, said = _run([str(python), "-c", ask])
+    if status != 0:
+        return Check(name, False, f"{python} has no minedojo", f"{HINT[0].upper()}{HINT[1:]}.")
+    return Check(name, said == VERSION, f"{said}, {python}", f"Version {VERSION} is needed: make minedojo")
+
+
+def java() -> Check:
+    """Minecraft 1.11.2 with Forge runs on Java 8 alone."""
+    advice = (
+        "For the game itself: install a JDK 8 (Debian: openjdk-8-jdk; else adoptium.net) and set JAVA_HOME. "
+        "A Malmo server that runs already needs none here."
+    )
+    home = os.environ.get("JAVA_HOME")
+    program = shutil.which(str(Path(home) / "bin" / "java") if home else "java")
+    if program is None:
+        return Check("Java 8", False, f"no java in JAVA_HOME={home}" if home else "no java in PATH", advice)
+    status, said = _run([program, "-version"])
+    found = re.search(r'version "([^"]+)"', said)
+    version = found[1] if status == 0 and found else "of unknown version"
+    return Check("Java 8", version.startswith("1.8."), f"{version}, {program}", advice)
+
+
+def display() -> Check:
+    """The game draws on a display; a virtual one will do."""
+    shown, virtual = os.environ.get("DISPLAY"), shutil.which("xvfb-run")
+    if shown:
+        return Check("display", True, f"DISPLAY={shown}")
+    advice = "For the game itself: set DISPLAY, or install Xvfb (Debian: apt install xvfb)."
+    return Check("display", virtual is not None, f"virtual, {virtual}" if virtual else "none, nor xvfb-run", advice)
+
+
+def server() -> Check:
+    """A Malmo server that runs already spares Java and display."""
+    named = os.environ.get(MALMO_PORT, str(DEFAULT_PORT))
+    advice = f"Optional: task_settings.port=PORT plays on a running server; {MALMO_PORT} tells this check where (now {named})."
+    if not named.isdecimal() or not 0 < int(named) < 65_536:
+        return Check("Malmo server", False, f"{MALMO_PORT}={named} is no port", advice)
+    try:
+        socket.create_connection(("localhost", int(named)), timeout=2.0).close()
+    except OSError as fault:
+        return Check("Malmo server", False, f"none on port {named}: {fault.strerror or fault}", advice)
+    return Check("Malmo server", True, f"something listens on port {named}")
+
+
+def _writable(place: Path) -> bool:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            return True
+    except OSError:
+        return False
+
+
+def _run(command: list[str]) -> tuple[int, str]:
+    """Exit status and what was said, on either stream."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as fault:
+        return 1, str(fault)
+    return done.returncode, f"{done.stdout}{done.stderr}".strip()
