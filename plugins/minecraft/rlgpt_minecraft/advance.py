@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgpt_minecraft.names import PLACEABLE
-from rlgpt_minecraft.stats import CROUCH, DAMAGE, DEATHS, JUMP, PLAY, SINCE_DEATH, SNEAK, SPRINT, SWIM, WALK
+from rlgpt_minecraft.stats import CROUCH, DAMAGE, JUMP, PLAY, SINCE_DEATH, SNEAK, SPRINT, SWIM, WALK
 from rlgpt_minecraft.world.blocks import HARDNESS, ITEM_OF
 from rlgpt_minecraft.world.inventory import equip, find, swap
 from rlgpt_minecraft.world.items import NAMES, TOOL_CLASS
 from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.life import respawn
 from rlgpt_minecraft.world.place import use_on_block
 from rlgpt_minecraft.world.recipes import craft
 from rlgpt_minecraft.world.state import World
@@ -58,24 +57,19 @@ def _do(world: World, deeds: NDArray[Any]) -> None:
 def advance(
     world: World, action: NDArray[Any], deeds: NDArray[Any], totals: NDArray[np.int64], used: NDArray[np.int64]
 ) -> None:
-    """A tick: deeds first, then the world's (see ``tick``), all counted. Who died before it rises again at its start.
+    """A tick: deeds first, then the world's (see ``tick``), all counted.
 
     :param action: ACTION ``(1,)``. :param deeds: DEEDS ``(1,)``. :param totals, used: ``stats.Counts``.
     """
-    if world.player[0].dead:
-        respawn(world)
     _do(world, deeds)
     player, events = world.player[0], world.events[0]
-    x, y, z, grounded, lived = player.x, player.y, player.z, player.on_ground, not player.dead
+    x, y, z, grounded = player.x, player.y, player.z, player.on_ground
     held = world.slots[player.selected].item
     events.amount = events.distance = events.yaw = events.pitch = events.hunger = 0.0
     events.explosion = events.fire = events.magic = events.projectile = events.unblockable = False
     tick(world, action)
     totals[PLAY] += 1
     totals[SINCE_DEATH] += 1
-    if player.dead and lived:
-        totals[DEATHS] += 1
-        totals[SINCE_DEATH] = 0
     totals[DAMAGE] += round(10 * events.amount)
     if grounded and not player.on_ground and action[0].jump and player.vy > 0:
         totals[JUMP] += 1

@@ -48,7 +48,7 @@ def execute(world: World, text: str) -> None:
     """
     if not text.startswith("/"):
         return
-    name, *words = text[1:].split()
+    name, *words = text[1:].split() or [""]
     if name not in COMMANDS:
         raise UnknownNameError("command", f"/{name}", [f"/{valid}" for valid in COMMANDS])
     usage, run = COMMANDS[name]

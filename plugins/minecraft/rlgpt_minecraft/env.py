@@ -77,8 +77,9 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return self._begin()
 
     def step(self, action: NDArray[np.int64]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        heads = np.asarray(action).tolist()
-        if len(heads) != len(self._heads) or not all(0 <= head < n for head, n in zip(heads, self._heads, strict=True)):
+        given = np.asarray(action)
+        heads = given.tolist() if given.shape == (8,) and given.dtype.kind in "iu" else []
+        if not heads or not all(0 <= head < n for head, n in zip(heads, self._heads, strict=True)):
             raise ConfigError(f"{action!r} is no action; valid: {self.action_space}, like {self.no_op().tolist()}.")
         held = [NAMES[item] for item in self.sim.world.slots["item"][:INVENTORY].tolist()]
         command = translate(heads, held, strict=self.strict, camera_interval=self.camera_interval)

@@ -42,7 +42,7 @@ def observe(seen: Glance) -> dict[str, Any]:
     """All but ``delta_inv``, ``voxels``, ``rays`` and ``rgb``. Leaves are views of a glance's arrays."""
     numbers = np.clip(seen.numbers, _LOW, _HIGH)
     life: dict[str, Any] = {name: numbers[at] for name, at in _LIFE}
-    life["is_sleeping"] = np.array(seen.whole[_SLEEPS])
+    life["is_sleeping"] = seen.whole[_SLEEPS]
     location: dict[str, Any] = {name: numbers[at] for name, at in _LOCATION}
     location["pos"] = numbers[_POSITION]
     location.update((name, np.array(seen.whole[at])) for name, at in _PLACES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -69,6 +70,6 @@ def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
                 else:
                     array[:] = arrays[name].view(array.dtype).reshape(array.shape)
             beside = {name.removeprefix("beside_"): arrays[name] for name in arrays.files if name.startswith("beside_")}
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise SaveError(f"these bytes are no saved world: {error}") from error
     return world, beside

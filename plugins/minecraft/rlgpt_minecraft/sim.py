@@ -21,11 +21,12 @@ from rlgpt_minecraft.mission import Mission
 from rlgpt_minecraft.names import CRAFTS
 from rlgpt_minecraft.saving import pack, unpack
 from rlgpt_minecraft.sights import Sights
-from rlgpt_minecraft.stats import Counts
+from rlgpt_minecraft.stats import DEATHS, SINCE_DEATH, Counts
 from rlgpt_minecraft.world.biomes import biome_id
 from rlgpt_minecraft.world.chunks import generate, reset_world
 from rlgpt_minecraft.world.inventory import put
 from rlgpt_minecraft.world.items import ID, STACK
+from rlgpt_minecraft.world.life import respawn
 from rlgpt_minecraft.world.rng import GAMMA, mix
 from rlgpt_minecraft.world.state import ACTION, World
 
@@ -48,6 +49,7 @@ class Sim:
         self.sights = Sights(mission)
         self._biome = biome_id(mission.biome)
         self._world: World | None = None
+        self._fell = False
         self._action, self._deeds = np.zeros(1, ACTION), np.zeros(1, DEEDS)
 
     @property
@@ -73,7 +75,7 @@ class Sim:
             self._world = generate(land, mission.biome)
         else:
             reset_world(self._world, land, mission.biome)
-        world, self.counts = self._world, Counts()
+        world, self.counts, self._fell = self._world, Counts(), False
         clock, player = world.clock, world.player
         clock["rng"] = mix(np.uint64(seed % 2**64) ^ GAMMA)
         clock["time"] = mission.time % 24_000
@@ -95,11 +97,15 @@ class Sim:
     def step(self, command: Command = NOTHING) -> None:
         """One tick. What is typed, made, equipped and placed comes first, placed where the player looked until now.
 
+        Who was dead after the last step rises again first, as Malmo has it.
+
         :raises CommandError: the command's ``chat`` is one; the tick has not passed.
         """
         world = self.world
         if not (math.isfinite(command.pitch) and math.isfinite(command.yaw)):
             raise ValueError(f"the camera turns by numbers, not by pitch {command.pitch} and yaw {command.yaw}")
+        if self._fell:
+            respawn(world)
         if command.chat is not None:
             chat.execute(world, command.chat)
         self._action[0] = (
@@ -122,6 +128,10 @@ class Sim:
             -1 if command.hotbar is None else command.hotbar,
         )
         advance(world, self._action, self._deeds, self.counts.totals, self.counts.used)
+        fell, self._fell = self._fell, bool(world.player["dead"][0])
+        if self._fell and not fell:
+            self.counts.totals[DEATHS] += 1
+            self.counts.totals[SINCE_DEATH] = 0
 
     def chat(self, text: str) -> None:
         """Type something; no time passes. See ``chat``.
@@ -154,7 +164,7 @@ class Sim:
 
     def save(self) -> bytes:
         """The whole mission as it is now; not what it began with."""
-        return pack(self.world, {"totals": self.counts.totals, "used": self.counts.used})
+        return pack(self.world, {"totals": self.counts.totals, "used": self.counts.used, "fell": np.array(self._fell)})
 
     def load(self, data: bytes) -> None:
         """Go on from where ``save`` was called, as if nothing had been saved.
@@ -164,4 +174,4 @@ class Sim:
         self._world, beside = unpack(data)
         counts = Counts()
         counts.totals[:], counts.used[:] = beside["totals"], beside["used"]
-        self.counts = counts
+        self.counts, self._fell = counts, bool(beside["fell"])

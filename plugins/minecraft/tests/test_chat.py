@@ -1,0 +1,211 @@
+"""Server commands do what the game's do, or say why not and leave the world as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rlgpt.errors import UnknownNameError
+from rlgpt_minecraft.chat import CommandError
+from rlgpt_minecraft.command import NOTHING, Command
+from rlgpt_minecraft.footing import clear_of
+from rlgpt_minecraft.mission import Mission
+from rlgpt_minecraft.sim import NotBegunError, Sim
+from rlgpt_minecraft.world.blocks import ID as BLOCK
+from rlgpt_minecraft.world.items import NAMES
+from rlgpt_minecraft.world.kinds import ID as MOB
+
+
+@pytest.fixture
+def sim() -> Sim:
+    begun = Sim(Mission(biome="plains", mobs_spawn=False, seed=1))
+    begun.reset(0)
+    return begun
+
+
+def carried(sim: Sim) -> dict[int, tuple[str, int]]:
+    slots = sim.world.slots
+    return {n: (NAMES[slots["item"][n]], int(slots["quantity"][n])) for n in np.flatnonzero(slots["quantity"])}
+
+
+def position(sim: Sim) -> tuple[float, ...]:
+    return tuple(float(sim.world.player[axis][0]) for axis in "xyz")
+
+
+def test_nothing_can_be_done_before_the_mission_begins() -> None:
+    with pytest.raises(NotBegunError, match="call reset"):
+        Sim(Mission()).step()
+
+
+def test_replaceitem_names_every_slot(sim: Sim) -> None:
+    sim.chat("/replaceitem entity @p slot.weapon.mainhand minecraft:iron_pickaxe 1 0")
+    sim.chat("/replaceitem entity @p slot.hotbar.8 log 64 2")
+    sim.chat("/replaceitem entity @p slot.inventory.26 minecraft:wool 5 14")
+    sim.chat("/replaceitem entity @p slot.armor.head iron_helmet")
+    sim.chat("/replaceitem entity @p slot.weapon.offhand shield 1 0")
+    assert carried(sim) == {
+        0: ("iron_pickaxe", 1),
+        8: ("log", 64),
+        35: ("wool", 5),
+        39: ("iron_helmet", 1),
+        40: ("shield", 1),
+    }
+    assert sim.world.slots["variant"][[8, 35]].tolist() == [2, 14]
+    sim.chat("/replaceitem entity @p slot.hotbar.8 minecraft:air 1 0")
+    assert 8 not in carried(sim)
+    sim.chat("/clear")
+    assert carried(sim) == {}
+
+
+def test_give_stacks_and_stacks_are_no_larger_than_the_games(sim: Sim) -> None:
+    sim.chat("/give @p dirt 40")
+    sim.chat("/give @p dirt 40")
+    sim.chat("/replaceitem entity @p slot.hotbar.3 iron_sword 7 0")
+    assert carried(sim) == {0: ("dirt", 64), 1: ("dirt", 16), 3: ("iron_sword", 1)}
+
+
+def test_tp_takes_absolute_and_relative_places_and_directions(sim: Sim) -> None:
+    sim.chat("/tp 100 80.5 120 450 95")
+    assert position(sim) == (100.5, 80.5, 120.5)
+    assert (float(sim.world.player["yaw"][0]), float(sim.world.player["pitch"][0])) == (90, 90)
+    sim.chat("/tp @p ~1.5 ~ ~-2 ~-10 ~-30")
+    assert position(sim) == (102.0, 80.5, 118.5)
+    assert (float(sim.world.player["yaw"][0]), float(sim.world.player["pitch"][0])) == (80, 60)
+    assert sim.world.made[6, 7]
+
+
+def test_summon_puts_mobs_where_it_says(sim: Sim) -> None:
+    x, y, z = position(sim)
+    sim.chat("/summon cow ~3 ~1 ~-2")
+    sim.chat("/summon minecraft:Sheep")
+    mobs = sim.world.mobs[sim.world.mobs["kind"] > 0]
+    assert mobs["kind"].tolist() == [MOB["cow"], MOB["sheep"]]
+    assert (mobs["x"][0], mobs["y"][0], mobs["z"][0]) == (x + 3, y + 1, z - 2)
+    assert (mobs["x"][1], mobs["y"][1], mobs["z"][1]) == (x, y, z)
+
+
+def test_kill_chooses_by_kind(sim: Sim) -> None:
+    for mob in ("cow", "cow", "pig"):
+        sim.chat(f"/summon {mob} ~3 ~ ~")
+    sim.chat("/give @p dirt 3")
+    sim.step(Command(drop=True))
+    assert sim.world.drops["alive"].sum() == 1
+    sim.chat("/kill @e[type=cow]")
+    assert sim.world.mobs["kind"][sim.world.mobs["kind"] > 0].tolist() == [MOB["pig"]]
+    sim.chat("/kill @e[type=item]")
+    assert not sim.world.drops["alive"].any()
+    sim.chat("/kill @e[type=!player]")
+    assert not sim.world.mobs["kind"].any()
+    assert sim.alive
+    sim.chat("/kill @e")
+    assert not sim.alive
+
+
+def test_who_was_killed_rises_at_their_spawn_without_their_things(sim: Sim) -> None:
+    home = position(sim)
+    sim.chat("/give @p dirt 3")
+    sim.chat("/tp ~9 ~3 ~")
+    sim.step(Command(chat="/kill"))
+    assert not sim.alive
+    assert carried(sim) == {}
+    sim.step(NOTHING)
+    assert sim.alive
+    assert np.allclose(position(sim), home, atol=0.1)
+    told = sim.info()["stat"]
+    assert (told["deaths"], told["time_since_death"], told["play_one_minute"]) == (1, 1, 2)
+
+
+def test_setblock_knows_names_and_data(sim: Sim) -> None:
+    x, y, z = (int(at) for at in position(sim))
+    for word, key in (
+        ("diamond_ore", "diamond_ore"),
+        ("minecraft:log 2", "birch_log"),
+        ("air", "air"),
+        ("water", "water"),
+    ):
+        sim.chat(f"/setblock ~2 ~1 ~ {word}")
+        assert sim.world.blocks[x + 2, y + 1, z] == BLOCK[key], word
+
+
+def test_time_and_weather(sim: Sim) -> None:
+    sim.chat("/time set 18000")
+    assert sim.facts()["world_time"] == 18000
+    sim.chat("/time add 7000")
+    assert sim.facts()["world_time"] == 1000
+    sim.chat("/time set night")
+    assert sim.facts()["world_time"] == 13000
+    sim.chat("/weather thunder")
+    assert sim.world.clock["raining"][0]
+    assert sim.world.clock["thundering"][0]
+    sim.chat("/weather normal")
+    assert sim.facts()["is_raining"]
+    sim.chat("/weather clear")
+    assert not sim.facts()["is_raining"]
+
+
+def test_spreadplayers_finds_firm_ground_within_its_range(sim: Sim) -> None:
+    places = set()
+    home = position(sim)
+    for _ in range(12):
+        sim.chat("/tp {} {} {}".format(*home))
+        sim.chat("/spreadplayers ~ ~ 0 60 false @p")
+        x, y, z = position(sim)
+        assert max(abs(x - home[0]), abs(z - home[2])) <= 61
+        assert clear_of(sim.world, int(x), int(y), int(z))
+        places.add((x, z))
+    assert len(places) > 8
+
+
+def test_talk_is_no_command(sim: Sim) -> None:
+    before = sim.save()
+    sim.chat("hello / there")
+    assert sim.save() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "/tp 1 2",
+            "/tp a b c",
+            "/tp nan 70 3",
+            "/tp 600 70 3",
+            "/tp 5 500 5",
+            "/setblock ~ ~ ~",
+            "/setblock ~ ~ ~ log 15",
+        ),
+        *("/replaceitem block 1 2 3 slot.container.0 dirt", "/replaceitem entity @p slot.hotbar.9 dirt"),
+        *("/replaceitem entity Bob slot.hotbar.1 dirt", "/replaceitem entity @p slot.hotbar.1 dirt 65 0"),
+        *(
+            "/time",
+            "/time put 3",
+            "/time set noon",
+            "/weather hail",
+            "/kill Bob",
+            "/give @p dirt -1",
+            "/summon cow ~ ~900 ~",
+        ),
+        *("/spreadplayers ~ ~ 0 inf false @p", "/give @p dirt 1 999"),
+    ],
+)
+def test_words_that_do_not_fit_change_nothing(sim: Sim, text: str) -> None:
+    before = sim.save()
+    with pytest.raises(CommandError, match="does not fit '/"):
+        sim.chat(text)
+    assert sim.save() == before
+
+
+@pytest.mark.parametrize("text", ["/fly", "/", "/summon dragon", "/setblock ~ ~ ~ marble", "/give @p marble"])
+def test_unknown_names_are_told_the_valid_ones(sim: Sim, text: str) -> None:
+    before = sim.save()
+    with pytest.raises(UnknownNameError, match="Valid"):
+        sim.chat(text)
+    assert sim.save() == before
+
+
+def test_a_command_that_fails_in_a_step_lets_no_time_pass(sim: Sim) -> None:
+    before = sim.facts()["total_time"]
+    with pytest.raises(CommandError):
+        sim.step(Command(forward=True, chat="/tp"))
+    with pytest.raises(ValueError, match="turns by numbers"):
+        sim.step(Command(yaw=float("nan")))
+    assert sim.facts()["total_time"] == before

@@ -1,0 +1,121 @@
+"""Malmo's JSON has every key that is read from it; saves are refused unless they are whole; statistics count."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+from rlgpt.errors import UnknownNameError
+from rlgpt_minecraft.command import Command
+from rlgpt_minecraft.malmo_json import RAY_KEYS, VOXEL_KEYS
+from rlgpt_minecraft.mission import Box, Mission, Stack
+from rlgpt_minecraft.names import ACHIEVEMENTS, ENTITIES, ITEMS, STATS
+from rlgpt_minecraft.saving import SaveError, unpack
+from rlgpt_minecraft.sim import Sim
+
+
+@pytest.fixture
+def sim() -> Sim:
+    box = Box(xmin=-1, xmax=2, ymin=-1, ymax=3, zmin=0, zmax=2)
+    begun = Sim(Mission(biome="plains", mobs_spawn=False, voxels=box, rays=((0.0, 0.0, 9.0), (0.5, 0.1, 20.0)), seed=1))
+    begun.reset(0)
+    return begun
+
+
+def test_a_biome_of_another_dimension_is_refused_at_once() -> None:
+    with pytest.raises(UnknownNameError, match="Overworld"):
+        Sim(Mission(biome="the_end"))
+
+
+def test_the_json_is_json_and_whole(sim: Sim) -> None:
+    info = json.loads(json.dumps(sim.info()))
+    assert [stack["index"] for stack in info["inventory"]] == list(range(41))
+    assert len(info["voxels"]) == 4 * 5 * 3 * len(VOXEL_KEYS)
+    assert len(info["rays"]) == 2 * len(RAY_KEYS)
+    assert set(STATS) <= set(info["stat"])
+    assert tuple(info["stat"]["kill_entity"]) == ENTITIES
+    assert tuple(info["stat"]["use_item"]["minecraft"]) == ITEMS
+    assert tuple(info["achievement"]) == ACHIEVEMENTS
+
+
+def test_voxels_are_listed_with_x_the_fastest(sim: Sim) -> None:
+    seen = sim.sights.look(sim.world)["voxels"]
+    flat = sim.info()["voxels"]
+    names = np.array(flat[:: len(VOXEL_KEYS)]).reshape(seen["block_name"].shape, order="F")
+    assert np.array_equal(names, seen["block_name"])
+    assert flat[len(VOXEL_KEYS)] == seen["block_name"][1, 0, 0]
+
+
+def test_statistics_count_what_was_done(sim: Sim) -> None:
+    sim.chat("/give @p iron_pickaxe")
+    sim.chat("/setblock ~ ~1 ~1 stone")
+    sim.chat("/tp ~ ~ ~ 0 0")
+    for _ in range(20):
+        sim.step(Command(attack=True))
+    sim.chat("/setblock ~ ~1 ~1 air")
+    sim.chat("/tp ~ ~ ~ 180 0")
+    sim.chat("/summon pig ~ ~ ~-1.5")
+    for step in range(120):
+        sim.step(Command(attack=step % 15 == 0, pitch=20.0 if step == 0 else 0.0))
+    for _ in range(30):
+        sim.step(Command(forward=True, jump=True))
+    told = sim.info()["stat"]
+    assert told["use_item"]["minecraft"]["iron_pickaxe"] >= 2
+    assert told["kill_entity"]["pig"] == told["mob_kills"] == 1
+    assert told["play_one_minute"] == told["time_since_death"] == 170
+    assert told["jump"] >= 1
+    assert told["deaths"] == 0
+
+
+def test_the_hotbar_and_swaps(sim: Sim) -> None:
+    sim.chat("/replaceitem entity @p slot.hotbar.4 stone 9 0")
+    sim.step(Command(swap=(4, 20)))
+    assert sim.info()["inventory"][20]["name"] == "stone"
+    sim.step(Command(swap=(20, 3), hotbar=3))
+    info = sim.info()
+    assert (info["current_item_index"], info["inventory"][3]["quantity"]) == (3, 9)
+
+
+def test_placing_by_name_keeps_the_hand(sim: Sim) -> None:
+    sim.chat("/replaceitem entity @p slot.hotbar.0 log 5 0")
+    sim.chat("/replaceitem entity @p slot.inventory.3 crafting_table 1 0")
+    sim.chat("/tp ~ ~ ~ 0 60")
+    sim.step(Command(place="crafting_table"))
+    slots = sim.world.slots
+    assert (int(slots["quantity"][0]), int(slots["quantity"][12])) == (5, 0)
+    assert sim.facts()["nearby_crafting_table"]
+    sim.step(Command(place="bed"))  # no block in Malmo's eyes
+    sim.step(Command(place="diamond_block"))  # not there
+    assert int(sim.world.slots["quantity"].sum()) == 5
+
+
+def test_a_new_mission_forgets_the_last() -> None:
+    sim = Sim(Mission(inventory=(Stack(slot=0, name="log"),)))
+    sim.reset(1)
+    first = sim.save()
+    for _ in range(30):
+        sim.step(Command(forward=True, attack=True, yaw=9.0))
+    sim.chat("/kill")
+    sim.step()
+    sim.reset(1)
+    assert sim.save() == first
+
+
+def test_what_is_no_save_is_refused(sim: Sim) -> None:
+    saved = sim.save()
+    for wrong in (b"", b"PK\x03\x04 nonsense", saved[: len(saved) // 2], saved[:-40]):
+        with pytest.raises(SaveError, match="no saved world"):
+            sim.load(wrong)
+    with np.load(io.BytesIO(saved)) as arrays:
+        changed = {name: arrays[name] for name in arrays.files}
+    for name, value, words in (
+        ("layout", np.array("0"), "another version"),
+        ("blocks", changed["blocks"][:-1], "no saved"),
+    ):
+        file = io.BytesIO()
+        np.savez(file, **{**changed, name: value})
+        with pytest.raises(SaveError, match=words):
+            sim.load(file.getvalue())
+    assert unpack(saved)[0].player["x"] == sim.world.player["x"]
