@@ -15,6 +15,7 @@ from rlgpt.plugin.offscreen import make_mujoco_importable
 
 from rlgpt_mujoco_car import vehicle
 from rlgpt_mujoco_car.courses import COURSES
+from rlgpt_mujoco_car.rays import measure, segments
 from rlgpt_mujoco_car.road import SPACING, Array
 from rlgpt_mujoco_car.scene import SUBSTEPS, TIMESTEP, WALL_GROUP, Scene, mjcf
 
@@ -64,6 +65,8 @@ class CarTask(gymnasium.Env[Any, Any]):
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / PERIOD)}  # noqa: RUF012
+    substeps = SUBSTEPS
+    """Physics steps of one control step."""
 
     def __init__(self, task: Task, *, seed: int, render_mode: str | None = None) -> None:
         if render_mode not in (None, "rgb_array"):
@@ -85,16 +88,6 @@ class CarTask(gymnasium.Env[Any, Any]):
         self.observation_space = spaces.Dict(entries)
         self._camera: Camera | None = None
         self._eye: Camera | None = None
-        angles = np.arange(RAYS) * (2 * math.pi / RAYS)
-        self._fan = np.stack((np.cos(angles), np.sin(angles), np.zeros(RAYS)), axis=1)
-        self._turned = np.eye(3)
-        self._lines = np.zeros((RAYS, 3))
-        self._flat = self._lines.reshape(-1, 1)
-        self._hits = np.zeros(RAYS, np.int32)
-        self._distances = np.zeros(RAYS)
-        self._origin = np.zeros((3, 1))
-        self._groups = np.zeros((6, 1), np.uint8)
-        self._groups[WALL_GROUP] = 1
         self._ahead = np.round(np.array(AHEAD) / SPACING).astype(int)
         self.progress = self.offset = self.turn = self.heading = self.pitch = 0.0
         self.place, self.height = (0.0, 0.0), 0.0
@@ -157,7 +150,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         self.model = mujoco.MjModel.from_xml_string(mjcf(scene))
         self.data = mujoco.MjData(self.model)
         self._walls = self.model.geom_group == WALL_GROUP
-        self._car = int(self.model.body("car").id)
+        self._segments = segments(scene)
         self._points, self._headings = scene.road.points, scene.road.headings
         self._last = len(self._points) - 1
         ends = np.minimum(np.arange(len(self._points) + self._ahead[-1]), self._last)
@@ -239,29 +232,10 @@ class CarTask(gymnasium.Env[Any, Any]):
         return seen
 
     def _measure(self) -> np.ndarray[Any, Any]:
-        cos, sin, turned = self._cos, self._sin, self._turned
-        turned[0, 0] = turned[1, 1] = cos
-        turned[0, 1], turned[1, 0] = sin, -sin
-        np.matmul(self._fan, turned, out=self._lines)
         middle = vehicle.WHEELBASE / 2
-        self._origin[0], self._origin[1] = self.place[0] + middle * cos, self.place[1] + middle * sin
-        self._origin[2] = float(self.data.qpos[2]) + 0.03
-        mujoco.mj_multiRay(
-            self.model,
-            self.data,
-            self._origin,
-            self._flat,
-            self._groups,
-            1,
-            self._car,
-            self._hits,
-            self._distances,
-            None,
-            RAYS,
-            RANGE,
-        )
-        seen = self._distances.astype(np.float32)
-        seen[seen < 0] = RANGE
+        x, y = self.place
+        seen = np.empty(RAYS, np.float32)
+        measure(x + middle * self._cos, y + middle * self._sin, self.heading, self._segments, RANGE, seen)
         return seen
 
     def _info(self, success: bool) -> dict[str, Any]:

@@ -18,7 +18,7 @@ WALL = 0.04
 BEND = 0.25
 """rad, by how much the road turns along one straight piece of wall."""
 WALL_GROUP = 2
-"""The group of all geoms that rays see."""
+"""The group of all geoms that may not be touched for long."""
 FOOT = 0.2
 """Share of a ramp's length that climbs at half of its angle."""
 GROUND_FRICTION = 1.0
@@ -106,11 +106,17 @@ def mjcf(scene: Scene) -> str:
 </mujoco>"""
 
 
+def wall_corners(road: Road) -> tuple[Array, Array]:
+    """The corners of the left and of the right wall, in the middle of their thickness: ``(M, 2)`` each, m."""
+    left, right = road.edges()
+    corners = _corners(road)
+    return left[corners], right[corners]
+
+
 def _walls(scene: Scene) -> Iterable[str]:
     """Boxes along both edges, and across the start where the road is closed."""
-    left, right = scene.road.edges()
-    corners = _corners(scene.road)
-    for name, edge in (("left", left[corners]), ("right", right[corners])):
+    left, right = wall_corners(scene.road)
+    for name, edge in (("left", left), ("right", right)):
         yield from (_wall(f"{name}_{i}", a, b) for i, (a, b) in enumerate(itertools.pairwise(edge)))
     if scene.closed:
         yield _wall("back", left[0], right[0])

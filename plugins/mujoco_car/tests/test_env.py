@@ -12,6 +12,8 @@ from rlgpt import CodedAction, extend, flat_view
 from rlgpt_mujoco_car import vehicle
 from rlgpt_mujoco_car.env import PERIOD, RANGE, CarTask
 from rlgpt_mujoco_car.plugin import CarPlugin
+from rlgpt_mujoco_car.road import straight
+from rlgpt_mujoco_car.scene import WALL_GROUP, Scene
 from rlgpt_mujoco_car.tasks import make_tasks
 
 TASKS = make_tasks()
@@ -89,7 +91,7 @@ def test_the_car_stands_still_on_level_ground() -> None:
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_it_drives_the_circle_of_its_geometry(side: float) -> None:
     env = CarTask(TASKS["mujoco_car/parking"], seed=0)
-    env._lay(env.scene.__class__(road=_wide(), start=(10.0, 0.0, 0.0), goal=(100.0, 0.0, 0.0)))
+    env._lay(Scene(road=straight(40.0, 2.0), start=(10.0, 0.0, 0.0), goal=(100.0, 0.0, 0.0)))
     for _ in range(60):
         observation = env.step((0.2, side))[0]
     forward, _, rate, steering, _ = observation["motion"]
@@ -99,7 +101,7 @@ def test_it_drives_the_circle_of_its_geometry(side: float) -> None:
 
 def test_rays_measure_the_way_to_the_walls() -> None:
     env = CarTask(TASKS["mujoco_car/parking"], seed=0)
-    env._lay(env.scene.__class__(road=_wide(), start=(10.0, 0.5, 0.0), goal=(100.0, 0.0, 0.0)))
+    env._lay(Scene(road=straight(40.0, 2.0), start=(10.0, 0.5, 0.0), goal=(100.0, 0.0, 0.0)))
     rays = env._measure()
     assert rays[5] == pytest.approx(2.0 - 0.5 - 0.04, abs=1e-3)
     assert rays[15] == pytest.approx(2.0 + 0.5 - 0.04, abs=1e-3)
@@ -120,7 +122,22 @@ def test_a_wall_touched_for_a_second_loses() -> None:
     assert touched == pytest.approx(1.0 / PERIOD, abs=2)
 
 
-def _wide():  # type: ignore[no-untyped-def]
-    from rlgpt_mujoco_car.road import straight
+@every_task
+def test_rays_agree_with_the_simulators_own(task: str) -> None:
+    import mujoco
 
-    return straight(40.0, 2.0)
+    env = CarTask(TASKS[task], seed=0)
+    group, hit = np.zeros(6, np.uint8), np.zeros(1, np.int32)
+    group[WALL_GROUP] = 1
+    rng = np.random.default_rng(0)
+    for seed in range(3):
+        observation = env.reset(seed=seed)[0]
+        for _ in range(20):
+            x = env.place[0] + vehicle.WHEELBASE / 2 * math.cos(env.heading)
+            y = env.place[1] + vehicle.WHEELBASE / 2 * math.sin(env.heading)
+            for i, seen in enumerate(observation["rays"]):
+                angle = env.heading + 2 * math.pi * i / len(observation["rays"])
+                origin, way = np.array((x, y, 0.08)), np.array((math.cos(angle), math.sin(angle), 0.0))
+                real = mujoco.mj_ray(env.model, env.data, origin, way, group, 1, -1, hit)
+                assert seen == pytest.approx(RANGE if real < 0 else min(real, RANGE), abs=0.02)
+            observation = env.step(rng.uniform(-0.5, 1, 2))[0]

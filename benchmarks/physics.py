@@ -1,0 +1,109 @@
+"""What a control step costs beside the physics it holds: env.step over the bare mj_step, the same controls replayed.
+
+    python benchmarks/physics.py               # a few minutes
+    python benchmarks/physics.py --quick       # that it runs, in seconds
+
+For each task random actions are played and what reaches the simulator is written down; then the environment plays them
+again and, in turn, block by block, a second simulation takes the same controls by ``mj_step`` alone. Both are in the
+same state throughout (checked). Ends with lines of JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from typing import Any
+
+os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
+
+import numpy as np
+from cells import commit, emit
+from ratios import figures
+from rlgpt.plugin.manager import PluginManager
+
+GOALS = {"mujoco_car": 1.08, "furniture": 1.10}
+BLOCK = 20
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true", help="few blocks: that it runs, not what it costs")
+    parser.add_argument("--tasks", nargs="+", help="default: every task of the car and of the furniture")
+    arguments = parser.parse_args()
+    known = PluginManager().tasks()
+    for name in arguments.tasks or [t for t in known if t.split("/")[0] in GOALS]:
+        measure(name, quick=arguments.quick)
+    return 0
+
+
+def measure(name: str, *, quick: bool) -> None:
+    plugin, task = PluginManager().task(name)
+    repeats, episodes, length = (1, 1, 40) if quick else (3, 4, 200)
+    now, found, micros = commit(), [], []
+    for repeat in range(repeats):
+        env = plugin.make_env(task, seed=0)
+        blocks = [b for e in range(episodes) for b in _episode(env, repeat * episodes + e, length)]
+        env.close()
+        found.append([step / raw for step, raw in blocks])
+        micros += [1e6 * step / BLOCK for step, _ in blocks]
+        print(f"{name}: repeat {repeat + 1} of {repeats}", file=sys.stderr, flush=True)
+    rate = 1e6 / float(np.median(micros))
+    emit(f"physics/{name}/rate", round(rate), "env steps per CPU-second", commit=now)
+    goal = GOALS[plugin.name]
+    emit(f"physics/{name}", unit="CPU time of env.step / mj_step", goal=goal, **figures(found, now))
+
+
+def _episode(env: Any, seed: int, length: int) -> list[tuple[float, float]]:
+    """CPU seconds of env.step and of the physics alone in each block of one episode."""
+    import mujoco
+
+    rng = np.random.default_rng(seed)
+    env.reset(seed=seed)
+    model, raw = env.model, mujoco.MjData(env.model)
+    begun = _state(env.model, env.data)
+    actions, controls = [], []
+    for _ in range(length):
+        action = rng.uniform(-1, 1, env.action_space.shape)
+        over = env.step(action)
+        actions.append(action)
+        controls.append((env.data.ctrl.copy(), env.data.qfrc_applied.copy()))
+        if over[2] or over[3]:
+            break
+    env.reset(seed=seed)
+    model = env.model
+    mujoco.mj_setState(model, raw, begun, mujoco.mjtState.mjSTATE_INTEGRATION)
+    mujoco.mj_forward(model, raw)
+    substeps = env.substeps
+    found = []
+    for number, start in enumerate(range(0, len(actions) - BLOCK, BLOCK)):
+        block = range(start, start + BLOCK)
+        spent = {}
+        for kind in ("env", "raw") if number % 2 else ("raw", "env"):
+            before = time.process_time()
+            if kind == "env":
+                for i in block:
+                    env.step(actions[i])
+            else:
+                for i in block:
+                    raw.ctrl[:], raw.qfrc_applied[:] = controls[i]
+                    mujoco.mj_step(model, raw, nstep=substeps)
+            spent[kind] = time.process_time() - before
+        if not np.array_equal(env.data.qpos, raw.qpos):
+            raise AssertionError(f"{env}: the replay is no longer in the same state: its time cannot be compared")
+        found.append((spent["env"], spent["raw"]))
+    return found
+
+
+def _state(model: Any, data: Any) -> Any:
+    import mujoco
+
+    kind = mujoco.mjtState.mjSTATE_INTEGRATION
+    flat = np.empty(mujoco.mj_stateSize(model, kind))
+    mujoco.mj_getState(model, data, flat, kind)
+    return flat
+
+
+if __name__ == "__main__":
+    sys.exit(main())
