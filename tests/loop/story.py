@@ -1,25 +1,31 @@
 """A whole run on the grid world with a scripted language model. As a script: a run that can be killed at any moment.
 
-    python story.py FOLDER TRAINER CALLS
+    python story.py FOLDER TRAINER CALLS STEPS [FAULT AT]
 
-Each request that reaches the model is appended to the file CALLS.
+Each request that reaches the model is appended to the file CALLS; each primitive step, but for those of the report, is
+a byte more in the file STEPS. Before step number AT the environment raises, or kills its process.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 from rlgpt.agents.build import build_agents
+from rlgpt.domain import Task
 from rlgpt.llm.base import Request
 from rlgpt.llm.record import Recorder
-from rlgpt.loop import LoopContext, LoopSettings, Result, run
+from rlgpt.loop import LoopContext, LoopSettings, Result, Seeds, run
 from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.runs import Run
-from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
+from rlgpt.testing.counting import counted
+from rlgpt.testing.grid import TASKS, GridPlugin
 from rlgpt.testing.llm import FakeLLM
 
 TASK = TASKS["grid/key"]
@@ -37,6 +43,44 @@ def run():
         yield go(direction="down" if rows > 0 else "up", cells=abs(rows))
 """
 BROKEN = "def run():\n    yield observe()\n    return 1 / 0\n    yield\n"
+
+
+NEVER = -1
+
+
+class Tallied(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Keeps a count of its own, which shares no code with what it checks; the report's episodes are not in it."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], steps: Path, fault: str, at: int) -> None:
+        super().__init__(env)
+        self.steps, self.fault, self.at = steps, fault, at
+        self.counts = True
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        self.counts = all(seed not in Seeds(of).report(100) for of in range(3))
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> Any:
+        if self.counts:
+            if counted(self.steps) == self.at:
+                if self.fault == "kill":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                raise ValueError("the simulator exploded")
+            with self.steps.open("ab", buffering=0) as file:
+                file.write(b".")
+        return super().step(action)
+
+
+class TalliedGrid(GridPlugin):
+    def __init__(self, steps: Path, fault: str, at: int) -> None:
+        self.tally = (steps, fault, at)
+
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
+        return Tallied(super().make_env(task, seed=seed, render_mode=render_mode), *self.tally)
+
+
+def tallied_grid(steps: Path, fault: str, at: int, task: Task) -> TalliedGrid:
+    return TalliedGrid(steps, fault, at)
 
 
 def reply(request: Request) -> str:
@@ -75,13 +119,15 @@ def context(
 ) -> LoopContext:
     """The run in ``folder``, begun or gone on with."""
     run_ = Run.open(folder) if (folder / "run.json").exists() else Run.create(folder, task=TASK.id, seed=0, config={})
-    plugin = GridPlugin()
+    tally = (more.pop("steps", folder / "env_steps"), more.pop("fault", "raise"), more.pop("at", NEVER))
+    plugin = TalliedGrid(*tally)
     agents = build_agents(kind, Recorder(llm or FakeLLM(reply), folder / "llm.jsonl"), plugin, TASK)
     settings = more.pop("settings", SETTINGS)
-    return LoopContext(settings, TASK, plugin, grid_plugin, agents, trainer, HYPERPARAMETERS, run_, **more)
+    factory = functools.partial(tallied_grid, *tally)
+    return LoopContext(settings, TASK, plugin, factory, agents, trainer, HYPERPARAMETERS, run_, **more)
 
 
-def main(folder: Path, trainer: str, calls: Path) -> Result:
+def main(folder: Path, trainer: str, calls: Path, steps: Path, fault: str = "raise", at: str = "-1") -> Result:
     def asked(request: Request) -> str:
         with calls.open("a") as log:
             log.write(request.key.model_dump_json() + "\n")
@@ -89,7 +135,7 @@ def main(folder: Path, trainer: str, calls: Path) -> Result:
             os.fsync(log.fileno())
         return reply(request)
 
-    return run(context(folder, make_trainer(trainer), FakeLLM(asked)))
+    return run(context(folder, make_trainer(trainer), FakeLLM(asked), steps=steps, fault=fault, at=int(at)))
 
 
 def make_trainer(name: str) -> Trainer:
@@ -103,4 +149,4 @@ def make_trainer(name: str) -> Trainer:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))
+    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]), *sys.argv[5:])

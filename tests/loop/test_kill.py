@@ -12,15 +12,18 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from rlgpt.domain import Steps
 from rlgpt.runs import Run
-from story import SETTINGS
+from rlgpt.testing.counting import counted
+from story import HYPERPARAMETERS, SETTINGS
 
 STORY = Path(__file__).parent / "story.py"
 
 
-def start(folder: Path, trainer: str, calls: Path) -> subprocess.Popen[bytes]:
+def start(folder: Path, trainer: str, calls: Path, *fault: str) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, str(STORY), str(folder), trainer, str(calls)]
+    steps = calls.with_name(calls.name + "_steps")
+    command = [sys.executable, str(STORY), str(folder), trainer, str(calls), str(steps), *fault]
     with (calls.parent / "log").open("ab") as log:
         return subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
 
@@ -56,10 +59,29 @@ def finished(folder: Path, calls: Path, kills: int) -> None:
     assert len({json.dumps(k, sort_keys=True) for k in recorded}) == len(recorded)
     asked = Counter(calls.read_text().splitlines())
     assert sum(asked.values()) - len(asked) <= kills, "only a request in flight may be asked again"
+    taken, steps = counted(calls.with_name(calls.name + "_steps")), run.record.steps
+    assert 0 <= taken - steps.total <= kills * HYPERPARAMETERS.envs, "only a step in flight may be uncounted"
+    assert sum((i.steps for i in run.iterations()), Steps()) == steps
     for iteration in run.iterations():
         assert iteration.training is not None
         points = [p.primitive_steps for p in iteration.training.curve]
         assert points == sorted(set(points)), "a part of the training was counted twice"
+
+
+@pytest.mark.slow
+def test_every_step_is_on_the_bill_though_kills_fall_anywhere(tmp_path: Path) -> None:
+    """The environment kills its process between two steps, so that there is none in flight: the counts are equal."""
+    folder, calls = tmp_path / "run", tmp_path / "calls"
+    rng = random.Random(3)
+    moments = [rng.randrange(1, 6), *sorted(rng.sample(range(20, 3000), 4))]
+    for at in moments:
+        process = start(folder, "ppo", calls, "kill", str(at))
+        assert process.wait(300) == -signal.SIGKILL, log_of(tmp_path)
+    assert start(folder, "ppo", calls).wait(300) == 0, log_of(tmp_path)
+    record = Run.open(folder).record
+    assert record.steps.total == counted(tmp_path / "calls_steps")
+    assert record.steps.lost > 0
+    assert record.steps.total < SETTINGS.budget * 1.2
 
 
 def log_of(folder: Path) -> str:

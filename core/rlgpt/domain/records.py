@@ -50,16 +50,21 @@ class Rehearsal(Value):
 
 
 class Steps(Value):
-    """Primitive steps spent, by purpose. Reporting on fresh seeds is not part of the budget and not in here."""
+    """Primitive steps spent, by purpose. Reporting on fresh seeds is not part of the budget and not in here.
+
+    :ivar lost: spent outside training in stages that a kill or an error cut short, and that were done again or never
+        finished. What a training lost to kills is in ``training``.
+    """
 
     rehearsal: int = 0
     code: int = 0
     training: int = 0
     selection: int = 0
+    lost: int = 0
 
     @property
     def total(self) -> int:
-        return self.rehearsal + self.code + self.training + self.selection
+        return self.rehearsal + self.code + self.training + self.selection + self.lost
 
     def __add__(self, other: Steps) -> Steps:
         return Steps(**{f: getattr(self, f) + getattr(other, f) for f in Steps.model_fields})

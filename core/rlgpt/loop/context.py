@@ -11,6 +11,7 @@ from rlgpt.agents.build import Agents
 from rlgpt.domain import CodedAction, RLSetup, Task, TrainingRecord
 from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
+from rlgpt.loop.spending import Book
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Trainer
@@ -43,6 +44,10 @@ class LoopContext:
     @cached_property
     def sandbox(self) -> Sandbox:
         return Sandbox(self.budgets)
+
+    @cached_property
+    def book(self) -> Book:
+        return Book(self.run)
 
     @property
     def seeds(self) -> Seeds:

@@ -89,7 +89,13 @@ def _attempt(
         return Rehearsal(attempt=len(tried), action=action, verdict=faults[0])
     ctx.observer.stage("rehearse", sub_action=sub_action.name)
     trace, steps = rehearse(
-        ctx.plugin, ctx.task, kept, action, seed=ctx.seeds.rehearsal(len(history)), sandbox=ctx.sandbox
+        ctx.plugin,
+        ctx.task,
+        kept,
+        action,
+        seed=ctx.seeds.rehearsal(len(history)),
+        sandbox=ctx.sandbox,
+        on_step=ctx.book.counting("rehearsal"),
     )
     verdict = verdict_of(trace, action)
     rehearsal = Rehearsal(attempt=len(tried), action=action, steps=steps, trace=trace, verdict=verdict)

@@ -24,7 +24,7 @@ from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.frames import shots
 from rlgpt.loop.inner import write_actions
-from rlgpt.loop.spending import spent
+from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.rl.evaluate import OnFrame, evaluate, evaluate_code
 
 
@@ -60,10 +60,11 @@ def best_of(history: History) -> Iteration:
 def _goes_on(ctx: LoopContext, history: History) -> bool:
     if not history:
         return True
+    lost = ctx.book.bill(history, finished_stages(ctx.run, len(history))).lost
     return (
         len(history) < _turns(ctx)
         and best_of(history).success_rate < ctx.settings.target_success
-        and spent(history).total < ctx.settings.budget
+        and spent(history).total + lost < ctx.settings.budget
     )
 
 
@@ -85,7 +86,8 @@ def _iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
     )
     code = _try_code(ctx, here, setup, actions, len(history))
     solved = code is not None and code.success_rate >= ctx.settings.target_success
-    steps = spent(history) + Steps(rehearsal=_rehearsed(rehearsals), code=code.primitive_steps if code else 0)
+    finished = Steps(rehearsal=_rehearsed(rehearsals), code=code.primitive_steps if code else 0)
+    steps = spent(history) + ctx.book.bill(history, finished)
     training = None
     if ctx.agents.evaluate == "code":
         evaluation = code or Evaluation(mode="code", episodes=())
@@ -95,6 +97,10 @@ def _iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
     else:
         training = _train(ctx, here, setup, actions, history, steps) if ctx.agents.train else None
         evaluation = _select(ctx, here, setup, actions, training, len(history))
+    finished = finished + Steps(
+        training=training.primitive_steps if training else 0,
+        selection=evaluation.primitive_steps if evaluation is not code else 0,
+    )
     return Iteration(
         index=len(history),
         plan=plan,
@@ -104,12 +110,7 @@ def _iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
         code_evaluation=code,
         training=training,
         evaluation=evaluation,
-        steps=Steps(
-            rehearsal=_rehearsed(rehearsals),
-            code=code.primitive_steps if code else 0,
-            training=training.primitive_steps if training else 0,
-            selection=evaluation.primitive_steps if evaluation is not code else 0,
-        ),
+        steps=ctx.book.bill(history, finished),
     )
 
 
@@ -121,11 +122,12 @@ def _try_code(
         return None
     ctx.observer.stage("code", iteration=index)
     seeds = ctx.seeds.selection(ctx.settings.selection_episodes)
-    evaluation = ctx.run.once(
-        f"{here}/code",
-        Evaluation,
-        lambda: evaluate_code(ctx.spec(setup, actions), actions, seeds=seeds, traces=ctx.settings.traces),
-    )
+
+    def judge() -> Evaluation:
+        spec, count = ctx.spec(setup, actions), ctx.book.counting("code")
+        return evaluate_code(spec, actions, seeds=seeds, traces=ctx.settings.traces, on_step=count)
+
+    evaluation = ctx.run.once(f"{here}/code", Evaluation, judge)
     ctx.observer.finished("code", success=evaluation.success_rate)
     return evaluation
 
@@ -183,7 +185,8 @@ def _select(
     def judge() -> Evaluation:
         policy = ctx.policy(spec, index, trained=training is not None)
         seeds = ctx.seeds.selection(ctx.settings.selection_episodes)
-        return evaluate(policy, spec, seeds=seeds, greedy=False, traces=ctx.settings.traces)
+        count = ctx.book.counting("selection")
+        return evaluate(policy, spec, seeds=seeds, greedy=False, traces=ctx.settings.traces, on_step=count)
 
     evaluation = ctx.run.once(f"{here}/evaluation", Evaluation, judge)
     ctx.observer.finished("select", success=evaluation.success_rate)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rlgpt.domain import CodedAction, Decision, Task, Trace, Verdict
 from rlgpt.options import ExtendedEnv, extend
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.rl.watch import OnStep, Watch
 from rlgpt.sandbox import Sandbox
 
 
@@ -18,16 +19,17 @@ def rehearse(
     *,
     seed: int,
     sandbox: Sandbox,
+    on_step: OnStep | None = None,
 ) -> tuple[Trace, int]:
     """Run ``action`` once, after the actions the plan puts before it, parameters at their defaults.
 
     Where an earlier action already ends the episode, ``action`` is tried alone from a fresh start.
 
+    :param on_step: sees every primitive step, for those who count them.
     :returns: the trace with ``action`` at its end, and the primitive steps spent, the other try's included.
     """
-    env = extend(
-        plugin.make_env(task, seed=seed), (*before, action), plugin=plugin, task=task, trace=True, sandbox=sandbox
-    )
+    base = Watch(plugin.make_env(task, seed=seed), on_step=on_step)
+    env = extend(base, (*before, action), plugin=plugin, task=task, trace=True, sandbox=sandbox)
     try:
         trace = _play(env, (*before, action), seed)
         if trace.decisions[-1].action == action.name:

@@ -8,11 +8,11 @@ from rlgpt.agents.base import Brief, History
 from rlgpt.agents.brief import make_brief
 from rlgpt.agents.deadloop import of_run
 from rlgpt.domain import Bundle, Evaluation, Iteration, Provenance, Steps
-from rlgpt.errors import LLMError
+from rlgpt.errors import LLMError, RlgptError
 from rlgpt.llm.exchange import read_exchanges
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.outer import best_of, learn
-from rlgpt.loop.spending import spent, under_way
+from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.options import extend, save_bundle
 from rlgpt.rl.evaluate import evaluate, evaluate_code
 from rlgpt.runs import Report
@@ -34,7 +34,7 @@ class Result:
 def run(ctx: LoopContext) -> Result:
     """Do, or go on with, the run in ``ctx.run``. Finished stages are read, not redone."""
     with ctx.run.lock():
-        ctx.run.update(status="running", reason="")
+        ctx.run.update(status="running", reason="", steps=_billed(ctx))
         try:
             return _run(ctx)
         except BaseException as fault:
@@ -42,13 +42,34 @@ def run(ctx: LoopContext) -> Result:
             ctx.run.update(
                 status="stopped" if interrupted else "failed",
                 reason="interrupted" if interrupted else f"{type(fault).__name__}: {fault}"[:2000],
+                steps=_billed(ctx),
             )
             raise
 
 
+def _billed(ctx: LoopContext) -> Steps:
+    """Everything spent so far; what the record says where a file that tells it cannot be read.
+
+    Such a fault is reported where the file is needed, and must not stand in the place of another.
+    """
+    try:
+        history = ctx.run.iterations()
+        return spent(history) + _under_way(ctx, history)
+    except RlgptError:
+        return ctx.run.record.steps
+
+
+def _under_way(ctx: LoopContext, history: History) -> Steps:
+    """Of the iteration after ``history``, which was stopped before its end; none where it never began."""
+    finished = finished_stages(ctx.run, len(history))
+    if not finished.training:
+        finished += Steps(training=ctx.trainer.spent(ctx.train_folder(len(history))))
+    return ctx.book.bill(history, finished)
+
+
 def _run(ctx: LoopContext) -> Result:
     history, stopped = learn(ctx, brief_of(ctx))
-    steps = spent(history) + under_way(ctx.run, len(history))
+    steps = spent(history) + _under_way(ctx, history)
     if not history:
         assert stopped is not None
         ctx.run.update(status="stopped", reason=str(stopped), steps=steps)

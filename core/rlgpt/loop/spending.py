@@ -1,12 +1,48 @@
-"""Primitive steps that a run has spent."""
+"""Primitive steps that a run has spent: every one of them, through kills."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from rlgpt.agents.base import History
 from rlgpt.domain import Evaluation, Rehearsal, Steps, TrainingRecord
 from rlgpt.errors import RunError
 from rlgpt.files import read_model
+from rlgpt.rl.ledger import LEDGER, Ledger
+from rlgpt.rl.watch import OnStep
 from rlgpt.runs import Run
+
+Purpose = Literal["rehearsal", "code", "selection"]
+
+_CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
+
+
+class Book:
+    """Counts each step outside training when it is taken; a training counts in its own folder.
+
+    What it holds beyond the stages that were finished was spent in stages that were cut short.
+
+    :raises RunError: a finished stage of a run that has no ledger yet (one of an earlier version) cannot be read.
+    """
+
+    def __init__(self, run: Run) -> None:
+        path = run.folder / LEDGER
+        history = () if path.exists() else run.iterations()
+        before = spent(history) + finished_stages(run, len(history))
+        self._ledger = Ledger(path, len(_CELLS))
+        if not self._ledger.total:
+            for purpose, cell in _CELLS.items():
+                self._ledger.add(cell, getattr(before, purpose))
+
+    def counting(self, purpose: Purpose) -> OnStep:
+        """Sees every primitive step of a stage."""
+        return self._ledger.counting(_CELLS[purpose])
+
+    def bill(self, history: History, finished: Steps) -> Steps:
+        """The steps of the iteration after ``history`` so far: ``finished`` stages, and what was lost meanwhile."""
+        known = spent(history) + finished
+        lost = max(0, self._ledger.total - (known.total - known.training))
+        return finished.model_copy(update={"lost": lost})
 
 
 def spent(history: History) -> Steps:
@@ -14,8 +50,8 @@ def spent(history: History) -> Steps:
     return sum((i.steps for i in history), Steps())
 
 
-def under_way(run: Run, index: int) -> Steps:
-    """Of the finished stages of iteration ``index``, which was stopped before its end; none where it never began.
+def finished_stages(run: Run, index: int) -> Steps:
+    """Of the finished stages of iteration ``index``, which is not finished; none where it never began.
 
     :raises RunError: a stage's file cannot be read.
     """

@@ -24,14 +24,14 @@ _INK = "#010203"
 def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, float]]:
     """A run's learning curve over all its primitive steps: training points, then each iteration's selection.
 
-    Training points are means over the newest ``smooth`` episodes at least. Steps of rehearsals and of earlier
-    iterations come first, so that a method that spends them starts further right.
+    Training points are means over the newest ``smooth`` episodes at least. Steps of rehearsals, of earlier iterations
+    and lost to kills come first, so that a method that spends them starts further right.
     """
     points: list[tuple[int, float]] = []
     before = 0
     for iteration in iterations:
         steps = iteration.steps
-        start = before + steps.rehearsal + steps.code
+        start = before + steps.rehearsal + steps.code + steps.lost
         if iteration.training is not None:
             seen: list[tuple[int, float]] = []
             for p in iteration.training.curve:

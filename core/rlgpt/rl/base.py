@@ -116,6 +116,15 @@ class Trainer(ABC):
         :raises TrainerError: the learner crashed, hung, or began anew where it should have resumed.
         """
 
+    def spent(self, folder: Path) -> int:
+        """Primitive steps that the training in ``folder`` has spent so far, finished or not; 0 where none began.
+
+        A trainer that does not count in a :class:`~rlgpt.rl.ledger.Ledger` there says it in its own way.
+        """
+        from rlgpt.rl.ledger import LEDGER, steps_in
+
+        return steps_in(folder / LEDGER)
+
     @abstractmethod
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
         """The policy that did best in the training in ``folder`` (see :mod:`rlgpt.rl.best`). Safe: weights, no code.

@@ -16,6 +16,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.policy_env import Observation, PolicyEnv, build
 from rlgpt.rl.tally import KEPT_VERDICTS
+from rlgpt.rl.watch import OnStep
 
 TRACE_HEAD, TRACE_TAIL = 30, 30
 """Decisions that a trace keeps of a longer episode's beginning and end."""
@@ -35,6 +36,7 @@ def evaluate(
     greedy: bool,
     traces: int = 0,
     on_frame: OnFrame | None = None,
+    on_step: OnStep | None = None,
 ) -> Evaluation:
     """Play one episode for each seed.
 
@@ -44,13 +46,14 @@ def evaluate(
     :param greedy: the most likely branch and the means, instead of samples.
     :param traces: of how many episodes a trace is kept: failures and successes by turns, the first of each.
     :param on_frame: given, the environment renders ``rgb_array`` frames.
+    :param on_step: sees every primitive step, for those who count them.
     """
     mode: Literal["greedy", "sampled"] = "greedy" if greedy else "sampled"
 
     def chooser(env: PolicyEnv) -> Chooser:
         return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng)
 
-    return _judge(spec, mode, chooser, seeds, traces, on_frame)
+    return _judge(spec, mode, chooser, seeds, traces, on_frame, on_step)
 
 
 def evaluate_code(
@@ -60,6 +63,7 @@ def evaluate_code(
     seeds: Sequence[int],
     traces: int = 0,
     on_frame: OnFrame | None = None,
+    on_step: OnStep | None = None,
 ) -> Evaluation:
     """Play the plan's coded actions in order, parameters at their defaults, without any policy.
 
@@ -79,7 +83,7 @@ def evaluate_code(
         turn = _Turns(len(sequence))
         return lambda observation, rng: sequence[turn.next(fresh=observation["duration"][0] == 0)]
 
-    return _judge(spec, "code", chooser, seeds, traces, on_frame)
+    return _judge(spec, "code", chooser, seeds, traces, on_frame, on_step)
 
 
 class _Turns:
@@ -100,6 +104,7 @@ def _judge(
     seeds: Sequence[int],
     traces: int,
     on_frame: OnFrame | None,
+    on_step: OnStep | None,
 ) -> Evaluation:
     camera = _Camera(on_frame) if on_frame is not None else None
     env = build(
@@ -108,7 +113,7 @@ def _judge(
         evaluation=True,
         trace=traces > 0,
         render_mode="rgb_array" if camera is not None else None,
-        on_step=camera,
+        on_step=_both(on_step, camera),
     )
     episodes, kept, verdicts = [], [], list[Verdict]()
     usage: Counter[str] = Counter()
@@ -133,6 +138,17 @@ def _judge(
         traces=_both_kinds(kept, traces),
         verdicts=tuple(verdicts[:KEPT_VERDICTS]),
     )
+
+
+def _both(one: OnStep | None, other: OnStep | None) -> OnStep | None:
+    if one is None or other is None:
+        return one or other
+
+    def both(env: gymnasium.Env[Any, Any], step: int) -> None:
+        one(env, step)
+        other(env, step)
+
+    return both
 
 
 def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:

@@ -6,19 +6,26 @@ import mmap
 import struct
 from pathlib import Path
 from types import TracebackType
+from typing import Any
+
+import gymnasium
 
 from rlgpt.errors import TrainerError
+from rlgpt.rl.watch import OnStep
+
+LEDGER = "steps.bin"
+"""Its name in the folder of what it counts for."""
 
 _CELL = struct.Struct("<q")
 
 
 class Ledger:
-    """One 64-bit count for each environment, in a memory-mapped file.
+    """64-bit counts, one for each environment or purpose, in a memory-mapped file.
 
     Each cell has one writer. The pages belong to the kernel, so what was counted before a ``kill -9`` is there
     afterwards; steps whose learning was lost with the process are still spent. The file only ever grows.
 
-    :param cells: environments that will count; cells of earlier, larger trainings keep counting towards the total.
+    :param cells: what will count; cells of earlier, larger trainings keep counting towards the total.
     :raises TrainerError: the file is no ledger.
     """
 
@@ -26,17 +33,25 @@ class Ledger:
         size = path.stat().st_size if path.exists() else 0
         if size % _CELL.size:
             raise TrainerError(
-                f"{path} has {size} bytes and is no ledger of steps; restore it or train in a new folder."
+                f"{path} has {size} bytes and is no ledger of steps; restore it from a copy, or begin in a new folder."
             )
         with path.open("ab") as file:
             file.truncate(max(size, cells * _CELL.size))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), 0)
 
-    def add(self, cell: int) -> None:
-        """One more step of environment ``cell``."""
+    def add(self, cell: int, steps: int = 1) -> None:
         at = cell * _CELL.size
-        _CELL.pack_into(self._map, at, _CELL.unpack_from(self._map, at)[0] + 1)
+        _CELL.pack_into(self._map, at, _CELL.unpack_from(self._map, at)[0] + steps)
+
+    def counting(self, cell: int) -> OnStep:
+        """Enters each primitive step of an environment, once it is taken."""
+
+        def count(env: gymnasium.Env[Any, Any], step: int) -> None:
+            if step:
+                self.add(cell)
+
+        return count
 
     @property
     def total(self) -> int:
@@ -50,3 +65,14 @@ class Ledger:
     ) -> None:
         self._map.flush()
         self._map.close()
+
+
+def steps_in(path: Path) -> int:
+    """The total of a ledger; 0 where there is none.
+
+    :raises TrainerError: the file is no ledger.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return 0
+    with Ledger(path, 0) as ledger:
+        return ledger.total

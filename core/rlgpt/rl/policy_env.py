@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -15,7 +15,7 @@ from rlgpt.options import ExtendedEnv, extend
 from rlgpt.rl.codec import ActionCodec
 from rlgpt.rl.distribution import ActionLayout
 from rlgpt.rl.observation import ObservationBuilder
-from rlgpt.rl.watch import Watch
+from rlgpt.rl.watch import OnStep, Watch
 
 if TYPE_CHECKING:
     from rlgpt.domain import Task
@@ -136,7 +136,7 @@ def build(
     evaluation: bool = False,
     render_mode: str | None = None,
     trace: bool = False,
-    on_step: Callable[[gymnasium.Env[Any, Any], int], None] | None = None,
+    on_step: OnStep | None = None,
 ) -> PolicyEnv:
     """The environment of a recipe.
 
@@ -145,7 +145,7 @@ def build(
 
     :param seed: of the stream that resets without a seed draw from.
     :param trace: ``info["decision"]`` holds a :class:`rlgpt.domain.Decision`.
-    :param on_step: called with the base environment and its primitive steps so far: 0 after a reset, then every step.
+    :param on_step: see :data:`rlgpt.rl.watch.OnStep`.
     :raises UnknownNameError: the setup names an action, observation key, reward term or reset option there is not.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup

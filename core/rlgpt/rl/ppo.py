@@ -17,14 +17,12 @@ from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.best import is_best, recent_score
 from rlgpt.rl.checkpoint import FILE, Checkpoint, TrainingState
 from rlgpt.rl.learner import Learner
-from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.ledger import LEDGER, Ledger
 from rlgpt.rl.network import ActorCritic, take_over
 from rlgpt.rl.policy_env import Observation, plugin_of
 from rlgpt.rl.rollout import Collector, stack
 from rlgpt.rl.tally import Tally
 from rlgpt.rl.vector import Vector, WorkerVector, with_quarantined
-
-LEDGER = "steps.bin"
 
 
 class PPO(Trainer):

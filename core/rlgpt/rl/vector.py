@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,11 +45,7 @@ class Slot:
     """One environment that begins its next episode by itself, and enters each primitive step into the ledger."""
 
     def __init__(self, spec: EnvSpec, seed: int, ledger: Ledger, cell: int) -> None:
-        def count(env: gymnasium.Env[Any, Any], step: int) -> None:
-            if step:
-                ledger.add(cell)
-
-        self.env: PolicyEnv = build(spec, seed=seed, on_step=count)
+        self.env: PolicyEnv = build(spec, seed=seed, on_step=ledger.counting(cell))
 
     def reset(self) -> tuple[Observation, tuple[Verdict, ...]]:
         observation, info = self.env.reset()

@@ -7,13 +7,16 @@ from typing import Any
 
 import gymnasium
 
+OnStep = Callable[[gymnasium.Env[Any, Any], int], None]
+"""Called with the base environment and its primitive steps so far: 0 after a reset, then after every step."""
+
 
 class Watch(gymnasium.Wrapper[Any, Any, Any, Any]):
     """The base environment, watched at primitive steps (a decision may take many).
 
     :param horizon: primitive steps after which an episode is truncated; None leaves that to ``env``.
     :param options: go to every ``env.reset``, below those given there.
-    :param on_step: called with ``env`` and its primitive steps so far, after a reset (0) and after every step.
+    :param on_step: called with ``env``.
     :ivar success: whether any step of this episode had ``info["success"]``.
     """
 
@@ -23,7 +26,7 @@ class Watch(gymnasium.Wrapper[Any, Any, Any, Any]):
         *,
         horizon: int | None = None,
         options: dict[str, Any] | None = None,
-        on_step: Callable[[gymnasium.Env[Any, Any], int], None] | None = None,
+        on_step: OnStep | None = None,
     ) -> None:
         super().__init__(env)
         self._horizon, self._options, self._on_step = horizon, options, on_step

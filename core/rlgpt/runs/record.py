@@ -31,7 +31,7 @@ class RunRecord(Value):
     """One run, as its folder tells it.
 
     :ivar config: the resolved configuration, plain values; no keys.
-    :ivar steps: primitive steps of every finished iteration; where a run has ended, of every finished stage.
+    :ivar steps: primitive steps, all of them, as of the newest end of an iteration, start or end of a session.
     :ivar best: index of the best iteration on the selection seeds so far.
     """
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgpt.domain import CurvePoint
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.ppo import LEDGER as LEDGER
+from rlgpt.rl.ledger import LEDGER as LEDGER
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings
 
 BOARD, LOG, CURVE, VERDICTS = "board.bin", "child.log", "curve.jsonl", "verdicts.jsonl"

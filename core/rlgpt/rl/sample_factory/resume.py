@@ -6,7 +6,8 @@ from pathlib import Path
 
 from rlgpt.errors import TrainerError
 from rlgpt.rl.checkpoint import FILE, Checkpoint
-from rlgpt.rl.ppo import LEDGER, fit
+from rlgpt.rl.ledger import LEDGER
+from rlgpt.rl.ppo import fit
 
 __all__ = ["fit", "resumable", "steps_of"]
 

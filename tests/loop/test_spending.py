@@ -1,0 +1,108 @@
+"""What a run has spent: every primitive step, those of stages that failed or were cut short too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rlgpt.domain import Steps
+from rlgpt.loop import run
+from rlgpt.rl.ledger import LEDGER, Ledger, steps_in
+from rlgpt.rl.ppo import PPO
+from rlgpt.runs import Run
+from rlgpt.testing.counting import counted
+from story import SETTINGS, context
+
+ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500, "seed": 2})
+"""With this seed a rehearsal takes five steps."""
+
+
+def ended(folder: Path) -> tuple[Steps, int]:
+    """What the record says, and what the environment counted."""
+    return Run.open(folder).record.steps, counted(folder / "env_steps")
+
+
+def test_a_run_counts_what_its_environment_counts(tmp_path: Path) -> None:
+    result = run(context(tmp_path, PPO()))
+    steps, taken = ended(tmp_path)
+    assert steps.total == taken
+    assert steps.lost == 0
+    assert min(steps.rehearsal, steps.code, steps.training, steps.selection) > 0
+    assert steps == sum((i.steps for i in result.history), Steps())
+
+
+def stage_of(folder: Path) -> str:
+    """The stage of the first iteration that was cut short."""
+    here = folder / "iterations" / "0"
+    stages = {"rehearsal": "setup", "code": "code", "training": "training", "selection": "evaluation"}
+    return next(stage for stage, file in stages.items() if not (here / f"{file}.json").exists())
+
+
+@pytest.mark.parametrize(("at", "stage"), [(4, "rehearsal"), (60, "code"), (500, "training"), (1250, "selection")])
+def test_a_run_that_fails_bills_what_it_began_and_goes_on_from_there(at: int, stage: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="exploded"):
+        run(context(tmp_path, PPO(), settings=ONCE, at=at))
+    assert stage_of(tmp_path) == stage
+    steps, taken = ended(tmp_path)
+    assert Run.open(tmp_path).record.status == "failed"
+    assert steps.total == taken == at
+    assert (steps.lost > 0) == (stage != "training"), "a training takes up what it began"
+
+    run(context(tmp_path, PPO(), settings=ONCE))
+    after, taken = ended(tmp_path)
+    assert after.total == taken > at
+    assert after.lost == steps.lost
+    assert Run.open(tmp_path).record.status == "finished"
+
+
+def test_a_stage_that_is_done_again_on_request_was_paid_for_twice(tmp_path: Path) -> None:
+    run(context(tmp_path, PPO(), settings=ONCE))
+    here = tmp_path / "iterations" / "0"
+    for stage in ("evaluation", "iteration"):
+        (here / f"{stage}.json").unlink()
+    before, _ = ended(tmp_path)
+    run(context(tmp_path, PPO(), settings=ONCE))
+    steps, taken = ended(tmp_path)
+    assert steps.total == taken == before.total + before.selection
+    assert steps.lost == before.selection
+
+
+def test_lost_steps_are_in_the_budget(tmp_path: Path) -> None:
+    """They leave less for the training to come, and where they were all that was left nothing new is begun."""
+    free = run(context(tmp_path / "free", PPO(), settings=ONCE)).history[0]
+    (tmp_path / "dear").mkdir()
+    ctx = context(tmp_path / "dear", PPO(), settings=ONCE)
+    with Ledger(ctx.run.folder / LEDGER, 3) as ledger:
+        ledger.add(0, 600)
+    dear = run(ctx).history[0]
+    assert dear.steps.lost == 600
+    assert free.training is not None
+    assert dear.training is not None
+    assert dear.training.primitive_steps <= free.training.primitive_steps - 500
+
+    with Ledger(tmp_path / "free" / LEDGER, 3) as ledger:
+        ledger.add(2, 10_000)
+    more = run(context(tmp_path / "free", PPO(), settings=SETTINGS))
+    assert len(more.history) == 1
+    assert Run.open(tmp_path / "free").record.steps.total == free.steps.total + 10_000
+
+
+def test_a_run_of_an_earlier_version_has_lost_nothing(tmp_path: Path) -> None:
+    """It has no ledger of its own: what its stages recorded is where counting begins."""
+    run(context(tmp_path, PPO(), settings=ONCE))
+    (tmp_path / LEDGER).unlink()
+    (tmp_path / "iterations" / "0" / "iteration.json").unlink()
+    run(context(tmp_path, PPO()))
+    steps, taken = ended(tmp_path)
+    assert steps.lost == 0
+    assert steps.total == taken
+    assert steps_in(tmp_path / LEDGER) == steps.total - steps.training
+
+
+def test_a_file_that_is_no_ledger_stops_the_run_and_its_bill_stays(tmp_path: Path) -> None:
+    run(context(tmp_path, PPO(), settings=ONCE))
+    before, _ = ended(tmp_path)
+    (tmp_path / LEDGER).write_bytes(b"abc")
+    with pytest.raises(Exception, match="no ledger"):
+        run(context(tmp_path, PPO()))
+    assert ended(tmp_path)[0] == before
