@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rlgpt_minecraft.world import paint
 from rlgpt_minecraft.world.paint import Tile, grain
@@ -94,6 +95,9 @@ def earths() -> dict[str, Tile]:
     heat = paint.field("lava", 4, 3)[..., None]
     out["lava"][..., :3] = np.array([190, 60, 8]) + heat**1.5 * np.array([60, 140, 60])
     out["fire"] = _flames()
+    for stage in range(10):
+        lines = paint.field("crack", 1, 2) < 0.03 + 0.045 * stage
+        out[f"crack{stage}"] = np.where(lines[..., None], paint.fill("282828", 190), paint.clear())
     return out
 
 
@@ -109,8 +113,8 @@ def _flames() -> Tile:
 def woods() -> dict[str, Tile]:
     """Trees, and what is made of wood."""
     out: dict[str, Tile] = {}
-    for name, (planks, bark, cut) in WOODS.items():
-        out[name + "_planks"] = paint.boards(name + "_planks", planks)
+    for name, (boards, bark, cut) in WOODS.items():
+        out[name + "_planks"] = paint.boards(name + "_planks", boards)
         out[name + "_bark"] = paint.streaks(name + "_bark", bark)
         out[name + "_cut"] = paint.rings(name + "_cut", cut, bark)
         out[name + "_leaves"] = paint.foliage(name + "_leaves", "a6a6a6", 0.24)
@@ -175,11 +179,20 @@ def made() -> dict[str, Tile]:
     out["lit_face"] = paint.stencil(["yy....yy", "y......y", "........", "y.yy.y.y", "yyyyyyyy", ".yy.yy.."], HUES)
     out["pumpkin_face"] = paint.over(_plain("pumpkin"), out.pop("face"))
     out["pumpkin_lit"] = paint.over(_plain("pumpkin"), out.pop("lit_face"))
-    out["torch"] = paint.stencil(["yy", "yy", *["ww"] * 8], {"y": "ffe98a", "w": "7a5c32"})
-    out["torch"][:, [6, 9]] = out["torch"][:, [7, 8]]
+    for name, foot, tip, stick in (("torch", 6, "ffe98a", "7a5c32"), ("wall_torch", 3, "ffe98a", "7a5c32")):
+        out[name] = _torch(foot, tip, stick)
+    out["redstone_torch"] = _torch(6, "e02a18", "7a5c32")
     out["rail"] = _rails("8c6a3a", "b9b9b9")
     out["ladder"] = np.where(_ladder()[..., None], grain("ladder", "9c7a45", 0.1), paint.clear())
     return out
+
+
+def _torch(first: int, tip: str, stick: str) -> Tile:
+    """Lit at row ``first``, ten rows long; only its rows matter, its box is 2 pixels wide."""
+    tile = paint.fill(stick)
+    tile[first : first + 2] = paint.fill(tip)[:2]
+    tile[first + 2] = paint.fill("c8964a")[0]
+    return tile
 
 
 def _rails(ties: str, rail: str) -> Tile:
@@ -188,7 +201,7 @@ def _rails(ties: str, rail: str) -> Tile:
     return tile
 
 
-def _ladder() -> np.ndarray:
+def _ladder() -> NDArray[np.bool_]:
     rungs = np.zeros((16, 16), bool)
     rungs[1::4, 1:15] = rungs[2::4, 1:15] = True
     rungs[:, [2, 3, 12, 13]] = True

@@ -1,0 +1,51 @@
+"""The colours that a biome gives to grass and leaves.
+
+minecraft.wiki, page Color: both follow from temperature and rainfall, between the three corners of a triangle; swamps and
+mesas have their own, roofed forests a darker grass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world.biomes import ID, NAMES, RAINFALL, TEMPERATURE
+
+GRASS = np.array([(71, 205, 51), (191, 183, 85), (128, 180, 151)])
+"""Hot and wet, hot and dry, cold."""
+FOLIAGE = np.array([(26, 191, 0), (174, 164, 42), (96, 161, 123)])
+OWN = {
+    "swamp": ((106, 112, 57), (106, 112, 57)),
+    "mesa": ((144, 129, 77), (158, 129, 77)),
+}
+ROOFED = (40, 52, 10)
+
+Colours = NDArray[np.float64]
+
+
+def colours(biome: int) -> tuple[Colours, Colours]:
+    """Of grass and of leaves in a biome, 0 to 255."""
+    name = NAMES.get(biome, "plains")
+    for start, own in OWN.items():
+        if name.startswith(start):
+            return np.array(own[0], np.float64), np.array(own[1], np.float64)
+    known = biome if biome in NAMES else ID["plains"]
+    warm = min(max(float(TEMPERATURE[known]), 0.0), 1.0)
+    wet = min(max(float(RAINFALL[known]), 0.0), 1.0) * warm
+    shares = np.array([wet, warm - wet, 1.0 - warm])
+    grass, foliage = shares @ GRASS, shares @ FOLIAGE
+    return ((grass + ROOFED) / 2 if name.startswith("roofed") else grass), foliage
+
+
+def classes() -> tuple[NDArray[np.int64], list[tuple[Colours, Colours]]]:
+    """``(256,)`` class of each biome's id, and the colours of grass and leaves of each class."""
+    found: dict[tuple[float, ...], int] = {}
+    of_biome, shades = np.zeros(256, np.int64), []
+    for biome in (ID["plains"], *range(256)):
+        grass, foliage = colours(biome)
+        key = (*np.round(grass), *np.round(foliage))
+        if key not in found:
+            found[key] = len(shades)
+            shades.append((grass, foliage))
+        of_biome[biome] = found[key]
+    return of_biome, shades

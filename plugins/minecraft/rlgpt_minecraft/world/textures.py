@@ -1,0 +1,173 @@
+"""The textures as the renderer takes them: every tile in five sizes, and which of them lies on which face of a block."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world import icons, paint, plants, skins, tiles
+from rlgpt_minecraft.world.blocks import BLOCKS, TABLE, Block
+from rlgpt_minecraft.world.climate import classes
+from rlgpt_minecraft.world.looks import BOXES, LOOKS
+from rlgpt_minecraft.world.paint import SIDE, Tile
+
+SIZES: Final = (16, 8, 4, 2, 1)
+TEXELS: Final = sum(size * size for size in SIZES)
+Names = tuple[str, str, str, str, str, str]
+"""Below, above, north, south, west, east: the game's order of faces."""
+
+_PILLARS = {
+    # key: below, above, around
+    "grass": ("dirt", "grass_top", "grass_side"), "podzol": ("dirt", "podzol", "podzol_side"),
+    "mycelium": ("dirt", "mycelium", "mycelium_side"), "grass_path": ("dirt", "path", "path_side"),
+    "farmland": ("dirt", "farmland", "dirt"), "bookshelf": ("oak_planks", "oak_planks", "bookshelf"),
+    "crafting_table": ("oak_planks", "table_top", "table_side"), "tnt": ("tnt_top", "tnt_top", "tnt_side"),
+    "cactus": ("cactus_top", "cactus_top", "cactus_side"), "chest": ("chest_top", "chest_top", "chest_side"),
+    "trapped_chest": ("chest_top", "chest_top", "chest_side"), "hay_block": ("hay", "hay", "hay"),
+    "pumpkin": ("pumpkin", "pumpkin", "pumpkin"), "cake": ("cake", "snow", "cake"),
+    "enchanting_table": ("obsidian", "red_wool", "obsidian"), "ender_chest": ("obsidian", "obsidian", "obsidian"),
+}  # fmt: skip
+_FRONTS = {
+    "furnace": "furnace_front", "lit_furnace": "furnace_lit", "crafting_table": "table_front", "chest": "chest_front",
+    "trapped_chest": "chest_front", "pumpkin": "pumpkin_face", "lit_pumpkin": "pumpkin_lit",
+    "dispenser": "furnace_front", "dropper": "furnace_front", "observer": "furnace_front",
+}  # fmt: skip
+"""What faces north, as blocks without a direction of their own do."""
+_SAME = {
+    # key: one tile all around
+    "lava": "lava", "water": "water", "fire": "fire", "brick_block": "bricks", "brick_stairs": "bricks",
+    "brick_slab": "bricks", "lit_furnace": "furnace_side", "furnace": "furnace_side", "dispenser": "furnace_side",
+    "dropper": "furnace_side", "observer": "furnace_side", "lit_pumpkin": "pumpkin", "melon_block": "melon",
+    "bone_block": "bone", "noteblock": "note", "jukebox": "note", "piston": "oak_planks", "sticky_piston": "oak_planks",
+    "brown_mushroom_block": "mushroom_brown", "red_mushroom_block": "mushroom_red", "smooth_sandstone": "sandstone",
+    "smooth_red_sandstone": "red_sandstone", "stained_hardened_clay": "hardened_clay", "iron_bars": "bars",
+    "nether_brick_stairs": "nether_brick", "nether_brick_slab": "nether_brick", "nether_brick_fence": "nether_brick",
+    "stained_glass_pane": "stained_glass", "glass_pane": "glass", "cobblestone_wall": "cobblestone",
+    "mossy_cobblestone_wall": "mossy_cobblestone", "stone_stairs": "cobblestone", "cobblestone_slab": "cobblestone",
+    "stone_slab": "polished_andesite", "sandstone_slab": "sandstone_side", "stone_slab2": "red_sandstone_side",
+    "stonebrick_slab": "stonebrick", "stone_brick_stairs": "stonebrick", "quartz_slab": "quartz",
+    "sandstone_stairs": "sandstone_side", "red_sandstone_stairs": "red_sandstone_side", "old_wood_slab": "oak_planks",
+    "snow_layer": "snow", "stone_button": "stone", "stone_pressure_plate": "stone", "lever": "stone",
+    "heavy_weighted_pressure_plate": "iron_block", "light_weighted_pressure_plate": "gold_block",
+    "daylight_detector": "quartz", "iron_trapdoor": "iron_block", "trapdoor": "oak_planks", "anvil": "metal",
+    "hopper": "metal", "tripwire_hook": "oak_planks", "wooden_button": "oak_planks",
+    "wooden_pressure_plate": "oak_planks", "activator_rail": "rail", "detector_rail": "rail", "golden_rail": "rail",
+    "carpet": "white_wool", "wool": "white_wool", "redstone_torch": "redstone_torch", "torch": "torch",
+}  # fmt: skip
+GRASSY: Final = ("grass_top", "grass_side", "tallgrass", "fern", "double_tallgrass", "double_plant_top", "large_fern")
+LEAFY: Final = ("oak_leaves", "jungle_leaves", "acacia_leaves", "dark_oak_leaves", "vine")
+_EVERYWHERE = {"spruce_leaves": (97, 153, 97), "birch_leaves": (128, 167, 85)}
+"""The same in every biome (minecraft.wiki, page Color)."""
+
+
+def faces(block: Block, known: dict[str, Tile]) -> Names:
+    """The tile on each face of a block.
+
+    :raises KeyError: no rule names one that is painted.
+    """
+    key = block.key
+    below, above, around = _PILLARS.get(key, ("", "", ""))
+    if not around:
+        below = above = around = _around(key, known)
+        if key.endswith("log"):
+            below = above = around.replace("_bark", "_cut")
+        elif around.endswith("sandstone") and key.endswith("sandstone") and "smooth" not in key:
+            around = key if key.startswith("chiseled") else around + "_side"
+        elif key.startswith("bed_"):
+            above = "bed_pillow" if "head" in key else "bed_top"
+    return below, above, _FRONTS.get(key, around), around, around, around
+
+
+def _around(key: str, known: dict[str, Tile]) -> str:
+    if key in _SAME or key in known:
+        return _SAME.get(key, key)
+    if key.startswith("bed_"):
+        return "bed_side"
+    if "torch_" in key:
+        return "wall_torch"
+    if key.endswith("_carpet"):
+        return key.replace("carpet", "wool")
+    wood = next((name for name in sorted(tiles.WOODS, key=len, reverse=True) if key.startswith(name)), "oak")
+    for end, tile in (("log", "bark"), ("leaves", "leaves"), *((e, "planks") for e in WOODEN)):
+        if key.endswith(end):
+            return f"{wood}_{tile}"
+    raise KeyError(f"no tile for block {key!r}: add a rule to textures.py")
+
+
+WOODEN = ("planks", "stairs", "slab", "fence", "fence_gate")
+
+
+class Art(NamedTuple):
+    """All pictures, as arrays.
+
+    :ivar texels: uint32 ``(tiles, TEXELS)``: red + 256 green + 65,536 blue + 16,777,216 cover, of 16 x 16 texels row by
+        row, then of 8 x 8, ... 1 x 1.
+    :ivar climate: int64 ``(256,)``: a biome's class. :ivar faces: int64 ``(classes, blocks, 6)``: tile on each face.
+    :ivar icons: int64 ``(items, 16)``: tile of an item's picture, -1 where it looks like the block it is placed as.
+    :ivar skins: int64 ``(boxes, 6)``: tile on each face of the boxes that mobs are made of.
+    :ivar hand: tile of the player's own hand.
+    :ivar looks: uint8 ``(blocks,)``: see ``looks``. :ivar boxes: float64 ``(blocks, 6)``: what is drawn of those that
+        are smaller than a cell.
+    :ivar cracks: int64 ``(10,)``: tiles of what is being dug, the least dug first.
+    """
+
+    texels: NDArray[np.uint32]
+    climate: NDArray[np.int64]
+    faces: NDArray[np.int64]
+    icons: NDArray[np.int64]
+    skins: NDArray[np.int64]
+    hand: int
+    looks: NDArray[np.uint8]
+    boxes: NDArray[np.float64]
+    cracks: NDArray[np.int64]
+
+
+def sizes(tile: Tile) -> NDArray[np.uint32]:
+    """A tile in its five sizes, packed. Where it is partly clear, smaller sizes cover a little more, not to vanish."""
+    parts, now = [], tile.copy()
+    now[..., :3] *= now[..., 3:] / 255.0
+    for size in SIZES:
+        cover = now[..., 3]
+        boosted = cover if size == SIDE or cover.max() <= 200 else np.minimum(cover * 1.5, 255.0)
+        plain = now[..., :3] / np.maximum(cover[..., None], 1e-9) * 255.0
+        whole = np.concatenate([plain, boosted[..., None]], axis=2)
+        bytes_ = np.clip(np.round(whole), 0, 255).astype(np.uint32).reshape(-1, 4)
+        parts.append(bytes_ @ np.array([1, 1 << 8, 1 << 16, 1 << 24], np.uint32))
+        now = now.reshape(size // 2, 2, size // 2, 2, 4).mean((1, 3)) if size > 1 else now
+    return np.concatenate(parts).astype(np.uint32)
+
+
+@cache
+def art() -> Art:
+    """Paint everything; some tenths of a second, once in a process."""
+    known = {**tiles.earths(), **tiles.woods(), **tiles.made(), **plants.tiles(), **skins.tiles(), **icons.tiles()}
+    known["grass_side"] = known["dirt"]
+    for name, colour in _EVERYWHERE.items():
+        known[name] = paint.tint(known[name], colour)
+    of_biome, shades = classes()
+    place = {name: index for index, name in enumerate(known)}
+    packed = [sizes(tile) for tile in known.values()]
+    on_face = np.zeros((len(shades), BLOCKS, 6), np.int64)
+    plain = np.array([[place[name] for name in faces(block, known)] for block in TABLE[1:]])
+    on_face[:, 1:] = plain
+    for shade, (grass, leaves) in enumerate(shades):
+        for name, colour in (*((name, grass) for name in GRASSY), *((name, leaves) for name in LEAFY)):
+            tile = paint.tint(known[name], colour)
+            if name == "grass_side":
+                tile = paint.over(known["dirt"], paint.tint(known["grass_fringe"], colour))
+            on_face[shade, 1:][plain == place[name]] = len(packed)
+            packed.append(sizes(tile))
+    return Art(
+        texels=np.stack(packed),
+        climate=of_biome,
+        faces=on_face,
+        icons=icons.places(place, on_face[0, :, 3]),
+        skins=np.array([[place[name] for name in box] for box in skins.faces()]),
+        hand=place["hand"],
+        looks=LOOKS,
+        boxes=BOXES,
+        cracks=np.array([place[f"crack{i}"] for i in range(10)]),
+    )
