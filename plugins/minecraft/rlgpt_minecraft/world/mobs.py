@@ -16,7 +16,7 @@ from rlgpt_minecraft.world.constants import EYE_HEIGHT, PLAYER_HEIGHT, PLAYER_WI
 from rlgpt_minecraft.world.drops import spill
 from rlgpt_minecraft.world.edit import set_block
 from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
 from rlgpt_minecraft.world.life import PLAIN, hurt
 from rlgpt_minecraft.world.light import can_see_sky
@@ -202,7 +202,7 @@ def _crowd(world: World, index: int) -> None:
         m.vx, m.vz, p.vx, p.vz = m.vx - dx, m.vz - dz, p.vx + dx, p.vz + dz
 
 
-@jit
+@part
 def step_mobs(world: World) -> None:
     """A tick of every mob: what happens to it, what it wants, where it gets."""
     for index in range(MOBS):

@@ -182,7 +182,7 @@ def _animals(world: World) -> None:
         _herd(world, x // CHUNK * CHUNK, z // CHUNK * CHUNK, x, z)
 
 
-@jit
+@part
 def spawn_mobs(world: World) -> None:
     """A tick of coming and going."""
     clock, p = world.clock[0], world.player[0]

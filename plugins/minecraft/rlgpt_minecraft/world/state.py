@@ -46,6 +46,7 @@ PLAYER = np.dtype(
         ("use_ticks", np.int32),  # for how long something has been eaten
         ("use_delay", np.int32),
         ("used_item", np.int32),  # what is being eaten
+        ("held_item", np.int32),  # in the hand in the last tick: with another the arm has to recover anew
         ("dig_item", np.int32),  # what is dug with: another item begins anew
         ("jump_delay", np.int32),
         ("hurt_ticks", np.int32),  # for how long only a heavier blow than the last counts

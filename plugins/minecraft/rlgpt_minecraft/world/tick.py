@@ -1,7 +1,7 @@
 """One tick of the world, in the game's order.
 
-What the player does with their hands is decided by what was under the cross-hair after they turned and before they moved:
-what the last observation showed.
+What the player's hands do is decided by what is under the cross-hair after they turned and before they move: what the
+last observation showed.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgpt_minecraft.world.clock import step_clock
-from rlgpt_minecraft.world.dig import dig, stop_digging
-from rlgpt_minecraft.world.drops import throw
+from rlgpt_minecraft.world.hands import step_hands
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.life import step_life
 from rlgpt_minecraft.world.light import settle
-from rlgpt_minecraft.world.place import use_on_block
+from rlgpt_minecraft.world.lying import step_drops
+from rlgpt_minecraft.world.mobs import step_mobs
 from rlgpt_minecraft.world.player import step_player, turn
+from rlgpt_minecraft.world.spawn import spawn_mobs
 from rlgpt_minecraft.world.state import CHUNK, World
 from rlgpt_minecraft.world.updates import run_updates
 
@@ -32,21 +33,6 @@ def _forget_events(world: World) -> None:
     e.used = False
 
 
-@part
-def _hands(world: World, action: NDArray[np.void]) -> None:
-    """What the player attacks, digs at, uses and throws."""
-    p, a = world.player[0], action[0]
-    if a.attack and p.use_ticks == 0:
-        dig(world)
-    else:
-        stop_digging(world)
-    p.attack_held = a.attack
-    if a.use:
-        use_on_block(world)
-    if a.drop:
-        throw(world)
-
-
 @jit
 def tick(world: World, action: NDArray[np.void]) -> None:
     """A twentieth of a second. ``action``: ACTION ``(1,)``. Once the player is dead, the world goes on without them."""
@@ -55,8 +41,11 @@ def tick(world: World, action: NDArray[np.void]) -> None:
     _forget_events(world)
     if not p.dead:
         turn(world, a.yaw, a.pitch)
-        _hands(world, action)
+        step_hands(world, action)
         step_player(world, action)
+    step_mobs(world)
+    step_drops(world)
+    spawn_mobs(world)
     run_updates(world)
     step_life(world)
     step_clock(world)

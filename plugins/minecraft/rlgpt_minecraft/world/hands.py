@@ -1,0 +1,45 @@
+"""What the player's hands do in a tick: hit or dig, handle, place or eat, throw.
+
+The order and the rhythm are the client's (``Minecraft.processKeyBinds``, ``clickMouse``, ``rightClickMouse``, 1.11.2):
+a blow comes with the press of the attack alone, digging goes on while it is held; the use acts with the press and every
+``USE_DELAY`` ticks of holding on. Malmo's ``FakeMouse`` holds a button that it is told to press again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world.combat import attack
+from rlgpt_minecraft.world.constants import USE_DELAY
+from rlgpt_minecraft.world.dig import dig, stop_digging
+from rlgpt_minecraft.world.drops import throw
+from rlgpt_minecraft.world.interact import eat, interact
+from rlgpt_minecraft.world.jit import part
+from rlgpt_minecraft.world.place import use_on_block
+from rlgpt_minecraft.world.state import World
+
+
+@part
+def step_hands(world: World, action: NDArray[np.void]) -> None:
+    """One tick of ``action``, ACTION ``(1,)``: its attack, use and drop."""
+    p, a = world.player[0], action[0]
+    item = world.slots[p.selected].item
+    p.attack_ticks = p.attack_ticks + 1 if item == p.held_item else 0
+    p.held_item = item
+    if not a.attack or p.use_ticks > 0 or attack(world) or not dig(world):
+        stop_digging(world)
+    p.attack_held = a.attack
+    p.use_delay = max(p.use_delay - 1, 0) if a.use else 0
+    if not a.use:
+        p.use_ticks = 0
+    elif p.use_ticks > 0:
+        eat(world)
+    elif p.use_delay == 0:
+        p.use_delay = USE_DELAY
+        if not interact(world):
+            use_on_block(world)
+        if not world.events[0].used:
+            eat(world)
+    if a.drop:
+        throw(world)
