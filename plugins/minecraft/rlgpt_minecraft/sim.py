@@ -23,7 +23,7 @@ from rlgpt_minecraft.saving import pack, unpack
 from rlgpt_minecraft.sights import Sights
 from rlgpt_minecraft.stats import DEATHS, SINCE_DEATH, Counts
 from rlgpt_minecraft.world.biomes import biome_id
-from rlgpt_minecraft.world.chunks import generate, reset_world
+from rlgpt_minecraft.world.chunks import follow, generate, reset_world
 from rlgpt_minecraft.world.inventory import put
 from rlgpt_minecraft.world.items import ID, STACK
 from rlgpt_minecraft.world.life import respawn
@@ -128,6 +128,7 @@ class Sim:
             -1 if command.hotbar is None else command.hotbar,
         )
         advance(world, self._action, self._deeds, self.counts.totals, self.counts.used)
+        follow(world)
         fell, self._fell = self._fell, bool(world.player["dead"][0])
         if self._fell and not fell:
             self.counts.totals[DEATHS] += 1

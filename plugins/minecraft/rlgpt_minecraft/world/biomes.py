@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from rlgpt.errors import UnknownNameError
 
 from rlgpt_minecraft.names import rows
@@ -87,7 +88,7 @@ def _cell_biome(seed: np.uint64, cell_x: int, cell_z: int) -> int:
     return int(MILD[int(chance * len(MILD))])
 
 
-@jit
+@part
 def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
     """The biome of a column: ``fixed``, or, where that is -1, of a map of cells, rivers, shores and seas."""
     if fixed >= 0:
@@ -112,3 +113,11 @@ def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
     if abs(flat_noise(salted(seed, 2), wx / 170.0 + 0.5, wz / 170.0 + 0.5)) < 0.035:
         return FROZEN_RIVER if TEMPERATURE[biome] < FREEZES else RIVER
     return biome
+
+
+@jit
+def chart(seed: np.uint64, fixed: int, west: int, north: int, apart: int, biomes: NDArray[np.uint8]) -> None:
+    """The biomes of columns ``apart`` from one another, from a north-west corner on, into a square (x, z)."""
+    for i in range(biomes.shape[0]):
+        for k in range(biomes.shape[1]):
+            biomes[i, k] = biome_at(seed, west + apart * i, north + apart * k, fixed)

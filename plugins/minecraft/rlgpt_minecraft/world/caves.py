@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rlgpt_minecraft.world.biomes import TEMPERATURE
 from rlgpt_minecraft.world.blocks import AIR, BEDROCK, ID, LAVA, STONE, WATER
 from rlgpt_minecraft.world.constants import LAVA_LEVEL, SEA_LEVEL
-from rlgpt_minecraft.world.jit import part
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.noise import draw, flat_noise, salted, start
 from rlgpt_minecraft.world.rng import at
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
@@ -48,7 +48,9 @@ def pool(seed: np.uint64, chunk_x: int, chunk_z: int) -> tuple[int, int, int, in
 
 
 @part
-def limits(seed: np.uint64, chunk_x: int, chunk_z: int, surface: NDArray[np.int64], ceiling: NDArray[np.int64]) -> None:
+def _limits(
+    seed: np.uint64, chunk_x: int, chunk_z: int, surface: NDArray[np.int64], ceiling: NDArray[np.int64]
+) -> None:
     """The highest layer that tunnels may take of each column, into ``ceiling`` ``(CHUNK, CHUNK)``."""
     mid_x, mid_z, radius, _ = pool(seed, chunk_x, chunk_z)
     for dx in range(CHUNK):
@@ -112,10 +114,19 @@ def _tunnel(
             _ball(chunk, ceiling, x, y, z, wide, wide)
 
 
-@part
-def carve(seed: np.uint64, chunk_x: int, chunk_z: int, chunk: NDArray[np.uint8], ceiling: NDArray[np.int64]) -> None:
-    """Take the tunnels of all chunks around out of one. ``chunk``: ``(CHUNK, CHUNK, HEIGHT)``."""
-    stream = np.empty(1, np.uint64)
+@jit
+def carve(
+    seed: np.uint64,
+    chunk_x: int,
+    chunk_z: int,
+    chunk: NDArray[np.uint8],
+    surface: NDArray[np.int64],
+    ceiling: NDArray[np.int64],
+    stream: NDArray[np.uint64],
+) -> None:
+    """Take the tunnels of all chunks around out of one. ``chunk``: ``(CHUNK, CHUNK, HEIGHT)``; ``ceiling`` and
+    ``stream``, ``(CHUNK, CHUNK)`` and ``(1,)``: room to work in."""
+    _limits(seed, chunk_x, chunk_z, surface, ceiling)
     for other_x in range(chunk_x - AROUND, chunk_x + AROUND + 1):
         for other_z in range(chunk_z - AROUND, chunk_z + AROUND + 1):
             start(stream, salted(seed, 21), other_x, other_z)
@@ -134,7 +145,7 @@ def carve(seed: np.uint64, chunk_x: int, chunk_z: int, chunk: NDArray[np.uint8],
                     _tunnel(stream, chunk, ceiling, x, y, z)
 
 
-@part
+@jit
 def fill_pool(
     seed: np.uint64,
     chunk_x: int,
@@ -152,7 +163,7 @@ def fill_pool(
         for dz in range(mid_z - radius - 1, mid_z + radius + 2):
             ground = surface[dx + MARGIN, dz + MARGIN]
             low, high = min(low, ground), max(high, ground)
-    warmth = TEMPERATURE[biome[mid_x, mid_z]]
+    warmth = TEMPERATURE[biome[mid_x + MARGIN, mid_z + MARGIN]]
     if low < SEA_LEVEL or high - low > 3 or (fluid == WATER and warmth > 1.0):
         return False
     for dx in range(mid_x - radius, mid_x + radius + 1):

@@ -3,50 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rlgpt.errors import ConfigError
 
-from rlgpt_minecraft.world.biomes import biome_at, biome_id
+from rlgpt_minecraft.world.biomes import biome_id, chart
 from rlgpt_minecraft.world.blocks import AIR, CACTUS, FULL, LIGHT, LIQUID, OPACITY, TOP
-from rlgpt_minecraft.world.caves import carve, fill_pool, limits
+from rlgpt_minecraft.world.caves import carve, fill_pool
 from rlgpt_minecraft.world.constants import SEA_LEVEL
 from rlgpt_minecraft.world.flora import plant
-from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.light import FULL_LIGHT, SKY, light_region
 from rlgpt_minecraft.world.ores import veins
+from rlgpt_minecraft.world.spawn import populate
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
-from rlgpt_minecraft.world.terrain import WIDE, cover, lattice, shape
+from rlgpt_minecraft.world.terrain import CHARTED, CORNERS, LAYERS, MARGIN, REACH, WIDE, cover, lattice, shape
 from rlgpt_minecraft.world.trees import plant_trees
 
 CHUNKS = SIZE // CHUNK
 SPAWN_CHUNKS = 3
-"""Chunks around a new player, each way, that are made at once."""
+"""Chunks around the player, each way, that are there at any time."""
 
 
-@jit
-def land(
-    seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, chunk: NDArray[np.uint8], biome: NDArray[np.uint8]
-) -> None:
-    """One chunk, into ``chunk`` ``(CHUNK, CHUNK, HEIGHT)``, x, z, y, zeros before, and ``biome`` ``(CHUNK, CHUNK)``."""
+class Room(NamedTuple):
+    """Room to make a chunk in, and what is known of it while it is made. Places are in x, z, y order."""
+
+    chunk: NDArray[np.uint8]
+    biome: NDArray[np.uint8]
+    charted: NDArray[np.uint8]
+    density: NDArray[np.float64]
+    column: NDArray[np.float64]
+    surface: NDArray[np.int64]
+    ceiling: NDArray[np.int64]
+    stream: NDArray[np.uint64]
+
+
+def room() -> Room:
+    """Room for one chunk after another."""
+    return Room(
+        chunk=np.zeros((CHUNK, CHUNK, HEIGHT), np.uint8),
+        biome=np.zeros((WIDE, WIDE), np.uint8),
+        charted=np.zeros((CHARTED, CHARTED), np.uint8),
+        density=np.zeros((CORNERS, CORNERS, LAYERS)),
+        column=np.zeros(LAYERS),
+        surface=np.zeros((WIDE, WIDE), np.int64),
+        ceiling=np.zeros((CHUNK, CHUNK), np.int64),
+        stream=np.zeros(1, np.uint64),
+    )
+
+
+def land(seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, room: Room) -> None:
+    """Make one chunk, in ``room``: its blocks in ``chunk``, its biomes in ``biome``, with a margin."""
+    chunk, biome, surface, stream = room.chunk, room.biome, room.surface, room.stream
     west, north = chunk_x * CHUNK, chunk_z * CHUNK
-    for dx in range(CHUNK):
-        for dz in range(CHUNK):
-            biome[dx, dz] = biome_at(seed, west + dx, north + dz, fixed)
-    surface = np.empty((WIDE, WIDE), np.int64)
-    ceiling = np.empty((CHUNK, CHUNK), np.int64)
-    shape(lattice(seed, fixed, chunk_x, chunk_z), chunk, surface)
+    chunk[...] = AIR
+    chart(seed, fixed, west - MARGIN, north - MARGIN, 1, biome)
+    chart(seed, fixed, west - MARGIN - 4 * REACH, north - MARGIN - 4 * REACH, 4, room.charted)
+    lattice(seed, west - MARGIN, north - MARGIN, room.charted, room.density)
+    shape(room.density, room.column, chunk, surface)
     cover(seed, west, north, chunk, biome)
     fill_pool(seed, chunk_x, chunk_z, chunk, surface, biome)
-    limits(seed, chunk_x, chunk_z, surface, ceiling)
-    carve(seed, chunk_x, chunk_z, chunk, ceiling)
-    veins(seed, chunk_x, chunk_z, chunk, biome)
-    plant_trees(seed, fixed, chunk_x, chunk_z, chunk, surface)
+    carve(seed, chunk_x, chunk_z, chunk, surface, room.ceiling, stream)
+    veins(seed, chunk_x, chunk_z, chunk, biome, stream)
+    plant_trees(seed, chunk_x, chunk_z, chunk, surface, biome, stream)
     plant(seed, west, north, chunk, biome)
 
 
-@part
+@jit
 def _store(
     blocks: NDArray[np.uint8],
     top: NDArray[np.int16],
@@ -62,34 +87,39 @@ def _store(
             for dz in range(CHUNK):
                 blocks[west + dx, y, north + dz] = chunk[dx, dz, y]
         for dz in range(CHUNK):
-            biomes[west + dx, north + dz] = biome[dx, dz]
+            biomes[west + dx, north + dz] = biome[dx + MARGIN, dz + MARGIN]
             highest = HEIGHT - 1
             while highest >= 0 and OPACITY[chunk[dx, dz, highest]] == 0:
                 highest -= 1
             top[west + dx, north + dz] = highest
 
 
-@jit
 def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
-    """Make and light what is missing of the chunks at most ``radius_chunks`` from a column's own; how many it was."""
-    middle_x, middle_z, count = x // CHUNK, z // CHUNK, 0
-    low_x, low_z, high_x, high_z = SIZE, SIZE, 0, 0
-    made, clock = world.made, world.clock[0]
-    for chunk_x in range(max(middle_x - radius_chunks, 0), min(middle_x + radius_chunks + 1, CHUNKS)):
-        for chunk_z in range(max(middle_z - radius_chunks, 0), min(middle_z + radius_chunks + 1, CHUNKS)):
-            if made[chunk_x, chunk_z]:
-                continue
-            chunk, biome = np.zeros((CHUNK, CHUNK, HEIGHT), np.uint8), np.zeros((CHUNK, CHUNK), np.uint8)
-            land(clock.seed, clock.biome, chunk_x, chunk_z, chunk, biome)
-            west, north = chunk_x * CHUNK, chunk_z * CHUNK
-            _store(world.blocks, world.top, world.biome, west, north, chunk, biome)
-            made[chunk_x, chunk_z] = True
-            count += 1
-            low_x, low_z = min(low_x, west), min(low_z, north)
-            high_x, high_z = max(high_x, west + CHUNK), max(high_z, north + CHUNK)
-    if count > 0:
-        light_region(world, low_x, low_z, high_x, high_z)
-    return count
+    """Make and light what is missing of the chunks at most ``radius_chunks`` from a column's own; how many it was.
+
+    Kernels do not call it: each that did would be compiled together with all that makes land.
+    """
+    first_x, first_z = (max(at // CHUNK - radius_chunks, 0) for at in (x, z))
+    made = world.made[first_x : x // CHUNK + radius_chunks + 1, first_z : z // CHUNK + radius_chunks + 1]
+    if made.all():
+        return 0
+    missing = np.argwhere(~made) + np.array([first_x, first_z])
+    seed, fixed, place = world.clock["seed"][0], int(world.clock["biome"][0]), room()
+    for chunk_x, chunk_z in missing.tolist():
+        land(seed, fixed, chunk_x, chunk_z, place)
+        _store(world.blocks, world.top, world.biome, chunk_x * CHUNK, chunk_z * CHUNK, place.chunk, place.biome)
+        world.made[chunk_x, chunk_z] = True
+    low, high = missing.min(axis=0) * CHUNK, (missing.max(axis=0) + 1) * CHUNK
+    light_region(world, int(low[0]), int(low[1]), int(high[0]), int(high[1]))
+    for chunk_x, chunk_z in missing.tolist():
+        populate(world, chunk_x, chunk_z)
+    return len(missing)
+
+
+def follow(world: World) -> int:
+    """Make the land around the player, where it is missing; after each tick. How many chunks it was."""
+    player = world.player
+    return ensure(world, int(player["x"][0]), int(player["z"][0]), SPAWN_CHUNKS)
 
 
 @jit
@@ -144,24 +174,16 @@ def spawn(world: World) -> bool:
     return found
 
 
-@jit
 def _clear(world: World) -> None:
     """Empty the chunks that were made, and no others: memory that was never written stays untaken."""
-    for chunk_x in range(CHUNKS):
-        for chunk_z in range(CHUNKS):
-            if not world.made[chunk_x, chunk_z]:
-                continue
-            west, north = chunk_x * CHUNK, chunk_z * CHUNK
-            for x in range(west, west + CHUNK):
-                for y in range(HEIGHT):
-                    for z in range(north, north + CHUNK):
-                        world.blocks[x, y, z] = AIR
-                        world.light[x, y, z] = 0
-                        if world.level[x, y, z] != 0:
-                            world.level[x, y, z] = 0
-                for z in range(north, north + CHUNK):
-                    world.top[x, z], world.biome[x, z] = -1, 0
-            world.made[chunk_x, chunk_z] = False
+    for chunk_x in np.flatnonzero(world.made.any(axis=1)):
+        run = np.flatnonzero(world.made[chunk_x])
+        x = slice(chunk_x * CHUNK, (chunk_x + 1) * CHUNK)
+        z = slice(run[0] * CHUNK, (run[-1] + 1) * CHUNK)
+        for cube in (world.blocks, world.level, world.light):
+            cube[x, :, z] = 0
+        world.top[x, z], world.biome[x, z] = -1, 0
+    world.made[...] = False
 
 
 def generate(seed: int, biome: str | None = None) -> World:

@@ -9,10 +9,11 @@ from rlgpt_minecraft.world.biomes import FLORA, FLORAS, FLOWERS, FREEZES, GRASS,
 from rlgpt_minecraft.world.blocks import AIR, CACTUS, DIRT, FULL, ID, LIQUID, OPACITY, REEDS, SAND, WATER
 from rlgpt_minecraft.world.blocks import GRASS as TURF
 from rlgpt_minecraft.world.constants import SEA_LEVEL
-from rlgpt_minecraft.world.jit import part
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.noise import flat_noise, salted
 from rlgpt_minecraft.world.rng import at
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
+from rlgpt_minecraft.world.terrain import MARGIN
 
 DANDELION, POPPY, ORCHID, TALLGRASS, FERN, DEADBUSH = (
     ID[key] for key in ("dandelion", "poppy", "blue_orchid", "tallgrass", "fern", "deadbush")
@@ -128,12 +129,12 @@ def _column(seed: np.uint64, x: int, z: int, chunk: NDArray[np.uint8], biome: in
         chunk[dx, dz, layer] = UPPER if TALL[plant] and layer > y + 1 else plant
 
 
-@part
+@jit
 def plant(seed: np.uint64, west: int, north: int, chunk: NDArray[np.uint8], biome: NDArray[np.uint8]) -> None:
     """Let things grow on every column's open ground, under leaves too, and snow fall where it is cold."""
     for dx in range(CHUNK):
         for dz in range(CHUNK):
-            kind, roof = int(biome[dx, dz]), 0
+            kind, roof = int(biome[dx + MARGIN, dz + MARGIN]), 0
             for y in range(HEIGHT - 6, 40, -1):
                 block = chunk[dx, dz, y]
                 if block == AIR:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from rlgpt_minecraft.world.biomes import BASE
 from rlgpt_minecraft.world.blocks import ID, STONE
-from rlgpt_minecraft.world.jit import part
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.noise import draw, salted, start
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
+from rlgpt_minecraft.world.terrain import WIDE
 
 _VEINS = (
     # block, tries a chunk, size, lowest layer, first layer above them all; of each try any layer is as likely
@@ -57,10 +58,16 @@ def _vein(
                         chunk[dx, dz, layer] = block
 
 
-@part
-def veins(seed: np.uint64, chunk_x: int, chunk_z: int, chunk: NDArray[np.uint8], biome: NDArray[np.uint8]) -> None:
+@jit
+def veins(
+    seed: np.uint64,
+    chunk_x: int,
+    chunk_z: int,
+    chunk: NDArray[np.uint8],
+    biome: NDArray[np.uint8],
+    stream: NDArray[np.uint64],
+) -> None:
     """The veins of a chunk and of the eight around it, as far as they lie in it, kind by kind. ``chunk``: x, z, y."""
-    stream = np.empty(1, np.uint64)
     for kind in range(len(VEIN_BLOCK)):
         block, size = int(VEIN_BLOCK[kind]), int(VEIN_SIZE[kind])
         own = salted(seed, 30 + kind)
@@ -74,7 +81,7 @@ def veins(seed: np.uint64, chunk_x: int, chunk_z: int, chunk: NDArray[np.uint8],
                     low, high = VEIN_LOW[kind], VEIN_HIGH[kind]
                     y = 16.0 * (draw(stream) + draw(stream)) if kind == LAPIS else low + (high - low) * draw(stream)
                     _vein(stream, chunk, block, size, x, y, z)
-    if BASE[biome[CHUNK // 2, CHUNK // 2]] > 0.7:
+    if BASE[biome[WIDE // 2, WIDE // 2]] > 0.7:
         start(stream, salted(seed, 45), chunk_x, chunk_z)
         for _ in range(3 + int(6.0 * draw(stream))):
             dx, dz, y = int(CHUNK * draw(stream)), int(CHUNK * draw(stream)), 4 + int(28.0 * draw(stream))

@@ -11,10 +11,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.biomes import BASE, FILLER, TEMPERATURE, TOP, VARIATION, biome_at
+from rlgpt_minecraft.world.biomes import BASE, FILLER, TEMPERATURE, TOP, VARIATION
 from rlgpt_minecraft.world.blocks import AIR, BEDROCK, DIRT, GRASS, GRAVEL, ID, SAND, STONE, WATER
 from rlgpt_minecraft.world.constants import SEA_LEVEL
-from rlgpt_minecraft.world.jit import part
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.noise import flat_noise, noise, salted
 from rlgpt_minecraft.world.rng import at
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
@@ -25,22 +25,20 @@ WIDE = CHUNK + 2 * MARGIN
 LAYERS = HEIGHT // 8 + 1
 CORNERS = WIDE // 4 + 1
 REACH = 2
-"""Corners of the lattice over which heights are averaged, each way."""
+"""Points of the lattice over which heights are averaged, each way."""
+CHARTED = CORNERS + 2 * REACH
 CLAY, SANDSTONE, HARDENED_CLAY, RED_SAND, ICE = (
     ID[key] for key in ("clay", "sandstone", "hardened_clay", "red_sand", "ice")
 )
 
 
-@part
-def lattice(seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int) -> NDArray[np.float64]:
-    """Density at ``(CORNERS, CORNERS, LAYERS)`` points, 4 columns and 8 layers apart, from the margin's corner on."""
-    count = CORNERS + 2 * REACH
-    west, north = chunk_x * CHUNK - MARGIN, chunk_z * CHUNK - MARGIN
-    biomes = np.empty((count, count), np.int64)
-    for i in range(count):
-        for k in range(count):
-            biomes[i, k] = biome_at(seed, west + 4 * (i - REACH), north + 4 * (k - REACH), fixed)
-    density = np.empty((CORNERS, CORNERS, LAYERS))
+@jit
+def lattice(seed: np.uint64, west: int, north: int, biomes: NDArray[np.uint8], density: NDArray[np.float64]) -> None:
+    """Density at points 4 columns and 8 layers apart, from the corner of the chunk's margin on.
+
+    :param west, north: that corner. :param biomes: ``(CHARTED, CHARTED)``: those of the points and of ``REACH`` around.
+    :param density: ``(CORNERS, CORNERS, LAYERS)``, written.
+    """
     relief, swell = salted(seed, 10), salted(seed, 11)
     for i in range(CORNERS):
         for k in range(CORNERS):
@@ -70,14 +68,14 @@ def lattice(seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int) -> NDArray[
                         + 0.25 * noise(relief, x / 19.0 + 5.0, y / 23.0, z / 19.0)
                     )
                 density[i, k, j] = value
-    return density
 
 
-@part
-def shape(density: NDArray[np.float64], chunk: NDArray[np.uint8], surface: NDArray[np.int64]) -> None:
+@jit
+def shape(
+    density: NDArray[np.float64], column: NDArray[np.float64], chunk: NDArray[np.uint8], surface: NDArray[np.int64]
+) -> None:
     """Stone where the density is positive, into ``chunk`` ``(CHUNK, CHUNK, HEIGHT)`` (x, z, y), and the highest such
-    layer into ``surface`` ``(WIDE, WIDE)``, the margin's included."""
-    column = np.empty(LAYERS)
+    layer into ``surface`` ``(WIDE, WIDE)``, the margin's included. ``column``: room for ``LAYERS`` numbers."""
     for dx in range(WIDE):
         i, fx = dx >> 2, (dx & 3) * 0.25
         for dz in range(WIDE):
@@ -131,12 +129,12 @@ def below(top: int, biome: int, depth: int) -> int:
     return int(FILLER[biome]) if top == TOP[biome] else top
 
 
-@part
+@jit
 def cover(seed: np.uint64, west: int, north: int, chunk: NDArray[np.uint8], biome: NDArray[np.uint8]) -> None:
-    """Earth, sand and water over the bare stone, bedrock under it. ``biome``: ``(CHUNK, CHUNK)``."""
+    """Earth, sand and water over the bare stone, bedrock under it. ``biome``: ``(WIDE, WIDE)``."""
     for dx in range(CHUNK):
         for dz in range(CHUNK):
-            x, z, kind = west + dx, north + dz, int(biome[dx, dz])
+            x, z, kind = west + dx, north + dz, int(biome[dx + MARGIN, dz + MARGIN])
             thickness = int(3.5 + 1.5 * flat_noise(salted(seed, 14), x / 9.0, z / 9.0) + at(seed, 15, x, z))
             thickness += 5 * (TOP[kind] in (SAND, RED_SAND)) + 8 * (FILLER[kind] == HARDENED_CLAY)
             depth, top = -1, 0

@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from rlgpt_minecraft.world.chunks import ensure
 from rlgpt_minecraft.world.clock import step_clock
 from rlgpt_minecraft.world.hands import step_hands
 from rlgpt_minecraft.world.jit import jit, part
@@ -24,6 +25,8 @@ from rlgpt_minecraft.world.state import CHUNK, World
 from rlgpt_minecraft.world.updates import run_updates
 
 NOTHING = -1
+AROUND = 3
+"""Chunks, each way, that are there around the player at any time."""
 
 
 @part
@@ -33,10 +36,18 @@ def _forget_events(world: World) -> None:
     e.used = False
 
 
-@jit
 def tick(world: World, action: NDArray[np.void]) -> None:
     """A twentieth of a second. ``action``: ACTION ``(1,)``. Once the player is dead, the world goes on without them."""
+    if _tick(world, action):
+        player = world.player[0]
+        ensure(world, int(player["x"]), int(player["z"]), AROUND)
+
+
+@jit
+def _tick(world: World, action: NDArray[np.void]) -> bool:
+    """Whether the player came into another chunk."""
     p, a = world.player[0], action[0]
+    chunk_x, chunk_z = math.floor(p.x / CHUNK), math.floor(p.z / CHUNK)
     settle(world)
     _forget_events(world)
     if not p.dead:
@@ -49,3 +60,4 @@ def tick(world: World, action: NDArray[np.void]) -> None:
     run_updates(world)
     step_life(world)
     step_clock(world)
+    return bool(math.floor(p.x / CHUNK) != chunk_x or math.floor(p.z / CHUNK) != chunk_z)

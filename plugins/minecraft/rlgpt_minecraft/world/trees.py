@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.biomes import BASE, TREE_SHARE, TREES, TREES_A_CHUNK, biome_at
+from rlgpt_minecraft.world.biomes import BASE, TREE_SHARE, TREES, TREES_A_CHUNK
 from rlgpt_minecraft.world.blocks import AIR, DIRT, GRASS, ID
 from rlgpt_minecraft.world.caves import opening, pool
 from rlgpt_minecraft.world.constants import SEA_LEVEL
-from rlgpt_minecraft.world.jit import part
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.noise import draw, salted, start
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
 from rlgpt_minecraft.world.terrain import MARGIN, WIDE, ground
@@ -17,6 +17,7 @@ from rlgpt_minecraft.world.terrain import MARGIN, WIDE, ground
 LOGS = np.array([ID["log" if kind == "oak" else f"{kind}_log"] for kind in TREES])
 LEAVES = np.array([ID["leaves" if kind == "oak" else f"{kind}_leaves"] for kind in TREES])
 _HEIGHTS = {"oak": (4, 6), "birch": (5, 7), "spruce": (6, 9), "jungle": (5, 10), "acacia": (5, 7), "dark_oak": (6, 8)}
+IS_LEAVES = np.isin(np.arange(256), LEAVES)
 LEAST, MOST = (np.array([_HEIGHTS[kind][end] for kind in TREES]) for end in (0, 1))
 """Logs of a trunk (Minecraft wiki: Tree)."""
 SPRUCE, ACACIA, DARK_OAK = (TREES.index(kind) for kind in ("spruce", "acacia", "dark_oak"))
@@ -28,7 +29,7 @@ def _put(chunk: NDArray[np.uint8], dx: int, y: int, dz: int, block: int, wood: b
     """A log, through leaves, or leaves, into air alone; what lies in another chunk is that chunk's."""
     if 0 <= dx < CHUNK and 0 <= dz < CHUNK and 0 <= y < HEIGHT:
         there = chunk[dx, dz, y]
-        if there == AIR or (wood and there in LEAVES):
+        if there == AIR or (wood and IS_LEAVES[there]):
             chunk[dx, dz, y] = block
 
 
@@ -88,12 +89,17 @@ def grow(stream: NDArray[np.uint64], chunk: NDArray[np.uint8], kind: int, dx: in
                 _put(chunk, dx + i, layer, dz + k, log, True)
 
 
-@part
+@jit
 def plant_trees(
-    seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, chunk: NDArray[np.uint8], surface: NDArray[np.int64]
+    seed: np.uint64,
+    chunk_x: int,
+    chunk_z: int,
+    chunk: NDArray[np.uint8],
+    surface: NDArray[np.int64],
+    biomes: NDArray[np.uint8],
+    stream: NDArray[np.uint64],
 ) -> None:
-    """All trees that reach into a chunk. ``chunk``: x, z, y; ``surface``: ``(WIDE, WIDE)``."""
-    stream = np.empty(1, np.uint64)
+    """All trees that reach into a chunk. ``chunk``: x, z, y; ``surface``, ``biomes``: ``(WIDE, WIDE)``."""
     west, north = chunk_x * CHUNK - MARGIN, chunk_z * CHUNK - MARGIN
     own = salted(seed, 50)
     for i in range(CELLS):
@@ -104,7 +110,7 @@ def plant_trees(
             x, z, y = west + dx, north + dz, int(surface[dx, dz])
             if y < SEA_LEVEL - 1 or y > HEIGHT - 14:
                 continue
-            biome = biome_at(seed, x, z, fixed)
+            biome = int(biomes[dx, dz])
             if chance >= TREES_A_CHUNK[biome] or ground(seed, x, z, biome, y) not in (GRASS, DIRT):
                 continue
             if (BASE[biome] > 0.7 and y > 104) or opening(seed, x, z):
