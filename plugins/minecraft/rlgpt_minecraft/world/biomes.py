@@ -93,12 +93,12 @@ def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
     """The biome of a column: ``fixed``, or, where that is -1, of a map of cells, rivers, shores and seas."""
     if fixed >= 0:
         return fixed
-    sea = flat_noise(salted(seed, 0), x / 230.0 + 0.5, z / 230.0 + 0.5)
+    warp = salted(seed, 1)
+    wx = x + 20.0 * flat_noise(warp, x / 38.0, z / 38.0)
+    wz = z + 20.0 * flat_noise(warp, x / 38.0 + 97.3, z / 38.0 + 41.9)
+    sea = flat_noise(salted(seed, 0), wx / 230.0 + 0.5, wz / 230.0 + 0.5) + 0.1 * flat_noise(warp, wx / 60.0, wz / 60.0)
     if sea < -0.5:
         return OCEAN
-    warp = salted(seed, 1)
-    wx = x + 14.0 * flat_noise(warp, x / 31.0, z / 31.0)
-    wz = z + 14.0 * flat_noise(warp, x / 31.0 + 97.3, z / 31.0 + 41.9)
     column, row = int(wx // CELL), int(wz // CELL)
     best, best_x, best_z = 1e18, column, row
     for cell_x in range(column - 1, column + 2):

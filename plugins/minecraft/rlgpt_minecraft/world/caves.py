@@ -16,7 +16,7 @@ from rlgpt_minecraft.world.blocks import AIR, BEDROCK, ID, LAVA, STONE, WATER
 from rlgpt_minecraft.world.constants import LAVA_LEVEL, SEA_LEVEL
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.noise import draw, flat_noise, salted, start
-from rlgpt_minecraft.world.rng import at
+from rlgpt_minecraft.world.rng import at, mix
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
 from rlgpt_minecraft.world.terrain import MARGIN
 
@@ -25,7 +25,7 @@ LENGTH = 60
 RADIUS = 4.0
 AROUND = 4
 """Chunks away at which a tunnel may begin and still reach: ``(AROUND + 1) * CHUNK - CHUNK >= LENGTH + RADIUS``."""
-SYSTEMS = 0.2
+SYSTEMS = 0.3
 """Share of chunks where tunnels begin."""
 ROOF = 4
 """Layers of ground left over a tunnel, but for the places where caves open."""
@@ -42,8 +42,8 @@ def opening(seed: np.uint64, x: int, z: int) -> bool:
 def pool(seed: np.uint64, chunk_x: int, chunk_z: int) -> tuple[int, int, int, int]:
     """Where a chunk may have a pool: column in it, radius (0: none) and what it is full of. Trees keep away from it."""
     chance = at(seed, 22, chunk_x, chunk_z)
-    fluid = WATER if chance < 0.12 else LAVA
-    radius = 0 if chance > 0.13 else 3 + int(2.0 * at(seed, 23, chunk_x, chunk_z))
+    fluid = WATER if chance < 0.05 else LAVA
+    radius = 0 if chance > 0.054 else 3 + int(2.0 * at(seed, 23, chunk_x, chunk_z))
     return 6 + int(4.0 * at(seed, 24, chunk_x, chunk_z)), 6 + int(4.0 * at(seed, 25, chunk_x, chunk_z)), radius, fluid
 
 
@@ -142,7 +142,10 @@ def carve(
                     _ball(chunk, ceiling, x, y, z, wide, wide * 0.6)
                 branches = 1 + int(2.0 * draw(stream) * draw(stream) * 1.6)
                 for _ in range(branches):
+                    before = stream[0]
                     _tunnel(stream, chunk, ceiling, x, y, z)
+                    # the next is the same whether this one was followed or lay too far away
+                    stream[0] = mix(before)
 
 
 @jit
