@@ -80,7 +80,9 @@ class TrainerSuite:
     def test_the_budget_is_in_primitive_steps_and_all_are_counted(
         self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path
     ) -> None:
-        _, _, record, _ = trained
+        _, folder, record, _ = trained
+        assert self.make().spent(folder) == record.primitive_steps
+        assert self.make().spent(tmp_path) == 0
         longest = SETTINGS.envs * SETTINGS.rollout * 6
         assert self.budget <= record.primitive_steps <= self.budget + longest
         spec = grid_spec(tmp_path / "count", WANDER, base_actions=("use",))
@@ -110,6 +112,7 @@ class TrainerSuite:
         assert process.exitcode == -signal.SIGKILL
         spent = counted(counter)
         assert 0 < spent < 3000
+        assert self.make().spent(folder) >= spent - SETTINGS.envs, "only a step in flight may be uncounted"
         points: list[CurvePoint] = []
         record = self.make().train(
             spec,
