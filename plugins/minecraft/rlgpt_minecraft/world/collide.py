@@ -2,8 +2,8 @@
 
 A body is a box ``2 half`` wide and ``tall`` high over the middle of its feet; blocks are boxes too (``blocks.TOP``,
 ``blocks.HALF``). As in the game, a block that a body already overlaps does not hold it, so whoever was put into one can
-leave it. What holds is kept ``GAP`` away sideways and above, so that rounding never brings a body into a block; downwards
-a body comes to rest on the top exactly.
+leave it. What holds is kept ``GAP`` away sideways and above, so that rounding never brings a body into a block;
+downwards a body comes to rest on the top exactly.
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ def block_at(blocks: Blocks, x: int, y: int, z: int) -> int:
 @jit
 def overlaps(blocks: Blocks, x: float, y: float, z: float, half: float, tall: float) -> bool:
     """Whether a body shares more than a surface with a block."""
-    for cx in range(int(math.floor(x - half)), int(math.ceil(x + half))):
-        for cz in range(int(math.floor(z - half)), int(math.ceil(z + half))):
+    for cx in range(math.floor(x - half), math.ceil(x + half)):
+        for cz in range(math.floor(z - half), math.ceil(z + half)):
             # A fence reaches half a block into the cell above it.
-            for cy in range(int(math.floor(y)) - 1, int(math.ceil(y + tall))):
+            for cy in range(math.floor(y) - 1, math.ceil(y + tall)):
                 block = block_at(blocks, cx, cy, cz)
                 top, wide = TOP[block], HALF[block]
-                if top > 0 and cy + top > y and cy < y + tall:
-                    if abs(x - (cx + 0.5)) < half + wide and abs(z - (cz + 0.5)) < half + wide:
-                        return True
+                if top <= 0 or cy + top <= y or cy >= y + tall:
+                    continue
+                if abs(x - (cx + 0.5)) < half + wide and abs(z - (cz + 0.5)) < half + wide:
+                    return True
     return False
 
 
@@ -63,9 +64,9 @@ def limit(
     z0 = low[2] + (move if axis == 2 and move < 0 else 0.0)
     z1 = high[2] + (move if axis == 2 and move > 0 else 0.0)
     one, other = (axis + 1) % 3, (axis + 2) % 3
-    for cx in range(int(math.floor(x0 - GAP)), int(math.ceil(x1 + GAP))):
-        for cz in range(int(math.floor(z0 - GAP)), int(math.ceil(z1 + GAP))):
-            for cy in range(int(math.floor(y0)) - 1, int(math.ceil(y1 + GAP))):
+    for cx in range(math.floor(x0 - GAP), math.ceil(x1 + GAP)):
+        for cz in range(math.floor(z0 - GAP), math.ceil(z1 + GAP)):
+            for cy in range(math.floor(y0) - 1, math.ceil(y1 + GAP)):
                 block = block_at(blocks, cx, cy, cz)
                 top, wide = TOP[block], HALF[block]
                 if top <= 0:

@@ -112,7 +112,7 @@ def dig(world: World) -> bool:
     p = world.player[0]
     x, y, z = eyes(world)
     dx, dy, dz = look(p.yaw, p.pitch)
-    block, _, bx, by, bz, face = trace(world, x, y, z, dx, dy, dz, BLOCK_REACH, False)
+    block, _, bx, by, bz, _ = trace(world, x, y, z, dx, dy, dz, BLOCK_REACH, False)
     if block == AIR:
         stop_digging(world)
         return False

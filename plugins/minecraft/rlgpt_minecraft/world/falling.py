@@ -1,7 +1,7 @@
 """Sand and gravel: they fall block by block while there is nothing, fire or a fluid under them.
 
-In the game a falling block is an entity; here it stays one of the world's blocks, every ``blocks.DELAY`` ticks one lower.
-It never comes down into the player or a mob: it waits on them.
+In the game a falling block is an entity; here it stays one of the world's blocks, every ``blocks.DELAY`` ticks one
+lower. It never comes down into the player or a mob: it waits on them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WAIT = 5
 def update_falling(world: World, x: int, y: int, z: int) -> None:
     """Let the sand or gravel of a cell fall by a block where it can."""
     under = block_at(world.blocks, x, y - 1, z)
-    if not (under == AIR or under == FIRE or LIQUID[under]):
+    if not (under in (AIR, FIRE) or LIQUID[under]):
         return
     block = int(world.blocks[x, y, z])
     if occupied(world, x, y - 1, z, block):

@@ -83,7 +83,7 @@ def _loot(world: World, x: int, y: int, z: int, block: int, tool: int) -> None:
 
 @jit
 def break_block(world: World, x: int, y: int, z: int, tool: int, harvested: bool) -> None:
-    """Take a block away, and its other half; let fall what it holds where it was ``harvested`` (with the item ``tool``).
+    """Take a block away, and its other half; let fall what it holds where it was ``harvested``, with the item ``tool``.
 
     Ice above something leaves water (minecraft.wiki, Ice).
     """

@@ -170,9 +170,9 @@ def _jump(world: World) -> None:
 @jit
 def _free(world: World, x: float, y: float, z: float) -> bool:
     """Whether a body there would touch neither block nor fluid."""
-    for cx in range(int(math.floor(x - HALF)), int(math.ceil(x + HALF))):
-        for cz in range(int(math.floor(z - HALF)), int(math.ceil(z + HALF))):
-            for cy in range(int(math.floor(y)), int(math.ceil(y + PLAYER_HEIGHT))):
+    for cx in range(math.floor(x - HALF), math.ceil(x + HALF)):
+        for cz in range(math.floor(z - HALF), math.ceil(z + HALF)):
+            for cy in range(math.floor(y), math.ceil(y + PLAYER_HEIGHT)):
                 if LIQUID[block_at(world.blocks, cx, cy, cz)]:
                     return False
     return not overlaps(world.blocks, x, y, z, HALF, PLAYER_HEIGHT)
@@ -199,7 +199,7 @@ def _walk(world: World, strafe: float, forward: float, marks: int) -> None:
     p = world.player[0]
     drag = GROUND_DRAG
     if p.on_ground:
-        below = block_at(world.blocks, int(math.floor(p.x)), int(math.floor(p.y - 1.0)), int(math.floor(p.z)))
+        below = block_at(world.blocks, math.floor(p.x), math.floor(p.y - 1.0), math.floor(p.z))
         drag *= SLIPPERINESS[below]
         pace = WALK_ACCELERATION * (SPRINT_FACTOR if p.sprinting else 1.0)
         _accelerate(world, strafe, forward, pace * GROUND_FACTOR / (drag * drag * drag))
@@ -241,7 +241,7 @@ def step_player(world: World, action: NDArray[np.void]) -> int:
     _sprint(world, forward, a.sprint)
     if p.in_water:
         p.fall = 0.0
-        fx, fy, fz = current(world, int(math.floor(p.x)), int(math.floor(p.y)), int(math.floor(p.z)))
+        fx, fy, fz = current(world, math.floor(p.x), math.floor(p.y), math.floor(p.z))
         p.vx += fx * CURRENT
         p.vy += fy * CURRENT
         p.vz += fz * CURRENT

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rlgpt_minecraft.world.blocks import BLOCKS, FIRE, FULL, ID, LAVA, WATER
+from rlgpt_minecraft.world.blocks import BLOCKS, FULL, ID, LAVA, WATER
 from rlgpt_minecraft.world.collide import block_at
 from rlgpt_minecraft.world.constants import EYE_HEIGHT, PLAYER_HEIGHT, PLAYER_WIDTH, SNEAKING_EYE_HEIGHT
 from rlgpt_minecraft.world.jit import jit
@@ -38,11 +38,11 @@ def touched(world: World) -> int:
     p = world.player[0]
     x, y, z = p.x, p.y, p.z
     found = 0
-    for cx in range(int(math.floor(x - HALF + SKIN)), int(math.floor(x + HALF - SKIN)) + 1):
-        for cz in range(int(math.floor(z - HALF + SKIN)), int(math.floor(z + HALF - SKIN)) + 1):
-            for cy in range(int(math.floor(y + SKIN)), int(math.floor(y + PLAYER_HEIGHT - SKIN)) + 1):
+    for cx in range(math.floor(x - HALF + SKIN), math.floor(x + HALF - SKIN) + 1):
+        for cz in range(math.floor(z - HALF + SKIN), math.floor(z + HALF - SKIN) + 1):
+            for cy in range(math.floor(y + SKIN), math.floor(y + PLAYER_HEIGHT - SKIN) + 1):
                 mark = _MARK[block_at(world.blocks, cx, cy, cz)]
-                if mark == IN_WATER or mark == IN_LAVA:
+                if mark in (IN_WATER, IN_LAVA):
                     if cy > y + PLAYER_HEIGHT - WAIST - SKIN or cy + 1 <= y + WAIST + SKIN:
                         continue
                     if mark == IN_LAVA and abs(x - cx - 0.5) >= 0.5 + HALF - LAVA_SIDE:
@@ -57,7 +57,7 @@ def touched(world: World) -> int:
 def climbs(world: World) -> bool:
     """Whether there is a ladder or a vine where the feet are."""
     p = world.player[0]
-    x, y, z = int(math.floor(p.x)), int(math.floor(p.y)), int(math.floor(p.z))
+    x, y, z = math.floor(p.x), math.floor(p.y), math.floor(p.z)
     return bool(_CLIMBED[block_at(world.blocks, x, y, z)])
 
 
@@ -72,10 +72,10 @@ def head_in(world: World, fluid: int) -> bool:
     """Whether the eyes are under the surface of ``fluid``."""
     p = world.player[0]
     eyes = p.y + (SNEAKING_EYE_HEIGHT if p.sneaking else EYE_HEIGHT)
-    x, y, z = int(math.floor(p.x)), int(math.floor(eyes)), int(math.floor(p.z))
+    x, y, z = math.floor(p.x), math.floor(eyes), math.floor(p.z)
     if block_at(world.blocks, x, y, z) != fluid:
         return False
-    return eyes < y + surface(int(world.level[x, y, z])) + 1.0 / 9.0
+    return bool(eyes < y + surface(int(world.level[x, y, z])) + 1.0 / 9.0)
 
 
 @jit
@@ -84,9 +84,9 @@ def buried(world: World) -> bool:
     p = world.player[0]
     eyes = p.y + (SNEAKING_EYE_HEIGHT if p.sneaking else EYE_HEIGHT)
     for i in range(8):
-        x = int(math.floor(p.x + (HEAD if i & 1 else -HEAD)))
-        y = int(math.floor(eyes + (0.05 if i & 2 else -0.05)))
-        z = int(math.floor(p.z + (HEAD if i & 4 else -HEAD)))
+        x = math.floor(p.x + (HEAD if i & 1 else -HEAD))
+        y = math.floor(eyes + (0.05 if i & 2 else -0.05))
+        z = math.floor(p.z + (HEAD if i & 4 else -HEAD))
         if FULL[block_at(world.blocks, x, y, z)]:
             return True
     return False

@@ -1,7 +1,7 @@
 """Blocks that look around themselves after something changed beside them, in their turn and so many a tick.
 
-The queue is a ring; what is not due yet goes to its end. What had no room in it (``clock.overflow``) is found again: slice
-by slice everything around the player that would move is queued anew.
+The queue is a ring; what is not due yet goes to its end. What had no room in it (``clock.overflow``) is found again:
+column by column everything around the player that would move is queued anew.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def _sweep(world: World) -> None:
     """Search one column for what was forgotten."""
     clock, p = world.clock[0], world.player[0]
     clock.sweep -= 1
-    x = int(math.floor(p.x)) - SWEPT // 2 + clock.sweep % SWEPT
-    z = int(math.floor(p.z)) - SWEPT // 2 + clock.sweep // SWEPT
+    x = math.floor(p.x) - SWEPT // 2 + clock.sweep % SWEPT
+    z = math.floor(p.z) - SWEPT // 2 + clock.sweep // SWEPT
     if not (0 <= x < SIZE and 0 <= z < SIZE) or not world.made[x // CHUNK, z // CHUNK]:
         return
     for y in range(HEIGHT):
