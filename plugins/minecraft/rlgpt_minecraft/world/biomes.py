@@ -57,9 +57,12 @@ COLD, MILD, HOT = (
 """What a cell of the map may be in each climate, in proportion."""
 CELL: Final = 104
 """Columns between the middles of neighbouring cells of the map."""
-OCEAN, BEACH, RIVER, FROZEN_RIVER, STONE_BEACH = (
-    ID[name] for name in ("ocean", "beach", "river", "frozen_river", "stone_beach")
+OCEAN, BEACH, RIVER, FROZEN_RIVER, STONE_BEACH, PLAINS = (
+    ID[name] for name in ("ocean", "beach", "river", "frozen_river", "stone_beach", "plains")
 )
+RIVER_BED, BANK = 0.035, 0.09
+"""How far from 0 the noise is that rivers follow: within a river's biome, and where the land of a world that is all
+river rises."""
 FREEZES: Final = 0.15
 """Below this temperature water freezes and rain is snow (Minecraft wiki: Biome)."""
 
@@ -89,6 +92,12 @@ def _cell_biome(seed: np.uint64, cell_x: int, cell_z: int) -> int:
 
 
 @part
+def _bend(seed: np.uint64, x: float, z: float) -> float:
+    """Rivers run where this is 0."""
+    return flat_noise(salted(seed, 2), x / 170.0 + 0.5, z / 170.0 + 0.5)
+
+
+@part
 def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
     """The biome of a column: ``fixed``, or, where that is -1, of a map of cells, rivers, shores and seas."""
     if fixed >= 0:
@@ -110,14 +119,20 @@ def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
     biome = _cell_biome(seed, best_x, best_z)
     if sea < -0.44:
         return STONE_BEACH if BASE[biome] > 0.8 else BEACH
-    if abs(flat_noise(salted(seed, 2), wx / 170.0 + 0.5, wz / 170.0 + 0.5)) < 0.035:
+    if abs(_bend(seed, wx, wz)) < RIVER_BED:
         return FROZEN_RIVER if TEMPERATURE[biome] < FREEZES else RIVER
     return biome
 
 
 @jit
-def chart(seed: np.uint64, fixed: int, west: int, north: int, apart: int, biomes: NDArray[np.uint8]) -> None:
-    """The biomes of columns ``apart`` from one another, from a north-west corner on, into a square (x, z)."""
+def chart(seed: np.uint64, fixed: int, west: int, north: int, apart: int, lie: bool, biomes: NDArray[np.uint8]) -> None:
+    """The biomes of columns ``apart`` from one another, from a north-west corner on, into a square (x, z).
+
+    :param lie: the biomes by which the land lies high or low. A world that is all river has banks, to stand on.
+    """
     for i in range(biomes.shape[0]):
         for k in range(biomes.shape[1]):
-            biomes[i, k] = biome_at(seed, west + apart * i, north + apart * k, fixed)
+            x, z = west + apart * i, north + apart * k
+            biomes[i, k] = biome_at(seed, x, z, fixed)
+            if lie and (fixed in (RIVER, FROZEN_RIVER)) and abs(_bend(seed, x, z)) > BANK:
+                biomes[i, k] = PLAINS

@@ -59,8 +59,8 @@ def land(seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, room: Room) ->
     chunk, biome, surface, stream = room.chunk, room.biome, room.surface, room.stream
     west, north = chunk_x * CHUNK, chunk_z * CHUNK
     chunk[...] = AIR
-    chart(seed, fixed, west - MARGIN, north - MARGIN, 1, biome)
-    chart(seed, fixed, west - MARGIN - 4 * REACH, north - MARGIN - 4 * REACH, 4, room.charted)
+    chart(seed, fixed, west - MARGIN, north - MARGIN, 1, False, biome)
+    chart(seed, fixed, west - MARGIN - 4 * REACH, north - MARGIN - 4 * REACH, 4, True, room.charted)
     lattice(seed, west - MARGIN, north - MARGIN, room.charted, room.density)
     shape(room.density, room.column, chunk, surface)
     cover(seed, west, north, chunk, biome)

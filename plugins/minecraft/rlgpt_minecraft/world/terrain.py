@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.biomes import BASE, FILLER, TEMPERATURE, TOP, VARIATION
+from rlgpt_minecraft.world.biomes import BASE, FILLER, FLORA, FLORAS, TEMPERATURE, TOP, VARIATION
 from rlgpt_minecraft.world.blocks import AIR, BEDROCK, DIRT, GRASS, GRAVEL, ID, SAND, STONE, WATER
 from rlgpt_minecraft.world.constants import SEA_LEVEL
 from rlgpt_minecraft.world.jit import jit, part
@@ -19,6 +19,7 @@ from rlgpt_minecraft.world.noise import flat_noise, noise, salted
 from rlgpt_minecraft.world.rng import at
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
 
+SWAMP = FLORAS.index("swamp")
 MARGIN = 4
 """Columns around a chunk whose surface is known too: trees that stand there reach into it."""
 WIDE = CHUNK + 2 * MARGIN
@@ -106,8 +107,8 @@ def ground(seed: np.uint64, x: int, z: int, biome: int, surface: int) -> int:
     """What the highest layer of a column is made of."""
     top = int(TOP[biome])
     if surface < SEA_LEVEL and top in (GRASS, GRAVEL):
-        patch = flat_noise(salted(seed, 12), x / 13.0, z / 13.0)
-        if surface < SEA_LEVEL - 1 and patch < -0.42:
+        patch = flat_noise(salted(seed, 12), x / 13.0, z / 13.0) - (0.45 if FLORA[biome] == SWAMP else 0.0)
+        if surface < SEA_LEVEL - 1 and -0.6 < patch < -0.42:
             return CLAY
         if patch > 0.36:
             return GRAVEL
