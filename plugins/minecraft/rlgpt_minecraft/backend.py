@@ -189,13 +189,15 @@ def _backend(
     if port:
         check_server(port)
     size = mission.image_size or (RENDERED if render_mode else UNSEEN)
+    shown = {"rgb": mission.image_size, "voxels": mission.voxels, "rays": mission.rays}
+    hidden: list[Plain] = [key for key, wanted in shown.items() if not wanted]
     arguments: dict[str, Plain] = {
         "task_id": task_id,
         "options": {**options, "image_size": list(size)},
         "mobs": list(mobs),
         "spread": spread,
         "port": port,
-        "picture": mission.image_size is not None,
+        "hidden": hidden,
     }
     box = mission.voxels
     seen = observation_space(mission.image_size, None if box is None else box.shape, len(mission.rays))

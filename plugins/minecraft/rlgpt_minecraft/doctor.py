@@ -82,7 +82,8 @@ def display() -> Check:
 def server() -> Check:
     """A Malmo server that runs already spares Java and display."""
     named = os.environ.get(MALMO_PORT, str(DEFAULT_PORT))
-    advice = f"Optional: task_settings.port=PORT plays on a running server; {MALMO_PORT} tells this check where (now {named})."
+    told = f"{MALMO_PORT} tells this check where (now {named})."
+    advice = f"Optional: task_settings.port=PORT plays on a running server; {told}"
     if not named.isdecimal() or not 0 < int(named) < 65_536:
         return Check("Malmo server", False, f"{MALMO_PORT}={named} is no port", advice)
     try:

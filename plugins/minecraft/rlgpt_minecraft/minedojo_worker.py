@@ -30,7 +30,8 @@ class MineDojo:
     :param options: keyword arguments of ``minedojo.make``; ``initial_inventory`` is a list of dictionaries.
     :param mobs: summoned after each reset, evenly in a square of ``spread`` blocks around the player.
     :param port: of a Malmo server that runs already; 0: MineDojo starts the game.
-    :param picture: whether ``rgb`` is part of the observation; it can be rendered anyway.
+    :param hidden: what MineDojo shows unasked and is left out of the observation: ``rgb``, which can be rendered
+        anyway, and the ``voxels`` of some tasks.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -42,7 +43,7 @@ class MineDojo:
         mobs: Sequence[str] = (),
         spread: float = 0.0,
         port: int = 0,
-        picture: bool = True,
+        hidden: Sequence[str] = (),
     ) -> None:
         known = dict(options)
         if "initial_inventory" in known:
@@ -56,10 +57,8 @@ class MineDojo:
             if "_strict_check" in vars(layer):
                 layer._strict_check = False
         self.mobs, self.spread = list(mobs), spread
-        spaces = dict(self.env.observation_space.spaces)
-        if not picture:
-            del spaces["rgb"]
-        self.observation_space = type(self.env.observation_space)(spaces)
+        shown = {key: space for key, space in self.env.observation_space.spaces.items() if key not in hidden}
+        self.observation_space = type(self.env.observation_space)(shown)
         self.action_space = self.env.action_space
         self.rng = np.random.default_rng()
         self.frame: Any = None

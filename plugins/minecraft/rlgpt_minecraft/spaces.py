@@ -6,7 +6,7 @@ Source: MineDojo 0.1, ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np

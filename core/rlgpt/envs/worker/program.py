@@ -97,7 +97,7 @@ def serve(connection: socket.socket, memory: int, ending: threading.Event) -> No
 
 def failure(fault: BaseException) -> Message:
     """What is answered instead."""
-    trace = "".join(traceback.format_exception(type(fault), fault, fault.__traceback__, limit=-12))
+    trace = "".join(traceback.format_exception(type(fault), fault, fault.__traceback__, limit=-6))
     return {"error": {"kind": type(fault).__name__, "text": str(fault)[:4000], "trace": trace[-8000:]}}
 
 

@@ -1,0 +1,171 @@
+"""``backend=minedojo``: the real package in its own interpreter, on our game, behind the plugin's spaces."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from rlgpt.errors import WorkerError
+from rlgpt.testing.stage import Stage
+from rlgpt_minecraft.backend import MineDojoBackend, make_minedojo, make_task
+from rlgpt_minecraft.env import MineDojoEnv
+from rlgpt_minecraft.interpreter import HINT, minedojo_python
+from rlgpt_minecraft.mission import Box, Mission, Stack
+from rlgpt_minecraft.plugin import MinecraftPlugin
+
+from .conftest import REQUIRED
+from .malmo_stub import MalmoStub
+
+MISSION = Mission(
+    inventory=(Stack(slot=0, name="bucket"), Stack(slot=3, name="log", quantity=9), Stack(slot=5, name="dirt")),
+    time=6000,
+    biome="plains",
+    weather="clear",
+    image_size=(24, 32),
+    voxels=Box(xmin=-2, xmax=3),
+    rays=((0.0, 0.0, 10.0), (0.3, 0.1, 20.0)),
+)
+
+
+@pytest.fixture
+def server() -> Iterator[MalmoStub]:
+    if minedojo_python() is None:
+        message = f"MineDojo's interpreter is not there: {HINT}"
+        if os.environ.get(REQUIRED) == "1" or os.environ.get("CI") in ("1", "true"):
+            pytest.fail(message)
+        pytest.skip(message)
+    stub = MalmoStub()
+    yield stub
+    stub.close()
+
+
+def leaves(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(node, dict):
+        for key in sorted(node):
+            yield from leaves(node[key], f"{path}/{key}")
+    else:
+        yield path, node
+
+
+def differences(first: Any, second: Any) -> list[str]:
+    """Paths of the leaves that are not the same to the last bit; text may be held in any width."""
+    found = []
+    for (path, a), (other, b) in zip(leaves(first), leaves(second), strict=True):
+        kinds = (np.asarray(a).dtype.kind, np.asarray(b).dtype.kind)
+        same_dtype = kinds == ("U", "U") or np.asarray(a).dtype == np.asarray(b).dtype
+        if path != other or not same_dtype or np.shape(a) != np.shape(b) or not np.array_equal(a, b):
+            found.append(f"{path}: {a} {b}")
+    return found
+
+
+def test_the_embedded_world_and_minedojo_are_one_environment(server: MalmoStub) -> None:
+    """The same world, the same actions, the same observation, leaf by leaf."""
+    real, ours = make_minedojo(MISSION, port=server.port), MineDojoEnv(MISSION, strict=False)
+    assert isinstance(real, gymnasium.Env)
+    assert (real.observation_space, real.action_space) == (ours.observation_space, ours.action_space)
+    seen, info = real.reset(seed=5)
+    ours.reset(seed=0)
+    known, told = ours.load(server.sim.save())
+    assert real.observation_space.contains(seen)
+    assert not differences(seen, known)
+    assert set(told) <= set(info)
+    assert info["success"] is False
+    real.action_space.seed(3)
+    for step in range(80):
+        action = real.action_space.sample()
+        action[3:5] = 12 + (step % 3 - 1), 12 + step % 2
+        (seen, reward, *over, info), (known, _, *also, told) = real.step(action), ours.step(action)
+        assert not differences(seen, known), (step, action)
+        assert (reward, over) == (0.0, also)
+        assert info["inventory"] == told["inventory"]
+    real.close()
+
+
+@pytest.mark.slow
+def test_seeds_decide(server: MalmoStub) -> None:
+    env = make_minedojo(MISSION, mobs=("cow", "sheep"), spread=6.0, port=server.port)
+    first = [env.reset(seed=seed)[0] for seed in (1, 2, 1)]
+    assert not differences(first[0], first[2])
+    assert differences(first[0], first[1])
+    assert server.seeds[0] == server.seeds[2] != server.seeds[1]
+    env.reset()
+    assert server.seeds[3] not in server.seeds[:3]
+    assert int(server.sim.world.mobs["kind"].astype(bool).sum()) >= 2
+    env.close()
+
+
+@pytest.mark.slow
+def test_no_picture_where_none_is_asked_for(server: MalmoStub) -> None:
+    plain = MISSION.model_copy(update={"image_size": None})
+    env = make_minedojo(plain, port=server.port, render_mode="rgb_array")
+    seen, _ = env.reset(seed=1)
+    assert "rgb" not in seen
+    assert env.observation_space == MineDojoEnv(plain).observation_space
+    frame = env.render()
+    assert (frame.shape, frame.dtype) == ((160, 256, 3), np.uint8)
+    assert np.array_equal(frame, server.sim.rgb())
+    env.close()
+
+
+@pytest.mark.slow
+def test_a_crash_ends_the_episode_and_the_next_begins(server: MalmoStub, caplog: pytest.LogCaptureFixture) -> None:
+    env = make_minedojo(MISSION, port=server.port)
+    env.reset(seed=1)
+    os.kill(env.worker.pid, signal.SIGKILL)
+    *_, terminated, truncated, info = env.step(env.no_op())
+    assert (terminated, truncated) == (False, True)
+    assert "SIGKILL" in info["crash"]
+    assert "SIGKILL" in caplog.text
+    assert env.reset(seed=1)[1]["success"] is False
+    assert env.step(env.no_op())[2:4] == (False, False)
+    server.close()
+    *_, terminated, truncated, info = env.step(env.no_op())
+    assert (terminated, truncated) == (False, True)
+    assert "no longer answers" in info["crash"]
+    with pytest.raises(WorkerError, match="No Malmo"):
+        env.reset()
+    env.close()
+
+
+def test_minedojos_own_tasks_with_their_own_success(server: MalmoStub) -> None:
+    """A cow is summoned in front of the bucket."""
+    env: MineDojoBackend = make_task("harvest_milk_with_empty_bucket_and_cow", image_size=(16, 24), port=server.port)
+    seen, info = env.reset(seed=2)
+    assert seen["inventory"]["name"][0] == "bucket"
+    assert info["success"] is False
+    server.sim.chat("/kill @e[type=cow]")
+    server.sim.chat("/summon cow ~ ~ ~1.5")
+    down, use = env.no_op(), env.no_op()
+    down[3] += 2
+    use[5] = 1
+    env.step(down)
+    for _ in range(20):
+        _, reward, terminated, _, info = env.step(use)
+        if terminated:
+            break
+    assert (reward, terminated, info["success"]) == (1.0, True, True)
+    env.close()
+
+
+def test_a_task_plays_on_either(server: MalmoStub) -> None:
+    """The plugin's tasks and primitives do not know which backend a setting chose."""
+    plugin = MinecraftPlugin()
+    task = plugin.tasks()["minecraft/harvest_milk"]
+    walk = next(p for p in plugin.primitives(task) if p.name == "walk")
+    known = {p.name: p.default for p in walk.parameters}
+    spaces = []
+    for chosen in ({"backend": "minedojo", "port": server.port}, {"backend": "embedded"}):
+        settings = {**task.settings, **chosen}
+        with Stage(plugin, task.model_copy(update={"settings": settings}), seed=3) as stage:
+            assert isinstance(stage.env.unwrapped.base, MineDojoBackend) == ("port" in chosen)  # type: ignore[attr-defined]
+            spaces.append((stage.env.observation_space, stage.env.action_space))
+            call = stage.call(walk, known)
+            assert call.outcome
+            assert call.actions
+            assert set(plugin.view(stage.context)) == {key.name for key in plugin.view_keys(task)}
+    assert spaces[0] == spaces[1]

@@ -1,0 +1,135 @@
+"""What doctor looks at, each of it there, missing and wrong."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+from rlgpt.errors import ConfigError
+from rlgpt_minecraft import doctor
+from rlgpt_minecraft.backend import check_server, make_minedojo, make_task, mission_options
+from rlgpt_minecraft.interpreter import VARIABLE
+from rlgpt_minecraft.mission import Box, Mission, Placement, Stack
+from rlgpt_minecraft.plugin import MinecraftPlugin
+
+
+def program(folder: Path, name: str, said: str, status: int = 0) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\nprintf '%s\\n' '{said}' >&2\nexit {status}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("said", "ok", "told"),
+    [
+        ('openjdk version "1.8.0_412"', True, "1.8.0_412"),
+        ('openjdk version "17.0.15" 2025-04-15', False, "17.0.15"),
+        ("no virtual machine", False, "of unknown version"),
+    ],
+)
+def test_java_must_be_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, ok: bool, told: str) -> None:
+    found = program(tmp_path, "bin/java", said)
+    for home in (str(tmp_path), None):
+        monkeypatch.setenv("PATH", "/nowhere" if home else f"{found.parent}:/bin:/usr/bin")
+        monkeypatch.setenv("JAVA_HOME", home) if home else monkeypatch.delenv("JAVA_HOME")
+        check = doctor.java()
+        assert (check.ok, check.detail) == (ok, f"{told}, {found}")
+        assert "JDK 8" in check.advice
+
+
+def test_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert doctor.java().detail == "no java in PATH"
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    assert doctor.java().detail == "no java in JAVA_HOME=/nowhere"
+    assert not doctor.java().ok
+
+
+def test_a_display_or_a_virtual_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", ":3")
+    assert (doctor.display().ok, doctor.display().detail) == (True, "DISPLAY=:3")
+    monkeypatch.delenv("DISPLAY")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not doctor.display().ok
+    assert "xvfb" in doctor.display().advice
+    found = program(tmp_path, "xvfb-run", "")
+    assert (doctor.display().ok, doctor.display().detail) == (True, f"virtual, {found}")
+
+
+def test_the_package_in_its_own_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none"))
+    check = doctor.minedojo()
+    assert (check.ok, check.detail) == (False, "no interpreter that has it")
+    assert "make minedojo" in check.advice
+    for said, status, ok, told in (("0.1", 0, True, "0.1, "), ("0.2", 0, False, "0.2, "), ("x", 1, False, "has no")):
+        python = program(tmp_path, "python", said, status)
+        monkeypatch.setenv(VARIABLE, str(python))
+        check = doctor.minedojo()
+        assert check.ok == ok
+        assert told in check.detail
+        assert "make minedojo" in check.advice
+
+
+def test_a_server_is_looked_for_where_the_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        monkeypatch.setenv(doctor.MALMO_PORT, str(port))
+        assert doctor.server().ok
+        check_server(port)
+    assert not doctor.server().ok
+    assert f"none on port {port}" in doctor.server().detail
+    assert "task_settings.port" in doctor.server().advice
+    with pytest.raises(ConfigError, match=f"no Malmo server answers on localhost:{port}"):
+        check_server(port)
+    for wrong in ("0", "x", "65536"):
+        monkeypatch.setenv(doctor.MALMO_PORT, wrong)
+        assert "is no port" in doctor.server().detail
+
+
+def test_compiled_code_needs_a_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor.numba().ok
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "new"))
+    assert doctor.numba().detail.endswith(str(tmp_path / "new"))
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
+    assert not doctor.numba().ok
+    assert "NUMBA_CACHE_DIR" in doctor.numba().advice
+
+
+def test_the_plugin_tells_all_of_them() -> None:
+    names = {check.name for check in MinecraftPlugin().doctor()}
+    assert names == {"numba cache", "minedojo package", "Java 8", "display", "Malmo server"}
+
+
+def test_without_minedojo_the_backend_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "/nowhere/python")
+    for make in (lambda: make_minedojo(Mission()), lambda: make_task("harvest_1_log")):
+        with pytest.raises(ConfigError, match=r"backend=minedojo needs MineDojo.*make minedojo"):
+            make()
+
+
+def test_a_mission_as_minedojos_options() -> None:
+    mission = Mission(
+        inventory=(Stack(slot=0, name="bucket"),),
+        start=Placement(x=1.0, y=70.0, z=2.0, yaw=90.0),
+        time=6000,
+        biome="plains",
+        seed=7,
+        voxels=Box(xmin=-4),
+        rays=((0.0, 0.5, 10.0),),
+    )
+    options = mission_options(mission)
+    assert options["initial_inventory"] == [{"slot": 0, "name": "bucket", "quantity": 1, "variant": 0}]
+    assert options["start_position"] == {"x": 1.0, "y": 70.0, "z": 2.0, "yaw": 90.0, "pitch": 0.0}
+    assert (options["generate_world_type"], options["specified_biome"]) == ("specified_biome", "plains")
+    assert (options["start_time"], options["world_seed"]) == (6000, "7")
+    assert options["use_voxel"] is True
+    assert options["voxel_size"] == {"xmin": -4, "ymin": -1, "zmin": -1, "xmax": 1, "ymax": 1, "zmax": 1}
+    assert options["lidar_rays"] == [[0.0, 0.5, 10.0]]
+    bare = mission_options(Mission())
+    assert (bare["generate_world_type"], bare["world_seed"]) == ("default", "")
+    assert not {"specified_biome", "start_position", "use_voxel", "use_lidar"} & set(bare)
