@@ -36,6 +36,13 @@ def _told(sign: str, change: Counts, which: NDArray[np.intp], room: int, crafted
     }
 
 
+_NOTHING = np.zeros(len(ITEM_NAMES))
+_CALM = {
+    **_told("inc", _NOTHING, np.zeros(0, np.intp), INCREASED, False),
+    **_told("dec", _NOTHING, np.zeros(0, np.intp), DECREASED, False),
+}
+
+
 def delta(before: Counts, after: Counts, craft: int | None, allowed: bool) -> dict[str, Any]:
     """The change from one observation's inventory to the next.
 
@@ -43,6 +50,8 @@ def delta(before: Counts, after: Counts, craft: int | None, allowed: bool) -> di
     ``allowed`` that, and the product is the gain told; a loss where, besides, every ingredient is among those told.
     """
     change = after - before
+    if not change.any():
+        return {name: part.copy() for name, part in _CALM.items()}
     up = np.flatnonzero(change > 0)[:INCREASED]
     down = np.flatnonzero(change < 0)[:DECREASED]
     made = craft is not None and allowed and _PRODUCT[craft] in up

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from rlgpt_minecraft.mission import Mission
 from rlgpt_minecraft.world.lidar import lidar
+from rlgpt_minecraft.world.render import Camera
 from rlgpt_minecraft.world.state import World
 from rlgpt_minecraft.world.voxels import voxels
 
@@ -36,4 +38,9 @@ class Sights:
 
     def picture(self, world: World) -> NDArray[np.uint8]:
         """What the player sees: uint8 ``(height, width, 3)``."""
-        return np.zeros((*self.size, 3), np.uint8)
+        return self._camera.picture(world)
+
+    @cached_property
+    def _camera(self) -> Camera:
+        """Made when first wanted: its textures take a while to paint."""
+        return Camera(*self.size)
