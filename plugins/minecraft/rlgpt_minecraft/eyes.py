@@ -165,6 +165,12 @@ class Seen:
         spaced = item.replace("_", " ")
         return names.index(spaced) if spaced in names else None
 
+    def place(self, sight: Sight) -> Array:
+        """Where something that is seen is in the world, by its distance: x, y, z in m."""
+        a, b = math.radians(self.yaw + sight.bearing), math.radians(sight.elevation)
+        way = np.array([-math.sin(a) * math.cos(b), math.sin(b), math.cos(a) * math.cos(b)])
+        return self.position + np.array([0.0, EYE_HEIGHT, 0.0]) + sight.distance * way
+
     @property
     def hand(self) -> str:
         """The item in the main hand, with underscores; "air" for none."""
@@ -174,10 +180,6 @@ class Seen:
     def look_elevation(self) -> float:
         """Of the look, upwards; the game counts downwards."""
         return 0.0 - self.pitch
-
-    def heading(self) -> tuple[float, float]:
-        """Unit vector of the look's heading: x east, z south."""
-        return -math.sin(math.radians(self.yaw)), math.cos(math.radians(self.yaw))
 
 
 class Eyes:

@@ -43,7 +43,7 @@ class Ground:
         self._solid: list[list[list[bool]]] = voxels["blocks_movement"].tolist()
         self._position, self._yaw = position.tolist(), yaw
         self._cell = [math.floor(x) for x in self._position]
-        self._ways: dict[float, tuple[int, int]] = {}
+        self._ways: dict[tuple[float, float], tuple[int, int]] = {}
 
     def blocks(self, name: str) -> NDArray[np.int64]:
         """World coordinates of the blocks of a name: int64 ``(n, 3)``."""
@@ -58,13 +58,13 @@ class Ground:
         """MineDojo's name of a block of the box, counted from that of the feet."""
         return self._names[dx - _XLOW][dy - _YLOW][dz - _ZLOW]
 
-    def ahead(self, degrees: float = 0.0) -> tuple[int, int]:
-        """The column ``STEP`` away, ``degrees`` to the right of the heading: x and z from the feet's."""
-        if degrees not in self._ways:
+    def ahead(self, degrees: float = 0.0, metres: float = STEP) -> tuple[int, int]:
+        """The column so far away (at most 1.5 m), ``degrees`` to the right of the heading: x and z from the feet's."""
+        if (way := (degrees, metres)) not in self._ways:
             turn = math.radians(self._yaw + degrees)
-            x, z = self._position[0] - STEP * math.sin(turn), self._position[2] + STEP * math.cos(turn)
-            self._ways[degrees] = math.floor(x) - self._cell[0], math.floor(z) - self._cell[2]
-        return self._ways[degrees]
+            x, z = self._position[0] - metres * math.sin(turn), self._position[2] + metres * math.cos(turn)
+            self._ways[way] = math.floor(x) - self._cell[0], math.floor(z) - self._cell[2]
+        return self._ways[way]
 
     def feet_blocked(self, degrees: float = 0.0) -> bool:
         dx, dz = self.ahead(degrees)
@@ -83,6 +83,11 @@ class Ground:
             and not self.solid(dx, 2, dz)
             and not self.solid(0, 2, 0)
         )
+
+    def wall(self, degrees: float, metres: float = STEP) -> bool:
+        """Something that a jump does not get over is so far away."""
+        dx, dz = self.ahead(degrees, metres)
+        return self.solid(dx, 1, dz) or (self.solid(dx, 0, dz) and self.solid(dx, 2, dz))
 
     def drop(self, degrees: float = 0.0) -> int:
         """Blocks down to the floor of the next column, 4 also where it is deeper; 0 where it rises."""

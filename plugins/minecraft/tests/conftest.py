@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from rlgpt.domain import Plain
 from rlgpt.plugin.base import Context
 from rlgpt.testing.stage import Stage
 from rlgpt_minecraft.eyes import Seen
 from rlgpt_minecraft.plugin import MinecraftPlugin
+
+IDLE = np.array([0, 0])
 
 
 class Player(Stage):
@@ -45,6 +49,17 @@ class Player(Stage):
         seen: Seen = self.context.model.read(self.context.observation)
         return seen
 
+    def type(self, *commands: str) -> None:
+        """Change the embedded world by its own commands, and look again: for tests alone."""
+        for command in commands:
+            self.env.unwrapped.base.unwrapped.sim.chat(command)  # type: ignore[attr-defined]
+        self.step(IDLE)
+
+    def feet(self) -> tuple[int, int, int]:
+        """The block that the feet are in."""
+        x, y, z = (math.floor(v) for v in self.seen.position)
+        return x, y, z
+
     @property
     def world(self) -> Any:
         """The embedded world: for tests alone."""
@@ -58,6 +73,20 @@ class Player(Stage):
 Make = Callable[..., Player]
 
 
+def roomy(player: Player) -> Player:
+    """Put a player on a floor of stone, 13 x 13, in the middle of nothing, looking south."""
+    x, _, z = player.feet()
+    player.world.mobs["kind"] = 0
+    player.world.clock["mobs_spawn"] = False
+    blocks = [(dx, dy, dz) for dx in range(-6, 7) for dz in range(-6, 7) for dy in range(-1, 6)]
+    player.type(
+        *(f"/setblock {x + a} {100 + b} {z + c} {'stone' if b < 0 else 'air'}" for a, b, c in blocks),
+        f"/tp {x + 0.5} 100 {z + 0.5} 0 0",
+    )
+    assert player.see()["on_ground"] == 1
+    return player
+
+
 @pytest.fixture
 def make_player() -> Iterator[Make]:
     made: list[Player] = []
@@ -69,6 +98,12 @@ def make_player() -> Iterator[Make]:
     yield make
     for player in made:
         player.env.close()
+
+
+@pytest.fixture
+def room(make_player: Make) -> Player:
+    """The bed's task in a bare room; see :func:`roomy`."""
+    return roomy(make_player("bed", biome="plains"))
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,9 @@ PATIENCE = 10
 ADVANCE = 0.05
 """Metres that count as getting on."""
 DETOUR = 5
-"""Ticks of walking sideways around something."""
+"""Ticks of walking sideways around something, the first time; then more."""
+BESIDE = 1.4
+"""Metres at which a way around is looked for."""
 
 
 def hazard(ground: Ground, degrees: float) -> str:
@@ -85,6 +87,6 @@ class Stride:
         return "sprint" if self.sprint else ""
 
     def _freer(self, ground: Ground) -> int:
-        """1 left, -1 right: where nothing stops the feet, else the other side than last time."""
-        free = [side for side, degrees in ((1, -60.0), (-1, 60.0)) if not ground.feet_blocked(degrees)]
+        """1 left, -1 right: where no wall is, else the other side than last time."""
+        free = [side for side in (1, -1) if not ground.wall(-45.0 * side, BESIDE)]
         return free[0] if len(free) == 1 else -self._side if self._detours > 1 else self._side

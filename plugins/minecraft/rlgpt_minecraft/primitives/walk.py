@@ -8,11 +8,14 @@ from rlgpt_minecraft.moves import bins
 from rlgpt_minecraft.primitives.common import Run, flag, gained, number, see, sight, travelled, which, whole
 from rlgpt_minecraft.primitives.gaze import aim_at, turn_to
 from rlgpt_minecraft.primitives.stride import Stride, Way
+from rlgpt_minecraft.rays import Array, bearing
 
 LONGEST = 40
 """Ticks of one leg."""
-LOST = 4
-"""Ticks that an approach goes on towards where its target was seen last."""
+LOST = 25
+"""Ticks that a walk goes on towards where its target was seen last."""
+NEAR = 1.0
+"""Metres from there, along the ground, at which it gives up."""
 EXPLORE_TURNS = (0, -45, 45, -90, 90, 180)
 
 
@@ -29,15 +32,36 @@ def walk(ctx: Context, *, metres: float, direction: Way, sprint: bool) -> Run:
     return {"moved": round(travelled(ctx, start), 2), "stopped_by": stride.stopped}
 
 
+class Pursuit:
+    """Where a target is: seen now, or where it was seen last.
+
+    :ivar unseen: ticks since it was seen.
+    """
+
+    def __init__(self, ctx: Context, name: str) -> None:
+        self._ctx, self._name = ctx, name
+        self._place: Array | None = None
+        self.unseen = 0
+
+    def turn(self) -> tuple[int, int] | None:
+        """Bins to turn to it, to the right and up; None where it is lost."""
+        seen, found = see(self._ctx), sight(self._ctx, self._name)
+        if found.seen:
+            self.unseen, self._place = 0, seen.place(found)
+            return turn_to(seen, found)
+        self.unseen += 1
+        if self._place is None or self.unseen > LOST or travelled(self._ctx, self._place) < NEAR:
+            return None
+        return bins(bearing(self._place - seen.position, seen.yaw)), 0
+
+
 def approach(ctx: Context, *, target: str, within: float, steps: int) -> Run:
-    start, stride, unseen = see(ctx).position, Stride(ctx, sprint=False), 0
+    start, stride, pursuit = see(ctx).position, Stride(ctx), Pursuit(ctx, target)
     for _ in range(steps):
-        seen, found = see(ctx), sight(ctx, target)
-        unseen = 0 if found.seen else unseen + 1
-        if unseen > LOST or (found.seen and found.distance <= within):
+        found, turns = sight(ctx, target), pursuit.turn()
+        if turns is None or (found.seen and found.distance <= within):
             break
-        right, up = turn_to(seen, found) if found.seen else (0, 0)
-        action = stride.step(right=right, up=up, around=True)
+        action = stride.step(right=turns[0], up=turns[1], around=True)
         if action is None:
             break
         yield action
@@ -78,15 +102,10 @@ def explore(ctx: Context, *, steps: int) -> Run:
 
 
 def collect(ctx: Context, *, steps: int) -> Run:
-    before, stride = see(ctx).inventory, Stride(ctx)
-    unseen = 0
+    before, stride, pursuit = see(ctx).inventory, Stride(ctx), Pursuit(ctx, "drop")
     for _ in range(steps):
-        found = sight(ctx, "drop")
-        unseen = 0 if found.seen else unseen + 1
-        if unseen > LOST:
-            break
-        right, up = turn_to(see(ctx), found) if found.seen else (0, 0)
-        action = stride.step(right=right, up=up, around=True)
+        turns = pursuit.turn()
+        action = stride.step(right=turns[0], up=turns[1], around=True) if turns is not None else None
         if action is None:
             break
         yield action
@@ -120,7 +139,7 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
             "approach",
             "One leg towards the nearest thing of a kind that is seen now: turns and walks to it, around what is in "
             "the way, follows it when it moves, and ends with the cross-hair on it, if that can be. Ends when it is "
-            "near, when it was out of sight for 4 ticks, or when the ticks are over. Call it again for a longer way.",
+            "near, when it is lost (25 ticks out of sight) or when the ticks are over. Call it again for a longer way.",
             approach,
             (
                 which(sights, "what to go to"),
@@ -154,7 +173,7 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
         Primitive(
             "collect",
             "Walk over the nearest item that lies on the ground in sight, which picks it up (from about 1 m). Ends "
-            "when none was in sight for 4 ticks.",
+            "when it is lost (25 ticks out of sight).",
             collect,
             (whole("steps", 1, LONGEST, 30, "ticks", "at most"),),
             {

@@ -1,0 +1,123 @@
+"""What an observation shows, held against a world whose blocks and animals are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt_minecraft.eyes import EYE_HEIGHT
+from rlgpt_minecraft.ground import VOXELS
+
+Player = Any
+Make = Callable[..., Any]
+
+
+def test_what_is_ahead_is_aimed_at(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/setblock {x} {y + 1} {z + 3} log")
+    view = room.see()
+    assert (view["log_seen"], view["log_aimed"], view["aim_block"], view["aim_reach"]) == (1, 1, "wood", 1)
+    assert view["log_distance"] == pytest.approx(2.5, abs=0.01) == view["aim_distance"]
+    assert abs(view["log_bearing"]) < 3
+    assert (view["sheep_seen"], view["sheep_distance"], view["sheep_bearing"]) == (0, 40, 0)
+
+
+@pytest.mark.parametrize(("dx", "dz", "bearing"), [(-3, 3, 45), (3, 3, -45), (-3, 4, 37), (1, 4, -14)])
+def test_bearing_is_to_the_right(room: Player, dx: int, dz: int, bearing: float) -> None:
+    """Looking south, west (-x) is to the right."""
+    x, y, z = room.feet()
+    room.type(f"/setblock {x + dx} {y + 1} {z + dz} log")
+    view = room.see()
+    assert view["log_seen"] == 1
+    assert view["log_bearing"] == pytest.approx(bearing, abs=8)
+
+
+def test_what_is_behind_is_seen_within_two_blocks_only(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/setblock {x} {y + 1} {z - 2} log")
+    view = room.see()
+    assert view["log_seen"] == 1
+    assert abs(view["log_bearing"]) == pytest.approx(180, abs=0.1)
+    assert view["log_distance"] == pytest.approx(math.hypot(2, EYE_HEIGHT - 1.5) - 0.5, abs=0.01)
+    room.type(f"/setblock {x} {y + 1} {z - 2} air", f"/setblock {x} {y + 1} {z - 4} log")
+    assert room.see()["log_seen"] == 0
+
+
+def test_animals_are_seen_and_in_reach_at_three_metres(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/summon sheep {x + 0.5} {y} {z + 5.5}")
+    view = room.see()
+    assert (view["sheep_seen"], view["sheep_aimed"]) == (1, 0)
+    assert view["sheep_distance"] == pytest.approx(4.6, abs=0.4)
+    assert view["sheep_elevation"] < 0
+    room.world.mobs["kind"] = 0
+    room.type(f"/summon sheep {x + 0.5} {y} {z + 2.5}", f"/tp {x + 0.5} {y} {z + 0.5} 0 30")
+    view = room.see()
+    assert (view["aim_entity"], view["aim_reach"], view["sheep_aimed"]) == ("sheep", 1, 1)
+
+
+def test_ways_are_told(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(
+        f"/setblock {x} {y} {z + 1} stone",  # a step ahead
+        f"/setblock {x - 1} {y} {z + 1} stone",  # a wall to the right
+        f"/setblock {x - 1} {y + 1} {z + 1} stone",
+        f"/setblock {x + 1} {y - 1} {z + 1} air",  # a hole to the left
+    )
+    view = room.see()
+    assert view["feet_blocked"] == [0, 1, 1]
+    assert view["head_blocked"] == [0, 0, 1]
+    assert view["drop"] == [4, 0, 0]
+    assert room.seen.ground.steppable(0.0)
+    assert not room.seen.ground.steppable(45.0)
+
+
+def test_fluids_are_told(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/setblock {x} {y - 1} {z + 1} lava", f"/setblock {x + 1} {y - 1} {z + 1} water")
+    view = room.see()
+    assert view["lava_ahead"] == 1
+    assert view["water_ahead"] == [1, 0, 0]
+
+
+def test_rays_end_where_their_directions_lead(make_player: Make) -> None:
+    """The directions that ``rays`` reckons are those the world (and MineDojo) casts."""
+    player = make_player("harvest_log")
+    rng = np.random.default_rng(0)
+    checked = 0
+    for _ in range(8):
+        yaw, pitch = rng.uniform(-180, 180), rng.uniform(-60, 60)
+        x, y, z = player.seen.position
+        player.type(f"/tp {x} {y} {z} {yaw} {pitch}")
+        seen = player.seen
+        rays = seen.observation["rays"]
+        eyes = seen.position + np.array([0.0, EYE_HEIGHT, 0.0])
+        hit = rays["block_name"] != "air"
+        points = eyes + seen.directions * (rays["block_distance"][:, None] + 2e-3)
+        places = np.stack([rays[f"traced_block_{axis}"] for axis in "xyz"], axis=1)
+        apart = np.abs(points - places - 0.5).max(axis=1)
+        assert (apart[hit] <= 0.5 + 4e-3).all()
+        checked += int(hit.sum())
+    assert checked > 300
+
+
+def test_the_box_of_voxels_is_read_where_it_lies(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/setblock {x + 1} {y + 2} {z - 2} log")
+    assert room.seen.ground.blocks("wood").tolist() == [[x + 1, y + 2, z - 2]]
+    assert room.seen.ground.name(1, 2, -2) == "wood"
+    assert room.seen.ground.solid(0, -1, 0)
+    shape = tuple(VOXELS[f"{a}max"] - VOXELS[f"{a}min"] + 1 for a in "xyz")
+    assert room.seen.observation["voxels"]["block_name"].shape == shape
+
+
+def test_the_inventory_is_counted_over_all_slots(room: Player) -> None:
+    room.type("/give @p log 60", "/replaceitem entity @p slot.inventory.5 log 3")
+    assert room.seen.inventory == {"shears": 1, "crafting_table": 1, "log": 63}
+    assert room.seen.inventory == room.see()["inventory"]
+    assert room.seen.slot("shears") == 0
+    assert room.seen.slot("diamond") is None
+    assert room.seen.hand == "shears" == room.see()["hand"]

@@ -1,0 +1,186 @@
+"""Each skill where its effect is known: in a bare room with what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rlgpt_minecraft.plugin import MinecraftPlugin
+from rlgpt_minecraft.tasks import make_tasks
+
+Player = Any
+Make = Callable[..., Any]
+
+
+def test_turning_goes_in_steps_of_15_degrees(room: Player) -> None:
+    start = room.see()["heading"]
+    assert room("turn", degrees=52)["turned"] == 45
+    assert room.see()["heading"] == pytest.approx(start + 45, abs=0.01)
+    assert room("turn", degrees=-180)["turned"] == -180
+    assert room("turn", degrees=7)["turned"] == 0
+    assert room("look", elevation=-80)["elevation"] == -75
+    assert room("look", elevation=90)["elevation"] == 90
+
+
+def test_walking_goes_as_far_as_it_says(room: Player) -> None:
+    before = room.see()["position"]
+    told = room("walk", metres=2.0)
+    assert told["moved"] == pytest.approx(2.0, abs=0.3)
+    assert told["stopped_by"] == ""
+    after = room.see()["position"]
+    assert after[2] - before[2] == pytest.approx(told["moved"], abs=0.02)  # south
+    room("walk", metres=2.0, direction="left")
+    assert room.see()["position"][0] - after[0] == pytest.approx(2.0, abs=0.3)  # east
+
+
+def test_walking_stops_before_a_deep_fall_and_before_lava(room: Player) -> None:
+    x, y, z = room.feet()
+    assert room("walk", metres=8, sprint=True)["stopped_by"] == "fall"
+    assert room.see()["on_ground"]
+    room.type(f"/tp {x + 0.5} {y} {z + 0.5}", *(f"/setblock {x + a} {y - 1} {z + 2} lava" for a in range(-6, 7)))
+    assert room("walk", metres=5)["stopped_by"] == "lava"
+    assert room.see()["life"] == 20
+
+
+def test_walking_jumps_onto_one_block_and_stops_at_two(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(*(f"/setblock {x + a} {y} {z + 2} stone" for a in range(-6, 7)))
+    assert room("walk", metres=2.5)["stopped_by"] == ""
+    assert room.feet()[1] == y + 1
+    room.type(f"/tp {x + 0.5} {y} {z + 0.5}", *(f"/setblock {x + a} {y + 1} {z + 2} stone" for a in range(-6, 7)))
+    assert room("walk", metres=2.5)["stopped_by"] == "wall"
+
+
+def test_approaching_goes_around_a_wall(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(
+        f"/setblock {x} {y + 2} {z + 5} log",
+        *(f"/setblock {x + a} {y + b} {z + 2} stone" for a in (0, 1) for b in (0, 1)),
+    )
+    for _ in range(3):
+        told = room("approach", target="log", within=2.5)
+    assert told["reached"]
+    assert told["aimed"]
+    assert told["distance"] <= 2.5
+
+
+def test_scan_tells_where_to_turn(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/setblock {x - 5} {y + 1} {z} log")
+    told = room("scan", target="log")
+    assert told["found"]
+    assert told["bearing"] == pytest.approx(90, abs=10)
+    assert told["distance"] == pytest.approx(4.5, abs=0.4)
+    room("turn", degrees=told["bearing"])
+    assert room.see()["log_seen"]
+    assert room("scan", target="water") == {"found": False, "distance": 40.0, "bearing": 0.0}
+
+
+def test_mining_takes_what_the_hand_takes_and_goes_on_from_call_to_call(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/setblock {x} {y + 1} {z + 2} log", "/clear")
+    first, second = room("mine", ticks=40), room("mine", ticks=40)
+    assert (first["broken"], first["block"], first["ticks"]) == (False, "wood", 40)
+    assert second["broken"]
+    assert second["ticks"] == pytest.approx(20, abs=1)
+    assert room("look", elevation=90)["aim_reach"] is False
+    assert room("mine", ticks=40) == {"broken": False, "block": "", "ticks": 0, "gained": {}}
+
+
+def test_what_broke_is_collected(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/setblock {x} {y + 1} {z + 4} log", "/clear")
+    while not room("mine", ticks=40)["broken"]:
+        pass
+    for _ in range(3):
+        if room("collect")["gained"]:
+            break
+    assert room.see()["log_count"] == 1
+
+
+def test_attack_strikes_and_follows(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type("/replaceitem entity @p slot.weapon.mainhand diamond_sword 1", f"/summon sheep {x + 0.5} {y} {z + 2.2}")
+    room("look_at", target="sheep")
+    told = room("attack", times=1)
+    assert (told["strikes"], told["target"]) == (1, "sheep")
+    life = room.world.mobs["life"][room.world.mobs["kind"] > 0]
+    assert life.tolist() == [pytest.approx(1.0)]
+    assert room("look", elevation=90)["aim_entity"] == ""
+    assert room("attack", times=1)["strikes"] == 0
+
+
+def test_shears_take_wool(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/summon sheep {x + 0.5} {y} {z + 2}")
+    room("look_at", target="sheep")
+    room("use")
+    for _ in range(4):
+        room("collect")
+    assert 1 <= room.see()["wool_count"] <= 3
+
+
+def test_a_table_is_placed_and_used(room: Player) -> None:
+    room.type("/clear", "/give @p crafting_table 1", "/give @p wool 3", "/give @p planks 3")
+    assert room("craft", item="bed") == {"made": 0, "missing": "crafting table", "count": 0}
+    told = room("place", item="crafting_table")
+    assert (told["placed"], told["left"], told["table_near"]) == (True, 0, True)
+    assert room.see()["bed_possible"] == 1
+    room("craft", item="bed")
+    assert room.success
+
+
+def test_crafting_says_what_is_missing(room: Player) -> None:
+    assert room("craft", item="planks") == {"made": 0, "missing": "material", "count": 0}
+    room.type("/give @p log 1")
+    assert room("craft", item="planks") == {"made": 4, "missing": "", "count": 4}
+    assert room("equip", item="crafting_table") == {"equipped": True, "hand": "crafting_table"}
+    assert room("place", item="crafting_table")["placed"]
+    assert room("equip", item="crafting_table") == {"equipped": False, "hand": "air"}
+
+
+def test_smelting_needs_furnace_and_fuel(make_player: Make) -> None:
+    player = make_player("iron_ingot")
+    assert player("smelt", item="iron_ingot")["missing"] == "furnace"
+    player.type("/clear", "/give @p furnace 1", "/give @p iron_ore 1")
+    assert player("place", item="furnace")["furnace_near"]
+    assert player("smelt", item="iron_ingot")["missing"] == "fuel"
+    player.type("/give @p coal 1")
+    player("smelt", item="iron_ingot")
+    assert player.success
+
+
+def test_digging_down_and_ahead(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(
+        "/replaceitem entity @p slot.weapon.mainhand iron_pickaxe 1",
+        *(f"/setblock {x + a} {y - b} {z + c} stone" for a in (-1, 0, 1) for b in (2, 3, 4) for c in (-1, 0, 1)),
+    )
+    told = room("dig_down", blocks=2)
+    assert told["deeper"] == pytest.approx(2.0, abs=0.1)
+    assert told["gained"].get("cobblestone", 0) >= 1
+    room("look", elevation=0)
+    ahead = room("dig_ahead", blocks=1)
+    assert ahead["moved"] >= 0.8
+    assert room.feet()[2] == z + 1
+
+
+def test_digging_stops_before_lava(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/setblock {x} {y - 2} {z} lava")
+    assert room("dig_down", blocks=1)["stopped_by"] == "lava"
+
+
+def test_exploring_moves_on_and_tells_what_is_seen(make_player: Make) -> None:
+    player = make_player("stick")
+    moved = [player("explore", steps=40) for _ in range(5)]
+    assert max(told["moved"] for told in moved) > 4
+    assert any("log" in told["seen"] for told in moved)
+
+
+def test_no_call_lasts_longer_than_it_says() -> None:
+    plugin = MinecraftPlugin()
+    for task in make_tasks().values():
+        for primitive in plugin.primitives(task):
+            assert primitive.max_steps <= 62
