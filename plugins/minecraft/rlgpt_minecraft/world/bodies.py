@@ -7,9 +7,10 @@ pushed aside by others. Speeds: a walk adds ``0.98 * pace ** 2`` a tick on the g
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from rlgpt_minecraft.world.blocks import LAVA, SLIPPERINESS, WATER
-from rlgpt_minecraft.world.collide import block_at, limit, overlaps, slide
+from rlgpt_minecraft.world.collide import Blocks, block_at, limit, overlaps, slide
 from rlgpt_minecraft.world.constants import (
     AIR_ACCELERATION,
     AIR_DRAG,
@@ -26,8 +27,7 @@ from rlgpt_minecraft.world.constants import (
 )
 from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import CHICKEN, HALF, TALL
-from rlgpt_minecraft.world.rng import uniform
-from rlgpt_minecraft.world.state import World
+from rlgpt_minecraft.world.rng import draw
 
 STILL = 0.003
 LEAVE_FLUID = 0.3
@@ -39,16 +39,15 @@ PADDLE = 0.8
 
 
 @part
-def block_of(world: World, x: float, y: float, z: float) -> int:
+def block_of(blocks: Blocks, x: float, y: float, z: float) -> int:
     """The block that a point lies in."""
-    return block_at(world.blocks, math.floor(x), math.floor(y), math.floor(z))
+    return block_at(blocks, math.floor(x), math.floor(y), math.floor(z))
 
 
 @part
-def _move(world: World, index: int) -> bool:
+def _move(blocks: Blocks, m: Any) -> bool:
     """Move by the speed it has, onto steps; whether a wall stopped it."""
-    m = world.mobs[index]
-    blocks, half, tall = world.blocks, HALF[m.kind], TALL[m.kind]
+    half, tall = HALF[m.kind], TALL[m.kind]
     dx, dy, dz, sx, sy, sz = m.vx, m.vy, m.vz, m.x, m.y, m.z
     if dx == 0.0 and dz == 0.0 and dy <= 0.0 and m.on_ground and overlaps(blocks, sx, sy - 0.01, sz, half, 0.01):
         m.vy = 0.0
@@ -72,13 +71,12 @@ def _move(world: World, index: int) -> bool:
 
 
 @part
-def step_body(world: World, index: int, pace: float) -> bool:
+def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
     """One tick of a mob that walks at ``pace`` (0: stands), the way it looks; whether a wall is in its way.
 
     ``fall`` grows with the way down and is for the caller to take when ``on_ground``.
     """
-    m = world.mobs[index]
-    inside = block_of(world, m.x, m.y + 0.2, m.z)
+    inside = block_of(blocks, m.x, m.y + 0.2, m.z)
     m.vx = 0.0 if abs(m.vx) < STILL else m.vx
     m.vy = 0.0 if abs(m.vy) < STILL else m.vy
     m.vz = 0.0 if abs(m.vz) < STILL else m.vz
@@ -86,10 +84,10 @@ def step_body(world: World, index: int, pace: float) -> bool:
     if fluid:
         drag = WATER_DRAG if inside == WATER else LAVA_DRAG
         m.fall = 0.0
-        if uniform(world) < PADDLE:
+        if draw(clock) < PADDLE:
             m.vy += SWIM_UP
     elif m.on_ground:
-        under = block_of(world, m.x, m.y - 1.0, m.z)
+        under = block_of(blocks, m.x, m.y - 1.0, m.z)
         drag *= SLIPPERINESS[under]
         push = pace * GROUND_FACTOR / (drag * drag * drag)
     if pace > 0.0:
@@ -97,13 +95,13 @@ def step_body(world: World, index: int, pace: float) -> bool:
         m.vx -= math.sin(yaw) * push * pace * INPUT_FACTOR
         m.vz += math.cos(yaw) * push * pace * INPUT_FACTOR
     grounded = m.on_ground
-    bumped, jumps = _move(world, index), False
+    bumped, jumps = _move(blocks, m), False
     if bumped and pace > 0.0 and (fluid or grounded):
         half, tall, yaw = HALF[m.kind], TALL[m.kind], math.radians(m.yaw)
         ahead_x, ahead_z = m.x - math.sin(yaw) * 0.3, m.z + math.cos(yaw) * 0.3
         if fluid:
             m.vy = LEAVE_FLUID
-        elif not overlaps(world.blocks, ahead_x, m.y + 1.0, ahead_z, half, tall):
+        elif not overlaps(blocks, ahead_x, m.y + 1.0, ahead_z, half, tall):
             jumps, bumped = True, False
     m.vy = m.vy * drag - FLUID_GRAVITY if fluid else (m.vy - GRAVITY) * AIR_DRAG
     if jumps:

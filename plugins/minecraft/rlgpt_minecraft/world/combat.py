@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from rlgpt_minecraft.world.aim import MOB, aim
 from rlgpt_minecraft.world.blocks import AIR
@@ -29,17 +30,15 @@ MEMORY = 60
 
 
 @part
-def strength(world: World) -> float:
+def strength(p: Any, item: int) -> float:
     """How far the arm has recovered from the last swing, 0 to 1 (``getCooledAttackStrength(0.5)``)."""
-    p = world.player[0]
-    item = int(world.slots[p.selected].item)
     return float(min(1.0, (p.attack_ticks + 0.5) * ATTACK_SPEED[item] / 20.0))
 
 
 @part
-def knock(world: World, index: int, dx: float, dz: float, force: float) -> None:
+def knock(m: Any, dx: float, dz: float, force: float) -> None:
     """Push a mob along ``dx``, ``dz`` and up (``EntityLivingBase.knockBack``)."""
-    m, far = world.mobs[index], math.hypot(dx, dz)
+    far = math.hypot(dx, dz)
     if m.kind == 0 or far < 1e-9:
         return
     m.vx, m.vz = m.vx / 2.0 + dx / far * force, m.vz / 2.0 + dz / far * force
@@ -49,17 +48,17 @@ def knock(world: World, index: int, dx: float, dz: float, force: float) -> None:
 
 
 @part
-def _strike(world: World, index: int, amount: float, force: float) -> bool:
+def _strike(world: World, m: Any, amount: float, force: float) -> bool:
     """Hit one mob; whether the blow counted."""
-    m, p = world.mobs[index], world.player[0]
+    p = world.player[0]
     kind, dx, dz = int(m.kind), m.x - p.x, m.z - p.z
     m.hit_ticks = RECENT
     if SIGHT[kind] > 0:
         m.panic = MEMORY
     world.events[0].hit_mob = kind
-    if not wound(world, index, amount, True):
+    if not wound(world, m, amount, True):
         return False
-    knock(world, index, dx, dz, force)
+    knock(m, dx, dz, force)
     return True
 
 
@@ -75,24 +74,25 @@ def _sweep(world: World, target: int, x: float, y: float, z: float, half: float,
         beside = abs(m.x - x) < room and abs(m.z - z) < room
         level = m.y < y + tall + SWEEP_HEIGHT and m.y + TALL[m.kind] > y - SWEEP_HEIGHT
         if beside and level and (m.x - p.x) ** 2 + (m.y - p.y) ** 2 + (m.z - p.z) ** 2 < ENTITY_REACH**2:
-            _strike(world, index, SWEEP_DAMAGE, SWEEP_KNOCK)
+            _strike(world, m, SWEEP_DAMAGE, SWEEP_KNOCK)
 
 
 @part
 def _blow(world: World, index: int) -> None:
     """Hit the mob under the cross-hair with what is in the hand."""
     p, m = world.player[0], world.mobs[index]
-    item, ready = int(world.slots[p.selected].item), strength(world)
+    item = int(world.slots[p.selected].item)
+    ready = strength(p, item)
     amount, strong, kind = DAMAGE[item] * (0.2 + 0.8 * ready * ready), ready > STRONG, int(m.kind)
     x, y, z = m.x, m.y, m.z
     falling = p.fall > 0.0 and not p.on_ground and not p.in_water and not climbs(world)
     critical, rushing = strong and falling and not p.sprinting, strong and p.sprinting
     p.attack_ticks = 0
-    if not _strike(world, index, amount * (CRITICAL if critical else 1.0), KNOCK):
+    if not _strike(world, m, amount * (CRITICAL if critical else 1.0), KNOCK):
         return
     if rushing:
         yaw = math.radians(p.yaw)
-        knock(world, index, -math.sin(yaw), math.cos(yaw), SPRINT_KNOCK)
+        knock(m, -math.sin(yaw), math.cos(yaw), SPRINT_KNOCK)
         p.vx, p.vz, p.sprinting = p.vx * 0.6, p.vz * 0.6, False
     tool = TOOL_CLASS[item]
     if tool == SWORD and strong and p.on_ground and not rushing:

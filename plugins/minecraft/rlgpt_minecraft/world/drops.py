@@ -5,61 +5,66 @@ What they do there is ``step_drops`` of ``lying.py``. Numbers: minecraft.wiki, I
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import Any
 
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world.constants import EYE_HEIGHT, ITEM_PICKUP_DELAY, ITEM_THROW_DELAY
 from rlgpt_minecraft.world.inventory import fill, give, remove
 from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.rng import uniform
+from rlgpt_minecraft.world.rng import draw
 from rlgpt_minecraft.world.state import DROPS, SLOTS, World
 
-EYES = 1.62
-DELAY = 10
-"""Ticks before something that fell out of a block or a mob can be picked up."""
-THROWN_DELAY = 40
+Drops = NDArray[Any]
+"""DROP ``(DROPS,)``."""
 
 
 @part
-def add(world: World, item: int, quantity: int, variant: int, damage: int, delay: int) -> int:
-    """Make a drop at the world's corner and say its place in ``world.drops``; with no room the oldest one goes."""
+def add(drops: Drops, item: int, quantity: int, variant: int, damage: int, delay: int) -> int:
+    """Make a drop at the world's corner and say its place in ``drops``; with no room the oldest one goes."""
     index = 0
     for i in range(DROPS):
-        if not world.drops[i].alive:
+        if not drops[i].alive:
             index = i
             break
-        if world.drops[i].age > world.drops[index].age:
+        if drops[i].age > drops[index].age:
             index = i
-    drop = world.drops[index]
+    drop = drops[index]
     drop.alive, drop.age, drop.delay = True, 0, delay
     drop.item, drop.quantity, drop.variant, drop.damage = item, quantity, variant, damage
     return index
 
 
 @part
-def spill(world: World, x: float, y: float, z: float, item: int, quantity: int, variant: int, damage: int) -> None:
+def spill(
+    drops: Drops, clock: Any, x: float, y: float, z: float, item: int, quantity: int, variant: int, damage: int
+) -> None:
     """Let something fall out at a place, with the little jump that blocks and mobs give it."""
-    drop = world.drops[add(world, item, quantity, variant, damage, DELAY)]
+    drop = drops[add(drops, item, quantity, variant, damage, ITEM_PICKUP_DELAY)]
     drop.x, drop.y, drop.z = x, y, z
-    drop.vx, drop.vy, drop.vz = uniform(world) * 0.2 - 0.1, 0.2, uniform(world) * 0.2 - 0.1
+    drop.vx, drop.vy, drop.vz = draw(clock) * 0.2 - 0.1, 0.2, draw(clock) * 0.2 - 0.1
 
 
 @part
 def spill_block(world: World, x: int, y: int, z: int, item: int, quantity: int, variant: int, damage: int) -> None:
     """Let something fall out of a block, somewhere in its middle half."""
-    ox, oy, oz = uniform(world) * 0.5 + 0.25, uniform(world) * 0.5 + 0.25, uniform(world) * 0.5 + 0.25
-    spill(world, x + ox, y + oy, z + oz, item, quantity, variant, damage)
+    clock = world.clock[0]
+    ox, oy, oz = draw(clock) * 0.5 + 0.25, draw(clock) * 0.5 + 0.25, draw(clock) * 0.5 + 0.25
+    spill(world.drops, clock, x + ox, y + oy, z + oz, item, quantity, variant, damage)
 
 
 @jit
 def toss(world: World, item: int, quantity: int, variant: int, damage: int) -> None:
     """Let the player throw something the way they look."""
-    player = world.player[0]
-    yaw, pitch = np.radians(player.yaw), np.radians(player.pitch)
-    angle, speed = uniform(world) * 2 * np.pi, uniform(world) * 0.02
-    drop = world.drops[add(world, item, quantity, variant, damage, THROWN_DELAY)]
-    drop.x, drop.y, drop.z = player.x, player.y + EYES - 0.3, player.z
-    drop.vx = -np.sin(yaw) * np.cos(pitch) * 0.3 + np.cos(angle) * speed
-    drop.vy = -np.sin(pitch) * 0.3 + 0.1 + (uniform(world) - uniform(world)) * 0.1
-    drop.vz = np.cos(yaw) * np.cos(pitch) * 0.3 + np.sin(angle) * speed
+    player, clock = world.player[0], world.clock[0]
+    yaw, pitch = math.radians(player.yaw), math.radians(player.pitch)
+    angle, speed = draw(clock) * 2 * math.pi, draw(clock) * 0.02
+    drop = world.drops[add(world.drops, item, quantity, variant, damage, ITEM_THROW_DELAY)]
+    drop.x, drop.y, drop.z = player.x, player.y + EYE_HEIGHT - 0.3, player.z
+    drop.vx = -math.sin(yaw) * math.cos(pitch) * 0.3 + math.cos(angle) * speed
+    drop.vy = -math.sin(pitch) * 0.3 + 0.1 + (draw(clock) - draw(clock)) * 0.1
+    drop.vz = math.cos(yaw) * math.cos(pitch) * 0.3 + math.sin(angle) * speed
 
 
 @part
@@ -69,7 +74,7 @@ def throw(world: World) -> bool:
     slot = world.slots[index]
     if slot.quantity == 0:
         return False
-    toss(world, int(slot.item), 1, int(slot.variant), int(slot.damage))
+    toss(world, slot.item, 1, slot.variant, slot.damage)
     remove(world, index, 1)
     return True
 
@@ -89,13 +94,12 @@ def exchange(world: World, item: int) -> None:
 @part
 def spill_inventory(world: World) -> None:
     """Let all that the player has fall where they died."""
-    player = world.player[0]
+    player, clock = world.player[0], world.clock[0]
     for i in range(SLOTS):
         slot = world.slots[i]
         if slot.quantity > 0:
-            item, quantity, variant, damage = int(slot.item), int(slot.quantity), int(slot.variant), int(slot.damage)
-            index = add(world, item, quantity, variant, damage, THROWN_DELAY)
-            drop, angle, speed = world.drops[index], uniform(world) * 2 * np.pi, uniform(world) * 0.5
-            drop.x, drop.y, drop.z = player.x, player.y + EYES - 0.3, player.z
-            drop.vx, drop.vy, drop.vz = -np.sin(angle) * speed, 0.2, np.cos(angle) * speed
+            index = add(world.drops, slot.item, slot.quantity, slot.variant, slot.damage, ITEM_THROW_DELAY)
+            drop, angle, speed = world.drops[index], draw(clock) * 2 * math.pi, draw(clock) * 0.5
+            drop.x, drop.y, drop.z = player.x, player.y + EYE_HEIGHT - 0.3, player.z
+            drop.vx, drop.vy, drop.vz = -math.sin(angle) * speed, 0.2, math.cos(angle) * speed
             fill(slot, 0, 0, 0, 0)

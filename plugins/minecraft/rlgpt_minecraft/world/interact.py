@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlgpt_minecraft.world.aim import MOB, aim
 from rlgpt_minecraft.world.constants import BLOCK_REACH, EAT_TICKS, ENTITY_REACH, MAX_FOOD
 from rlgpt_minecraft.world.drops import exchange, spill
@@ -11,7 +13,7 @@ from rlgpt_minecraft.world.items import ID as ITEM
 from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import COW, SHEEP
 from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.rng import below
+from rlgpt_minecraft.world.rng import pick
 from rlgpt_minecraft.world.state import World
 
 BUCKET, MILK, SHEARS, WOOL = (ITEM[name] for name in ("bucket", "milk_bucket", "shears", "wool"))
@@ -21,9 +23,9 @@ MOST_WOOL = 3
 
 
 @part
-def _handle(world: World, index: int) -> bool:
+def _handle(world: World, m: Any) -> bool:
     """Milk a cow, shear a sheep; whether that was possible (minecraft.wiki, Cow, Sheep)."""
-    p, m, e = world.player[0], world.mobs[index], world.events[0]
+    p, e, clock = world.player[0], world.events[0], world.clock[0]
     slot = world.slots[p.selected]
     if slot.quantity == 0:
         return False
@@ -33,8 +35,8 @@ def _handle(world: World, index: int) -> bool:
         return True
     if m.kind == SHEEP and slot.item == SHEARS and not m.sheared:
         m.sheared = True
-        for _ in range(1 + below(world, MOST_WOOL)):
-            spill(world, m.x, m.y + 1.0, m.z, WOOL, 1, int(m.colour), 0)
+        for _ in range(1 + pick(clock, MOST_WOOL)):
+            spill(world.drops, clock, m.x, m.y + 1.0, m.z, WOOL, 1, m.colour, 0)
         wear(world, int(p.selected), 1)
         e.sheared = SHEEP
         return True
@@ -42,10 +44,8 @@ def _handle(world: World, index: int) -> bool:
 
 
 @part
-def _edible(world: World) -> bool:
+def _edible(p: Any, slot: Any) -> bool:
     """Whether what is in the hand can be eaten or drunk now."""
-    p = world.player[0]
-    slot = world.slots[p.selected]
     hungry = p.food < MAX_FOOD or slot.item in ALWAYS
     return bool(slot.quantity > 0 and (DRINK[slot.item] > 0 or (FOOD[slot.item] > 0 and hungry)))
 
@@ -66,7 +66,7 @@ def eat(world: World) -> bool:
     """One tick of eating or drinking what is in the hand, ``EAT_TICKS`` in all; False, and over, where one cannot."""
     p = world.player[0]
     item = world.slots[p.selected].item
-    if not _edible(world) or (p.use_ticks > 0 and item != p.used_item):
+    if not _edible(p, world.slots[p.selected]) or (p.use_ticks > 0 and item != p.used_item):
         p.use_ticks = 0
         return False
     p.use_ticks, p.used_item = p.use_ticks + 1, item
@@ -85,5 +85,5 @@ def interact(world: World) -> bool:
     what, index, _ = aim(world, x, y, z, dx, dy, dz, min(far, ENTITY_REACH), False)
     if what != MOB:
         return False
-    world.events[0].used = _handle(world, index)
+    world.events[0].used = _handle(world, world.mobs[index])
     return True

@@ -6,6 +6,7 @@ Numbers: minecraft.wiki, Item (entity), 1.11; ``EntityItem.onUpdate``, 1.11.2.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from rlgpt_minecraft.world.blocks import CACTUS, FIRE, FULL, LAVA, SLIPPERINESS, TOP, WATER
 from rlgpt_minecraft.world.bodies import block_of
@@ -18,6 +19,7 @@ from rlgpt_minecraft.world.constants import (
     PLAYER_HEIGHT,
     PLAYER_WIDTH,
 )
+from rlgpt_minecraft.world.drops import Drops
 from rlgpt_minecraft.world.fluids import current
 from rlgpt_minecraft.world.inventory import give
 from rlgpt_minecraft.world.items import STACK
@@ -34,16 +36,16 @@ STILL = 1e-3
 
 
 @part
-def _fall(world: World, index: int) -> bool:
+def _fall(world: World, d: Any) -> bool:
     """Move a drop by one tick; False where it burns."""
-    d, blocks = world.drops[index], world.blocks
-    inside = block_of(world, d.x, d.y + HALF, d.z)
+    blocks = world.blocks
+    inside = block_of(blocks, d.x, d.y + HALF, d.z)
     if inside in (LAVA, FIRE, CACTUS):
         return False
     if inside == WATER:
         fx, fy, fz = current(world, math.floor(d.x), math.floor(d.y + HALF), math.floor(d.z))
         d.vx, d.vy, d.vz = d.vx + fx * CURRENT, d.vy + fy * CURRENT, d.vz + fz * CURRENT
-    elif FULL[inside] and TOP[block_of(world, d.x, d.y + 1.0, d.z)] == 0.0:
+    elif FULL[inside] and TOP[block_of(blocks, d.x, d.y + 1.0, d.z)] == 0.0:
         # A block was put where it lay.
         d.y, d.vx, d.vy, d.vz = math.floor(d.y) + 1.0, 0.0, 0.0, 0.0
     if d.vx == 0.0 and d.vy == 0.0 and d.vz == 0.0 and overlaps(blocks, d.x, d.y - 0.01, d.z, HALF, 0.01):
@@ -53,7 +55,7 @@ def _fall(world: World, index: int) -> bool:
     x, y, z = slide(blocks, d.x, d.y, d.z, HALF, SIZE, dx, dy, dz)
     drag, landed = AIR_DRAG, dy < 0 and y != d.y + dy
     if landed:
-        drag *= SLIPPERINESS[block_of(world, x, y - 0.5, z)]
+        drag *= SLIPPERINESS[block_of(blocks, x, y - 0.5, z)]
     d.vx = dx * drag if x == d.x + dx and abs(dx) > STILL else 0.0
     d.vz = dz * drag if z == d.z + dz and abs(dz) > STILL else 0.0
     d.vy = dy * AIR_DRAG if y == d.y + dy else 0.0
@@ -62,11 +64,11 @@ def _fall(world: World, index: int) -> bool:
 
 
 @part
-def _merge(world: World, index: int) -> None:
+def _merge(drops: Drops, index: int) -> None:
     """Take in the like of it that lies close by, as many as fit on a stack."""
-    d = world.drops[index]
+    d = drops[index]
     for other in range(index + 1, DROPS):
-        o = world.drops[other]
+        o = drops[other]
         alike = o.alive and o.item == d.item and o.variant == d.variant and o.damage == 0 and d.damage == 0
         if alike and d.quantity + o.quantity <= STACK[d.item]:
             near = SIZE + MERGE_REACH
@@ -77,13 +79,13 @@ def _merge(world: World, index: int) -> None:
 
 
 @part
-def _pick_up(world: World, index: int) -> None:
+def _pick_up(world: World, d: Any) -> None:
     """Have the player take what is within their reach, as much as finds room."""
-    d, p = world.drops[index], world.player[0]
+    p = world.player[0]
     side = PLAYER_WIDTH / 2 + ITEM_REACH + HALF
     level = p.y - REACH_ABOVE - SIZE < d.y < p.y + PLAYER_HEIGHT + REACH_ABOVE
     if level and abs(d.x - p.x) < side and abs(d.z - p.z) < side:
-        d.quantity = give(world, int(d.item), int(d.quantity), int(d.variant), int(d.damage))
+        d.quantity = give(world, d.item, d.quantity, d.variant, d.damage)
         d.alive = d.quantity > 0
 
 
@@ -95,10 +97,10 @@ def step_drops(world: World) -> None:
         if d.alive:
             d.age += 1
             d.delay = max(d.delay - 1, 0)
-            if d.age >= ITEM_LIFETIME or not _fall(world, index):
+            if d.age >= ITEM_LIFETIME or not _fall(world, d):
                 d.alive = False
                 continue
             if d.age % MERGE_EVERY == 0:
-                _merge(world, index)
+                _merge(world.drops, index)
             if d.delay == 0 and not world.player[0].dead:
-                _pick_up(world, index)
+                _pick_up(world, d)

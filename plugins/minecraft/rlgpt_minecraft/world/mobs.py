@@ -8,10 +8,14 @@ find round corners where these do not. Chances and distances are those of the ga
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rlgpt_minecraft.world.blocks import AIR, CACTUS, DIRT, FIRE, GRASS, LAVA, TOP, WATER
 from rlgpt_minecraft.world.bodies import block_of, shove, step_body
-from rlgpt_minecraft.world.collide import block_at
+from rlgpt_minecraft.world.collide import Blocks, block_at
 from rlgpt_minecraft.world.constants import EYE_HEIGHT, PLAYER_HEIGHT, PLAYER_WIDTH
 from rlgpt_minecraft.world.drops import spill
 from rlgpt_minecraft.world.edit import set_block
@@ -19,9 +23,8 @@ from rlgpt_minecraft.world.items import ID as ITEM
 from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
 from rlgpt_minecraft.world.life import PLAIN, hurt
-from rlgpt_minecraft.world.light import can_see_sky
 from rlgpt_minecraft.world.ray import trace
-from rlgpt_minecraft.world.rng import below, uniform
+from rlgpt_minecraft.world.rng import draw, pick
 from rlgpt_minecraft.world.state import MOBS, SIZE, World
 from rlgpt_minecraft.world.sun import sun_brightness
 from rlgpt_minecraft.world.wounds import ail
@@ -55,30 +58,28 @@ TURN = 90.0
 
 
 @part
-def _choose(world: World, index: int, roam: int) -> None:
+def _choose(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any, roam: int) -> None:
     """Take a goal: of some places near, one on grass if there is, none in water."""
-    m = world.mobs[index]
     best = -1
     for _ in range(TRIES):
-        gx, gz = m.x + below(world, 2 * roam + 1) - roam, m.z + below(world, 2 * roam + 1) - roam
+        gx, gz = m.x + pick(clock, 2 * roam + 1) - roam, m.z + pick(clock, 2 * roam + 1) - roam
         x, z = math.floor(gx), math.floor(gz)
         if 0 <= x < SIZE and 0 <= z < SIZE:
-            ground = block_at(world.blocks, x, int(world.top[x, z]), z)
+            ground = block_at(blocks, x, int(top[x, z]), z)
             score = 2 if ground == GRASS else 0 if ground == WATER else 1
             if score > best:
                 best, m.goal_x, m.goal_z, m.wander = score, gx, gz, WALK
 
 
 @part
-def _barred(world: World, index: int, fall: int) -> bool:
+def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
     """Whether a mob should not go on: a fall of more than ``fall`` ahead, or what it must not touch."""
-    m = world.mobs[index]
     yaw, ahead = math.radians(m.yaw), HALF[m.kind] + 0.4
     x, z = math.floor(m.x - math.sin(yaw) * ahead), math.floor(m.z + math.cos(yaw) * ahead)
     feet = math.floor(m.y + 0.5)
-    inside = block_of(world, m.x, m.y + 0.5, m.z)
+    inside = block_of(blocks, m.x, m.y + 0.5, m.z)
     for y in range(feet, feet - fall - 2, -1):
-        block = block_at(world.blocks, x, y, z)
+        block = block_at(blocks, x, y, z)
         if block in (LAVA, FIRE, CACTUS):
             return True
         if block == WATER:
@@ -89,9 +90,9 @@ def _barred(world: World, index: int, fall: int) -> bool:
 
 
 @part
-def _sees(world: World, index: int) -> bool:
+def _sees(world: World, m: Any) -> bool:
     """Whether nothing lies between a mob's eyes and the player's, within its sight."""
-    m, p = world.mobs[index], world.player[0]
+    p = world.player[0]
     dx, dy, dz = p.x - m.x, p.y + EYE_HEIGHT - m.y - EYES[m.kind], p.z - m.z
     far = math.sqrt(dx * dx + dy * dy + dz * dz)
     if far > SIGHT[m.kind]:
@@ -102,9 +103,9 @@ def _sees(world: World, index: int) -> bool:
 
 
 @part
-def _strike(world: World, index: int) -> None:
+def _strike(world: World, m: Any) -> None:
     """Hit the player where they are within reach: twice the width of the mob (``EntityAIAttackMelee``)."""
-    m, p, e = world.mobs[index], world.player[0], world.events[0]
+    p, e = world.player[0], world.events[0]
     dx, dy, dz = p.x - m.x, p.y - m.y, p.z - m.z
     reach = 16.0 * HALF[m.kind] * HALF[m.kind] + PLAYER_WIDTH
     if m.cooldown > 0 or dx * dx + dy * dy + dz * dz > reach:
@@ -122,58 +123,58 @@ def _strike(world: World, index: int) -> None:
 
 
 @part
-def _hunt(world: World, index: int) -> bool:
+def _hunt(world: World, m: Any) -> bool:
     """Look out for the player and hit them; whether it is after them. ``panic`` is how long it still remembers."""
-    m, p = world.mobs[index], world.player[0]
+    p = world.player[0]
     m.cooldown = max(m.cooldown - 1, 0)
     m.panic = max(m.panic - 1, 0)
     if p.dead:
         m.panic = 0
-    elif (m.age + m.id) % LOOKS_EVERY == 0 and _sees(world, index):
+    elif (m.age + m.id) % LOOKS_EVERY == 0 and _sees(world, m):
         m.panic = MEMORY
     if m.panic == 0:
         return False
     if m.wander == 0:
         m.goal_x, m.goal_z = p.x, p.z
-    _strike(world, index)
+    _strike(world, m)
     return True
 
 
 @part
-def _habits(world: World, index: int) -> None:
+def _habits(world: World, m: Any) -> None:
     """Eggs, grass, and what the sun does to those that shun it."""
-    m = world.mobs[index]
+    clock = world.clock[0]
     x, y, z = math.floor(m.x), math.floor(m.y + 0.5), math.floor(m.z)
     if m.kind == CHICKEN:
         m.cooldown -= 1
         if m.cooldown <= 0:
-            m.cooldown = EGG_TICKS + below(world, EGG_TICKS)
-            spill(world, m.x, m.y, m.z, EGG, 1, 0, 0)
-    elif m.kind == SHEEP and m.sheared and m.wander == 0 and uniform(world) < GRAZES:
+            m.cooldown = EGG_TICKS + pick(clock, EGG_TICKS)
+            spill(world.drops, clock, m.x, m.y, m.z, EGG, 1, 0, 0)
+    elif m.kind == SHEEP and m.sheared and m.wander == 0 and draw(clock) < GRAZES:
         if block_at(world.blocks, x, y - 1, z) == GRASS:
             set_block(world, x, y - 1, z, DIRT, 0)
             m.sheared = False
-    elif BURNS[m.kind] and uniform(world) < BURN_CHANCE and sun_brightness(world) > DAYLIGHT:
-        m.fire_ticks = max(int(m.fire_ticks), SUN_BURN if can_see_sky(world, x, y + 1, z) else 0)
+    elif BURNS[m.kind] and draw(clock) < BURN_CHANCE and sun_brightness(world) > DAYLIGHT:
+        m.fire_ticks = max(int(m.fire_ticks), SUN_BURN if y + 1 > world.top[x, z] else 0)
 
 
 @part
-def _pace(world: World, index: int) -> float:
+def _pace(world: World, m: Any) -> float:
     """Decide where to and turn there; how fast it walks, 0 where it stays."""
-    m = world.mobs[index]
+    clock = world.clock[0]
     pace, fall = float(SPEED[m.kind]), FALL
-    if SIGHT[m.kind] > 0 and _hunt(world, index):
+    if SIGHT[m.kind] > 0 and _hunt(world, m):
         fall = HUNTING_FALL
         m.wander = max(m.wander - 1, 0)
     elif FLEES[m.kind] > 0 and (m.panic > 0 or m.fire_ticks > 0):
         m.panic = max(m.panic - 1, 0)
         pace *= FLEES[m.kind]
         if m.wander == 0:
-            _choose(world, index, RUN)
+            _choose(world.blocks, world.top, clock, m, RUN)
     elif m.wander > 0:
         m.wander -= 1
-    elif uniform(world) < SETS_OUT:
-        _choose(world, index, ROAM)
+    elif draw(clock) < SETS_OUT:
+        _choose(world.blocks, world.top, clock, m, ROAM)
     else:
         return 0.0
     dx, dz = m.goal_x - m.x, m.goal_z - m.z
@@ -182,18 +183,18 @@ def _pace(world: World, index: int) -> float:
         return 0.0
     turn = (math.degrees(math.atan2(-dx, dz)) - m.yaw + 180.0) % 360.0 - 180.0
     m.yaw = (m.yaw + min(TURN, max(-TURN, turn)) + 180.0) % 360.0 - 180.0
-    if m.on_ground and _barred(world, index, fall):
+    if m.on_ground and _barred(world.blocks, m, fall):
         m.wander = 0
         return 0.0
     return pace
 
 
 @part
-def _crowd(world: World, index: int) -> None:
+def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
     """Push the mobs after this one, and the player, out of its way."""
-    m, p = world.mobs[index], world.player[0]
-    for other in range(index + 1, MOBS):
-        o = world.mobs[other]
+    m = mobs[index]
+    for other in range(index + 1, last):
+        o = mobs[other]
         if o.kind > 0 and m.y < o.y + TALL[o.kind] and o.y < m.y + TALL[m.kind]:
             dx, dz = shove(o.x - m.x, o.z - m.z, HALF[m.kind] + HALF[o.kind])
             m.vx, m.vz, o.vx, o.vz = m.vx - dx, m.vz - dz, o.vx + dx, o.vz + dz
@@ -205,18 +206,21 @@ def _crowd(world: World, index: int) -> None:
 @part
 def step_mobs(world: World) -> None:
     """A tick of every mob: what happens to it, what it wants, where it gets."""
+    mobs, clock, last = world.mobs, world.clock[0], 0
     for index in range(MOBS):
-        m = world.mobs[index]
+        if mobs[index].kind > 0:
+            last = index + 1
+    for index in range(last):
+        m = mobs[index]
         if m.kind > 0:
             m.age += 1
-            ail(world, index)
+            ail(world, m)
         if m.kind > 0:
-            _habits(world, index)
-            pace = _pace(world, index)
-            bumped = step_body(world, index, pace)
+            _habits(world, m)
+            bumped = step_body(world.blocks, clock, m, _pace(world, m))
             if bumped and m.on_ground:
                 m.wander = max(m.wander - DETOUR, 0)
                 if m.wander == 0 and SIGHT[m.kind] > 0:
-                    _choose(world, index, RUN)
+                    _choose(world.blocks, world.top, clock, m, RUN)
                     m.wander = DETOUR
-            _crowd(world, index)
+            _crowd(mobs, world.player[0], index, last)

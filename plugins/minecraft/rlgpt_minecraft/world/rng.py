@@ -5,9 +5,11 @@ SplitMix64 (Steele, Lea and Flood 2014, figure 17).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from rlgpt_minecraft.world.jit import jit
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.state import World
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -24,18 +26,29 @@ def mix(bits: np.uint64) -> np.uint64:
     return bits ^ (bits >> np.uint64(31))
 
 
+@part
+def draw(clock: Any) -> float:
+    """The next number in [0, 1), where the world's clock is at hand: a record is passed sooner than a world."""
+    clock.rng = clock.rng + GAMMA
+    return float(mix(clock.rng) >> np.uint64(11)) * UNIT
+
+
+@part
+def pick(clock: Any, count: int) -> int:
+    """The next whole number in [0, count)."""
+    return int(draw(clock) * count)
+
+
 @jit
 def uniform(world: World) -> float:
     """The next number in [0, 1)."""
-    clock = world.clock[0]
-    clock.rng = clock.rng + GAMMA
-    return float(mix(clock.rng) >> np.uint64(11)) * UNIT
+    return draw(world.clock[0])
 
 
 @jit
 def below(world: World, count: int) -> int:
     """The next whole number in [0, count)."""
-    return int(uniform(world) * count)
+    return pick(world.clock[0], count)
 
 
 @jit

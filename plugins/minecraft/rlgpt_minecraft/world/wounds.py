@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from rlgpt_minecraft.world.blocks import FIRE, LAVA, WATER
 from rlgpt_minecraft.world.bodies import block_of
@@ -16,9 +17,9 @@ from rlgpt_minecraft.world.constants import (
 )
 from rlgpt_minecraft.world.drops import spill
 from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import ARMOR, CHICKEN, FLEES, LOOT, RARE, SHEEP, XP
-from rlgpt_minecraft.world.rng import below, uniform
+from rlgpt_minecraft.world.rng import draw, pick
 from rlgpt_minecraft.world.state import World
 
 WOOL = ITEM["wool"]
@@ -30,34 +31,33 @@ LOOTS, RARES = LOOT.shape[1], RARE.shape[1]
 
 
 @part
-def _die(world: World, index: int) -> None:
-    m, player = world.mobs[index], world.player[0]
+def _die(world: World, m: Any) -> None:
+    drops, clock = world.drops, world.clock[0]
     kind, mine = int(m.kind), m.hit_ticks > 0
     for n in range(LOOTS):
         most = LOOT[kind, n, 3]
-        quantity = LOOT[kind, n, 2] + below(world, most - LOOT[kind, n, 2] + 1) if most > 0 else 0
+        quantity = LOOT[kind, n, 2] + pick(clock, most - LOOT[kind, n, 2] + 1) if most > 0 else 0
         if quantity > 0:
-            spill(world, m.x, m.y, m.z, LOOT[kind, n, 1 if m.fire_ticks > 0 else 0], quantity, 0, 0)
+            spill(drops, clock, m.x, m.y, m.z, LOOT[kind, n, 1 if m.fire_ticks > 0 else 0], quantity, 0, 0)
     if kind == SHEEP and not m.sheared:
-        spill(world, m.x, m.y, m.z, WOOL, 1, int(m.colour), 0)
+        spill(drops, clock, m.x, m.y, m.z, WOOL, 1, m.colour, 0)
     if mine:
-        if RARE[kind, 0] > 0 and uniform(world) < RARE_CHANCE:
-            spill(world, m.x, m.y, m.z, RARE[kind, below(world, RARES)], 1, 0, 0)
-        player.xp += XP[kind, 0] + below(world, XP[kind, 1] - XP[kind, 0] + 1)
+        if RARE[kind, 0] > 0 and draw(clock) < RARE_CHANCE:
+            spill(drops, clock, m.x, m.y, m.z, RARE[kind, pick(clock, RARES)], 1, 0, 0)
+        world.player[0].xp += XP[kind, 0] + pick(clock, XP[kind, 1] - XP[kind, 0] + 1)
         world.kills[kind] += 1
         world.events[0].killed_mob = kind
     m.kind = 0
 
 
-@jit
-def wound(world: World, index: int, amount: float, plain: bool) -> bool:
+@part
+def wound(world: World, m: Any, amount: float, plain: bool) -> bool:
     """Take ``amount`` half hearts off a mob; False where the last blow was too shortly before.
 
     Within ``HURT_INVULNERABLE`` ticks of a blow only what is heavier counts, and only by how much; armour helps against
     ``plain`` damage. At 0 it is gone and its drops lie there; a death within 100 ticks of the player's blow is theirs.
     (minecraft.wiki, Damage, Armor and Drops)
     """
-    m = world.mobs[index]
     counted, fresh = amount, bool(m.hurt_ticks == 0)
     if not fresh:
         if amount <= m.last_damage:
@@ -73,17 +73,16 @@ def wound(world: World, index: int, amount: float, plain: bool) -> bool:
     if FLEES[m.kind] > 0:
         m.panic, m.wander = PANIC, 0
     if m.life <= 0.0:
-        _die(world, index)
+        _die(world, m)
     return fresh
 
 
 @part
-def ail(world: World, index: int) -> None:
+def ail(world: World, m: Any) -> None:
     """A tick of what a mob stands in, burns with or fell from."""
-    m = world.mobs[index]
     m.hurt_ticks = max(m.hurt_ticks - 1, 0)
     m.hit_ticks = max(m.hit_ticks - 1, 0)
-    feet = block_of(world, m.x, m.y + 0.01, m.z)
+    feet = block_of(world.blocks, m.x, m.y + 0.01, m.z)
     amount, plain = 0.0, False
     if m.on_ground:
         amount = math.ceil(m.fall - FALL_FREE - 1e-6) if m.kind != CHICKEN else 0.0
@@ -99,4 +98,4 @@ def ail(world: World, index: int) -> None:
             amount = max(amount, float(FIRE_DAMAGE))
         m.fire_ticks -= 1
     if amount > 0.0:
-        wound(world, index, amount, plain)
+        wound(world, m, amount, plain)
