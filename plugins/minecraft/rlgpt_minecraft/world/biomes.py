@@ -65,6 +65,8 @@ RIVER_BED, BANK = 0.035, 0.09
 river rises."""
 FREEZES: Final = 0.15
 """Below this temperature water freezes and rain is snow (Minecraft wiki: Biome)."""
+for _array in [value for value in globals().values() if isinstance(value, np.ndarray)]:
+    _array.flags.writeable = False
 
 
 def biome_id(biome: str | None) -> int:

@@ -12,7 +12,6 @@ from rlgpt.errors import ConfigError
 from rlgpt_minecraft.world.biomes import biome_id, chart
 from rlgpt_minecraft.world.blocks import AIR, CACTUS, FULL, LIGHT, LIQUID, OPACITY, TOP
 from rlgpt_minecraft.world.caves import carve, fill_pool
-from rlgpt_minecraft.world.constants import SEA_LEVEL
 from rlgpt_minecraft.world.flora import plant
 from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.light import FULL_LIGHT, SKY, light_region
@@ -126,7 +125,7 @@ def follow(world: World) -> int:
 def stands(world: World, x: int, z: int) -> int:
     """The layer for a player's feet in a column, -1 where it is not safe: dry ground, open sky, nothing that hurts."""
     y = int(world.top[x, z])
-    if y < SEA_LEVEL - 1 or y > HEIGHT - 4 or not FULL[world.blocks[x, y, z]]:
+    if y < 0 or y > HEIGHT - 4 or not FULL[world.blocks[x, y, z]]:
         return -1
     for layer in range(y + 1, y + 3):
         if TOP[world.blocks[x, layer, z]] > 0.0:
@@ -140,10 +139,10 @@ def stands(world: World, x: int, z: int) -> int:
     return y + 1
 
 
-def _rings() -> Iterator[tuple[int, int]]:
+def _rings(farthest: int) -> Iterator[tuple[int, int]]:
     """Columns from the middle outwards, 4 apart, none near a chunk's border: ``stands`` looks two columns around."""
     middle = SIZE // 2
-    for ring in range(0, middle - CHUNK, 4):
+    for ring in range(0, farthest, 4):
         for i in range(-ring, ring + 1, 4):
             for k in range(-ring, ring + 1, 4 if abs(i) == ring else max(2 * ring, 1)):
                 x, z = middle + i + 2, middle + k + 2
@@ -154,11 +153,12 @@ def _rings() -> Iterator[tuple[int, int]]:
 def spawn(world: World) -> bool:
     """Put the player on safe ground, the nearest to the middle, to which they will come back, and make the land around.
 
-    False where there is none in the whole world, as in a sea: then they begin in the middle, on water or ground.
+    False where there is none, as in a sea: then they begin in the middle, on the water or whatever is highest.
     """
     x = z = SIZE // 2
     y = -1
-    for at_x, at_z in _rings():
+    # a world of one biome is everywhere like its middle
+    for at_x, at_z in _rings(SIZE // 2 - CHUNK if world.clock["biome"][0] < 0 else 4 * CHUNK):
         ensure(world, at_x, at_z, 0)
         y = stands(world, at_x, at_z)
         if y >= 0:
@@ -167,7 +167,7 @@ def spawn(world: World) -> bool:
     ensure(world, x, z, SPAWN_CHUNKS)
     found = y >= 0
     player = world.player
-    player["x"], player["y"], player["z"] = x + 0.5, y if found else max(world.top[x, z] + 1, SEA_LEVEL), z + 0.5
+    player["x"], player["y"], player["z"] = x + 0.5, y if found else world.top[x, z] + 1, z + 0.5
     for axis in "xyz":
         player[f"spawn_{axis}"], player[f"v{axis}"] = player[axis], 0.0
     player["fall"], player["on_ground"] = 0.0, True

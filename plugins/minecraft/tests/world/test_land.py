@@ -1,0 +1,234 @@
+"""The land: the same for the same seed, whatever the order it is made in, and such as the game documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt_minecraft.world import biomes, chunks
+from rlgpt_minecraft.world.blocks import AIR, BEDROCK, ID, OPACITY, TABLE, TOP
+from rlgpt_minecraft.world.light import light_region
+from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
+
+MIDDLE = SIZE // 2
+
+
+def made(seed: int, biome: str | None = None, radius: int = 5) -> World:
+    world = empty(seed)
+    world.clock["biome"] = biomes.biome_id(biome)
+    chunks.ensure(world, MIDDLE, MIDDLE, radius)
+    return world
+
+
+def square(world: World, array: NDArray[Any]) -> NDArray[Any]:
+    """The made part of an array, a square of chunks."""
+    where = np.flatnonzero(world.made.any(axis=1))
+    first, last = where[0] * CHUNK, (where[-1] + 1) * CHUNK
+    return array[first:last, :, first:last] if array.ndim == 3 else array[first:last, first:last]
+
+
+@pytest.fixture(scope="module")
+def wide() -> World:
+    """A mixed world, 31 x 31 chunks of it."""
+    return made(3, radius=15)
+
+
+@given(st.integers(0, 2**64 - 1), st.permutations([(i, k) for i in range(-1, 2) for k in range(-1, 2)]))
+@settings(max_examples=12, deadline=None)
+def test_the_order_in_which_chunks_are_made_does_not_matter(seed: int, order: list[tuple[int, int]]) -> None:
+    at_once, one_by_one = empty(seed), empty(seed)
+    for world in (at_once, one_by_one):
+        world.clock["mobs_spawn"] = False  # animals come in the order of the chunks
+    chunks.ensure(at_once, MIDDLE, MIDDLE, 1)
+    for i, k in order:
+        assert chunks.ensure(one_by_one, MIDDLE + i * CHUNK, MIDDLE + k * CHUNK, 0) == 1
+    for one, other in zip(at_once, one_by_one, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_chunk_that_was_made_is_not_made_again() -> None:
+    world = made(5, radius=1)
+    world.blocks[MIDDLE, 100, MIDDLE] = ID["gold_block"]
+    assert chunks.ensure(world, MIDDLE, MIDDLE, 1) == 0
+    assert world.blocks[MIDDLE, 100, MIDDLE] == ID["gold_block"]
+
+
+def test_only_what_lies_in_the_world_is_made() -> None:
+    world = empty(5)
+    assert chunks.ensure(world, 0, SIZE - 1, 1) == 4
+
+
+def test_seeds_make_different_land() -> None:
+    assert not np.array_equal(made(1, radius=1).blocks, made(2, radius=1).blocks)
+
+
+@given(st.integers(0, 2**32), st.sampled_from([None, "forest", "desert"]))
+@settings(max_examples=5, deadline=None)
+def test_a_world_that_is_used_again_is_as_a_new_one(seed: int, biome: str | None) -> None:
+    used = chunks.generate(99, "taiga")
+    used.level[MIDDLE, 70, MIDDLE] = 4
+    used.slots["quantity"] = 3
+    used.player["life"] = 2.0
+    chunks.reset_world(used, seed, biome)
+    for one, other in zip(used, chunks.generate(seed, biome), strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("biome", ["plains", "forest", "birch_forest", "extreme_hills", "desert", "river", "mesa"])
+def test_a_biome_that_is_asked_for_is_everywhere_and_safe_to_begin_in(biome: str) -> None:
+    world = chunks.generate(7, biome)
+    columns = np.repeat(np.repeat(world.made, CHUNK, axis=0), CHUNK, axis=1)
+    assert np.all(world.biome[columns] == biomes.ID[biome])
+    x, y, z = (int(world.player[axis][0]) for axis in "xyz")
+    assert abs(x - MIDDLE) < 100
+    assert world.top[x, z] == y - 1
+    assert TABLE[world.blocks[x, y - 1, z]].full
+    assert all(TOP[world.blocks[x, layer, z]] == 0 for layer in (y, y + 1))
+    around = world.blocks[x - 2 : x + 3, y - 2 : y + 2, z - 2 : z + 3]
+    assert not np.isin(around, [ID["water"], ID["lava"], ID["cactus"]]).any()
+    assert (world.player["spawn_x"][0], world.player["spawn_y"][0]) == (x + 0.5, y)
+
+
+def test_in_a_sea_the_player_begins_on_the_water() -> None:
+    world = chunks.generate(7, "ocean")
+    x, y, z = (int(world.player[axis][0]) for axis in "xyz")
+    assert world.blocks[x, y - 1, z] == ID["water"]
+    assert not chunks.spawn(world)
+
+
+@pytest.mark.parametrize("biome", ["nether", "the_end", "plain"])
+def test_biomes_the_world_does_not_have_are_named(biome: str) -> None:
+    with pytest.raises(UnknownNameError, match="Overworld"):
+        chunks.generate(0, biome)
+
+
+def test_the_land_follows_the_player() -> None:
+    world = chunks.generate(3)
+    assert chunks.follow(world) == 0
+    world.player["x"] += CHUNK
+    assert chunks.follow(world) == 2 * chunks.SPAWN_CHUNKS + 1
+
+
+def test_rock_below_and_the_height_map(wide: World) -> None:
+    blocks, top = square(wide, wide.blocks), square(wide, wide.top)
+    assert np.all(blocks[:, 0] == BEDROCK)
+    assert not np.any(blocks[:, 5:] == BEDROCK)
+    dims = OPACITY[blocks] > 0
+    assert np.array_equal(top, HEIGHT - 1 - dims[:, ::-1].argmax(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("ore", "highest", "a_chunk"),
+    # blocks in a chunk: Minecraft wiki, Ore, Java Edition before 1.18; the land here is lower than coal reaches
+    [
+        *(("coal_ore", HEIGHT, 120.0), ("iron_ore", 66, 77.0), ("gold_ore", 34, 8.2)),
+        *(("redstone_ore", 18, 24.8), ("diamond_ore", 18, 3.1), ("lapis_ore", 34, 3.4)),
+    ],
+)
+def test_ores_lie_as_deep_and_as_thick_as_in_the_game(wide: World, ore: str, highest: int, a_chunk: float) -> None:
+    there = square(wide, wide.blocks) == ID[ore]
+    assert np.flatnonzero(there.any(axis=(0, 2))).max() <= highest
+    assert there.sum() / wide.made.sum() == pytest.approx(a_chunk, rel=0.2)
+
+
+@pytest.mark.parametrize("fluid", ["water", "lava"])
+def test_fluids_are_at_rest(wide: World, fluid: str) -> None:
+    blocks = square(wide, wide.blocks)
+    wet, air = blocks == ID[fluid], blocks == AIR
+    assert wet.sum() > 1000
+    assert not np.any(wet[1:] & air[:-1])
+    assert not np.any(wet[:-1] & air[1:])
+    assert not np.any(wet[:, :, 1:] & air[:, :, :-1])
+    assert not np.any(wet[:, :, :-1] & air[:, :, 1:])
+    assert not np.any(wet[:, 1:] & air[:, :-1])
+
+
+def test_caves_do_not_end_where_chunks_do(wide: World) -> None:
+    caves = square(wide, wide.blocks)[:, 12:50] == AIR
+    assert 0.01 < caves.mean() < 0.2
+    for axis in (0, 2):
+        changes = np.diff(caves.astype(np.int8), axis=axis) != 0
+        counts = changes.sum(axis=tuple(i for i in range(3) if i != axis))
+        border, inside = counts[CHUNK - 1 :: CHUNK].mean(), np.delete(counts, np.s_[CHUNK - 1 :: CHUNK]).mean()
+        assert border == pytest.approx(inside, rel=0.12)
+
+
+def test_every_plant_stands_where_it_may(wide: World) -> None:
+    swamp = made(16, "swampland")
+    blocks = square(wide, wide.blocks)
+    soil, sand = [ID["grass"], ID["dirt"]], [ID["sand"], ID["red_sand"]]
+    allowed = {
+        "soil": soil,
+        "desert": sand + soil,
+        "cactus": [*sand, ID["cactus"]],
+        "reeds": [*soil, *sand, ID["reeds"]],
+        "water": [ID["water"]],
+        "double_plant": [ID[key] for key in ("sunflower", "rose_bush", "lilac", "peony")],
+    }
+    seen = set()
+    for land in (blocks, square(swamp, swamp.blocks)):
+        for number in np.unique(land):
+            block = TABLE[number]
+            if block.on in allowed:
+                x, y, z = np.nonzero(land == number)
+                assert np.isin(land[x, y - 1, z], allowed[block.on]).all(), block.key
+                seen.add(block.on)
+    assert seen == set(allowed)
+    x, y, z = np.nonzero(blocks[1:-1, :, 1:-1] == ID["cactus"])
+    for i, k in ((0, 1), (2, 1), (1, 0), (1, 2)):
+        assert np.all(TOP[blocks[x + i, y, z + k]] == 0.0)
+
+
+def test_a_forest_has_oaks_and_birches_whole_over_borders() -> None:
+    world = made(4, "forest")
+    blocks = square(world, world.blocks)
+    logs = np.isin(blocks, [ID["log"], ID["birch_log"]])
+    trunks = logs[:, 1:] & ~logs[:, :-1]
+    assert 5 < trunks.sum() / world.made.sum() < 14
+    assert min((blocks == ID[key]).sum() for key in ("log", "birch_log")) > 500
+    leaves = np.isin(blocks, [ID["leaves"], ID["birch_leaves"]])
+    for axis in (0, 2):
+        counts = (np.diff(leaves.astype(np.int8), axis=axis) != 0).sum(axis=tuple(i for i in range(3) if i != axis))
+        inside = np.delete(counts, np.s_[CHUNK - 1 :: CHUNK]).mean()
+        assert counts[CHUNK - 1 :: CHUNK].mean() == pytest.approx(inside, rel=0.2)
+
+
+def test_the_map_is_mixed_and_has_rivers_and_shores(wide: World) -> None:
+    found = {biomes.NAMES[int(number)] for number in np.unique(square(wide, wide.biome))}
+    assert len(found) >= 8
+    assert {"river", "ocean", "beach"} <= found
+
+
+def test_it_is_cold_high_up_and_in_the_north() -> None:
+    snow = ID["snow_layer"]
+    hills = made(13, "extreme_hills")
+    high = hills.top >= 96
+    assert np.any(hills.blocks == snow)
+    assert np.nonzero(hills.blocks == snow)[1].min() > 90
+    assert high.any()
+    ice = made(13, "ice_plains", radius=2)
+    covered = (square(ice, ice.blocks) == snow).any(axis=1).mean()
+    assert covered > 0.8
+
+
+def test_new_land_is_lit_as_if_it_had_been_there(wide: World) -> None:
+    world = made(8, radius=1)
+    chunks.ensure(world, MIDDLE + 2 * CHUNK, MIDDLE, 1)
+    light = world.light.copy()
+    light_region(world, 0, 0, SIZE, SIZE)
+    assert np.array_equal(world.light, light)
+
+
+def test_a_flat_world_is_whole_at_once() -> None:
+    world = chunks.flat(0, [BEDROCK, ID["dirt"], ID["grass"]])
+    assert world.made.all()
+    assert np.all(world.top == 2)
+    assert float(world.player["y"][0]) == 3.0
+    assert chunks.follow(world) == 0
+    with pytest.raises(ConfigError, match="layers"):
+        chunks.flat(0, [])

@@ -1,0 +1,140 @@
+"""The tables of blocks and items: laws that hold between their columns, and figures of the game's documentation."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rlgpt_minecraft
+from rlgpt_minecraft.names import ITEMS, PLACEABLE, WORN
+from rlgpt_minecraft.world import biomes, blocks, constants, items, jit
+
+NOT_PLACED = {
+    *("banner", "barrier", "beacon", "chorus_flower", "chorus_plant", "dragon_egg", "end_portal_frame", "end_rod"),
+    *("end_bricks", "end_stone", "magma", "mob_spawner", "monster_egg", "nether_wart_block", "prismarine"),
+    *("purpur_block", "purpur_pillar", "purpur_slab", "purpur_stairs", "quartz_block", "quartz_stairs"),
+    *("red_nether_brick", "sea_lantern", "slime", "sponge", "structure_block", "structure_void"),
+    *("command_block", "chain_command_block", "repeating_command_block"),
+}
+"""What MineDojo calls placeable and this world has no block for: of Nether, End and seas, and of creative mode."""
+
+
+def test_air_is_zero_and_every_id_fits_a_byte() -> None:
+    assert blocks.ID["air"] == blocks.AIR == 0
+    assert items.NAMES[0] == "air"
+    assert len(blocks.TABLE) == len(blocks.ID) <= 256
+    assert sorted(items.NAMES) == sorted(ITEMS)
+
+
+@pytest.mark.parametrize("table", [blocks, items, biomes])
+def test_arrays_are_of_one_length_and_cannot_be_written(table: object) -> None:
+    rows = len(items.NAMES) if table is items else len(blocks.TABLE) if table is blocks else 256
+    arrays = {name: value for name, value in vars(table).items() if isinstance(value, np.ndarray) and name.isupper()}
+    assert len(arrays) >= 9
+    for name, array in arrays.items():
+        assert not array.flags.writeable, name
+        if name not in ("PLACES", "COLD", "MILD", "HOT"):
+            assert len(array) == rows, name
+
+
+def test_an_item_is_placed_as_a_block_that_is_of_this_item() -> None:
+    for item in range(1, len(items.NAMES)):
+        for variant in range(blocks.VARIANTS):
+            block = int(blocks.PLACES[item, variant])
+            if block >= 0:
+                assert blocks.ITEM_OF[block] == item
+                assert blocks.VARIANT[block] in (variant, 0)
+
+
+def test_nearly_all_that_minedojo_calls_placeable_is_placed() -> None:
+    without = {item for item in PLACEABLE if blocks.PLACES[items.ID[item], 0] < 0}
+    assert without - NOT_PLACED == {item for item in PLACEABLE if "shulker_box" in item}
+    assert without >= NOT_PLACED - {"end_stone"}
+
+
+@pytest.mark.parametrize("block", blocks.TABLE, ids=lambda block: str(block.key))
+def test_a_block_is_consistent(block: blocks.Block) -> None:
+    assert block.name == block.name.lower()
+    assert 0 <= block.opacity <= 15
+    assert 0 <= block.light <= 15
+    assert block.full <= (block.opacity == 15 and block.top == 1.0 and block.half == 0.5)
+    assert (block.top > 0) == (block.half > 0)
+    assert block.liquid == (block.shape == "fluid")
+    assert block.tool_free or block.tool != "none" or block.hardness < 0
+    for drop in (*((block.drop,) if block.drop else ()), *block.rare):
+        assert drop.item in items.ID
+        assert 0 <= drop.least <= drop.most
+        assert 0 < drop.chance <= 1
+    assert block.xp[0] <= block.xp[1]
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "meta"),
+    [
+        ("log", "wood", 0),
+        ("birch_log", "wood", 2),
+        ("leaves", "leaves", 0),
+        ("tallgrass", "grass", 1),
+        ("grass", "grass block", 0),
+        ("lapis_ore", "lapis lazuli ore", 0),
+        ("granite", "stone", 1),
+        ("torch", "torch", 5),
+        ("white_tulip", "flower", 6),
+    ],
+)
+def test_names_are_those_of_the_games_english(key: str, name: str, meta: int) -> None:
+    block = blocks.TABLE[blocks.ID[key]]
+    assert (block.name, block.meta) == (name, meta)
+
+
+@pytest.mark.parametrize(
+    ("block", "tool", "level"),
+    [
+        ("stone", "pickaxe", 0),
+        ("iron_ore", "pickaxe", 1),
+        ("gold_ore", "pickaxe", 2),
+        ("redstone_ore", "pickaxe", 2),
+        ("diamond_ore", "pickaxe", 2),
+        ("obsidian", "pickaxe", 3),
+        ("log", "axe", 0),
+        ("sand", "shovel", 0),
+    ],
+)
+def test_tools_and_tiers(block: str, tool: str, level: int) -> None:
+    number = blocks.ID[block]
+    assert (items.TOOLS[blocks.TOOL[number]], blocks.LEVEL[number]) == (tool, level)
+
+
+def test_tiers_of_tools_grow() -> None:
+    for tool in ("pickaxe", "axe", "shovel"):
+        for array in (items.TOOL_LEVEL, items.TOOL_SPEED, items.DURABILITY):
+            values = [array[items.ID[f"{material}_{tool}"]] for material in ("wooden", "stone", "iron", "diamond")]
+            assert values == sorted(set(values))
+        assert items.TOOL_LEVEL[items.ID[f"golden_{tool}"]] == 0
+
+
+def test_what_is_worn_or_wears_out_does_not_stack() -> None:
+    for name in items.NAMES:
+        if items.DURABILITY[items.ID[name]] > 0:
+            assert items.STACK[items.ID[name]] == 1
+        if items.ARMOR[items.ID[name]] > 0:
+            assert name in WORN
+        assert items.STACK[items.ID[name]] in (1, 16, 64)
+
+
+def test_numbers_of_the_game() -> None:
+    assert (constants.GRAVITY, constants.JUMP_SPEED, constants.SEA_LEVEL) == (0.08, 0.42, 63)
+    assert items.FUEL[items.ID["coal"]] == 8 * constants.SMELT_TICKS
+    assert items.FOOD[items.ID["cooked_beef"]] == 8
+
+
+def test_compiled_kernels_are_told_of_changed_tables(tmp_path: Path) -> None:
+    package = Path(rlgpt_minecraft.__file__).parent
+    copy = tmp_path / "package"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    assert jit.digest(copy) == jit.TABLES
+    table = copy / "data" / "blocks.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace("stone,stone,0,1.5,", "stone,stone,0,1.6,"), "utf-8")
+    assert jit.digest(copy) != jit.TABLES
