@@ -1,14 +1,15 @@
-"""What rlgpt costs: of a step, of training, of a sandboxed primitive.
+"""What rlgpt costs: of a step, of training, of a sandboxed primitive, of an environment in another process.
 
-    python benchmarks/overhead.py              # all three parts, about 12 minutes
-    python benchmarks/overhead.py --quick      # a smoke test of the first and the last part, seconds
-    python benchmarks/overhead.py --parts step primitive training
+    python benchmarks/overhead.py              # all four parts, about 13 minutes
+    python benchmarks/overhead.py --quick      # a smoke test of all but training, seconds
+    python benchmarks/overhead.py --parts step primitive worker training
 
 ==============  ====================================================================================================
 ``step``        CPU time of ``extend(env)`` over that of ``env``, the same actions through the same states
 ``training``    primitive steps per CPU-second (all processes) of each trainer, over plain Sample Factory's, on the
                 kitchen with recorded actions, so that all of them simulate the same
 ``primitive``   microseconds of a primitive that sandboxed code asks for, beside the plain call
+``worker``      microseconds of a step of an environment in another process, over the plain step
 ==============  ====================================================================================================
 
 Everything is compared in short blocks, in turn, within one run; see ``ratios.py``. Ends with lines of JSON.
@@ -25,8 +26,14 @@ os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLA
 import primitive_cost
 import step_cost
 import training_cost
+import worker_cost
 
-PARTS = {"step": step_cost.measure, "primitive": primitive_cost.measure, "training": training_cost.measure}
+PARTS = {
+    "step": step_cost.measure,
+    "primitive": primitive_cost.measure,
+    "worker": worker_cost.measure,
+    "training": training_cost.measure,
+}
 
 
 def main() -> int:

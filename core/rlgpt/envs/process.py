@@ -133,7 +133,7 @@ class Worker:
         data = bytearray()
         while len(data) < 4 or len(data) < 4 + _length(data):
             self._wait(end)
-            part = self._connection.recv(1 << 20, socket.MSG_DONTWAIT)
+            part = self._connection.recv(1 << 16, socket.MSG_DONTWAIT)
             if not part:
                 raise EOFError
             data += part
