@@ -17,7 +17,7 @@ from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.light import FULL_LIGHT, SKY, light_region
 from rlgpt_minecraft.world.ores import veins
 from rlgpt_minecraft.world.spawn import populate
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
+from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, TILE, World, empty
 from rlgpt_minecraft.world.terrain import CHARTED, CORNERS, LAYERS, MARGIN, REACH, WIDE, cover, lattice, shape
 from rlgpt_minecraft.world.trees import plant_trees
 
@@ -74,6 +74,7 @@ def land(seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, room: Room) ->
 def _store(
     blocks: NDArray[np.uint8],
     top: NDArray[np.int16],
+    peak: NDArray[np.int16],
     biomes: NDArray[np.uint8],
     west: int,
     north: int,
@@ -88,6 +89,11 @@ def _store(
         for dz in range(CHUNK):
             biomes[west + dx, north + dz] = biome[dx + MARGIN, dz + MARGIN]
             highest = HEIGHT - 1
+            while highest >= 0 and chunk[dx, dz, highest] == AIR:
+                highest -= 1
+            tile = (west + dx) // TILE, (north + dz) // TILE
+            if highest > peak[tile]:
+                peak[tile] = highest
             while highest >= 0 and OPACITY[chunk[dx, dz, highest]] == 0:
                 highest -= 1
             top[west + dx, north + dz] = highest
@@ -106,7 +112,8 @@ def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
     seed, fixed, place = world.clock["seed"][0], int(world.clock["biome"][0]), room()
     for chunk_x, chunk_z in missing.tolist():
         land(seed, fixed, chunk_x, chunk_z, place)
-        _store(world.blocks, world.top, world.biome, chunk_x * CHUNK, chunk_z * CHUNK, place.chunk, place.biome)
+        west, north = chunk_x * CHUNK, chunk_z * CHUNK
+        _store(world.blocks, world.top, world.peak, world.biome, west, north, place.chunk, place.biome)
         world.made[chunk_x, chunk_z] = True
     low, high = missing.min(axis=0) * CHUNK, (missing.max(axis=0) + 1) * CHUNK
     light_region(world, int(low[0]), int(low[1]), int(high[0]), int(high[1]))
@@ -183,6 +190,7 @@ def _clear(world: World) -> None:
         for cube in (world.blocks, world.level, world.light):
             cube[x, :, z] = 0
         world.top[x, z], world.biome[x, z] = -1, 0
+        world.peak[chunk_x * CHUNK // TILE : (chunk_x + 1) * CHUNK // TILE] = -1
     world.made[...] = False
 
 
@@ -228,7 +236,7 @@ def flat(seed: int, layers: Sequence[int], biome: str = "plains") -> World:
         world.blocks[:, y, :] = block
         if OPACITY[block] > 0:
             world.top[...] = y
-    world.biome[...], world.made[...] = fixed, True
+    world.biome[...], world.made[...], world.peak[...] = fixed, True, len(layers) - 1
     if any(LIGHT[block] or 0 < OPACITY[block] < FULL_LIGHT for block in layers):
         light_region(world, 0, 0, SIZE, SIZE)
     else:

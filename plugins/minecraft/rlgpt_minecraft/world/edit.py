@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rlgpt_minecraft.world.blocks import AIR, BEDROCK, DELAY, LIGHT, OPACITY
 from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.state import HEIGHT, QUEUE, RELIT, SIZE, World
+from rlgpt_minecraft.world.state import HEIGHT, QUEUE, RELIT, SIZE, TILE, World
 
 
 @jit
@@ -68,6 +68,8 @@ def set_block(world: World, x: int, y: int, z: int, block: int, level: int) -> b
         if clock.relit < RELIT:
             world.relit[clock.relit] = (x * HEIGHT + y) * SIZE + z
         clock.relit += 1
+    if block != AIR and y > world.peak[x // TILE, z // TILE]:
+        world.peak[x // TILE, z // TILE] = y
     if OPACITY[block] > 0:
         if y > world.top[x, z]:
             world.top[x, z] = y

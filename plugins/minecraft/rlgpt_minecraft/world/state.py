@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 CHUNK = 16
 """Columns of a chunk, each way."""
+TILE = 4
+"""Columns, each way, that ``World.peak`` takes together."""
 HEIGHT = 128
 """Layers of the world."""
 SIZE = 512
@@ -141,6 +143,7 @@ class World(NamedTuple):
     :ivar light: uint8, like ``blocks``: 16 times the sky's light (0 to 15, of a bright day) plus that of blocks.
     :ivar made: bool ``(SIZE / CHUNK, SIZE / CHUNK)``: which chunks were generated.
     :ivar top: int16 ``(SIZE, SIZE)``: the highest block of a column that stops light, -1 where none does.
+    :ivar peak: int16 ``(SIZE / TILE, SIZE / TILE)``: no block of so many columns each way is higher; -1 where none is.
     :ivar biome: uint8 ``(SIZE, SIZE)``: the game's biome ids.
     :ivar slots: SLOT ``(SLOTS,)``. :ivar mobs: MOB ``(MOBS,)``. :ivar drops: DROP ``(DROPS,)``.
     :ivar queue: QUEUED ``(QUEUE,)``: block updates to come, a ring from ``queue_start`` to ``queue_end``.
@@ -154,6 +157,7 @@ class World(NamedTuple):
     light: NDArray[np.uint8]
     made: NDArray[np.bool_]
     top: NDArray[np.int16]
+    peak: NDArray[np.int16]
     biome: NDArray[np.uint8]
     slots: NDArray[Any]
     mobs: NDArray[Any]
@@ -178,6 +182,7 @@ def empty(seed: int) -> World:
         light=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
         made=np.zeros((SIZE // CHUNK, SIZE // CHUNK), np.bool_),
         top=np.full((SIZE, SIZE), -1, np.int16),
+        peak=np.full((SIZE // TILE, SIZE // TILE), -1, np.int16),
         biome=np.zeros((SIZE, SIZE), np.uint8),
         slots=np.zeros(SLOTS, SLOT),
         mobs=np.zeros(MOBS, MOB),
