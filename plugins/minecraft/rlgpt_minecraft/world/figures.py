@@ -1,4 +1,9 @@
-"""What moves, drawn before the land: mobs, items that lie about, and the player's own hand."""
+"""What moves, drawn before the land: mobs, items that lie about, and the player's own hand, all of them boxes.
+
+``gather`` lists the boxes, a row of ``BOX_VALUES`` numbers each: where the model stands (x, y, z); sine and cosine of
+its yaw; height and depth of the box's hinge, sine and cosine of its swing about it; what light and dye leave of red,
+green and blue; the box's lower corner, its upper corner, both in the model's frame; the tiles on its six faces.
+"""
 
 from __future__ import annotations
 
@@ -9,173 +14,178 @@ from numpy.typing import NDArray
 
 from rlgpt_minecraft.world.blocks import PLACES, VARIANTS
 from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.march import TEXTURE, Eye, fogged, texel
+from rlgpt_minecraft.world.march import TEXTURE, X_BITS, Y_BITS, Eye, lost_at, texel
 from rlgpt_minecraft.world.ray import meet
-from rlgpt_minecraft.world.sky import Floats
+from rlgpt_minecraft.world.scalar import least, most
 from rlgpt_minecraft.world.skins import BOXES, HINGE, SPANS, SWING, WOOL, WOOL_COLOURS
+from rlgpt_minecraft.world.sky import Floats
 from rlgpt_minecraft.world.state import DROPS, HEIGHT, MOBS, SIZE, World
 from rlgpt_minecraft.world.textures import Art
 
-Image = NDArray[np.uint8]
-SHADES = (0.55, 1.0, 0.8, 0.85, 0.65, 0.65)
+YAW, HINGED, TINT, LOW, HIGH, TILES = 3, 5, 9, 12, 15, 18
+BOX_VALUES = 24
+ROOM = MOBS * int((SPANS[:, 1] - SPANS[:, 0]).max()) + DROPS + 1
+SHADES = np.array([0.55, 1.0, 0.8, 0.85, 0.65, 0.65])
+"""How bright each face is: below, above, behind, before, right, left."""
 STRIDE = 0.6662
 """Radians of a step's swing in a tick."""
 FLASH = 0.4
+"""How much redder who was just hurt looks."""
 HAND = 0.2
 """Blocks to a unit of the hand's boxes: nearer than any wall can be."""
 SWING_TICKS = 6
+FULL_DAY = 240
 
 
 @part
-def _light(eye: Eye, x: float, y: float, z: float) -> int:
-    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+def _stand(eye: Eye, row: Floats, x: float, y: float, z: float, yaw: float) -> None:
+    """Begin a row: unswung, at a place, by the light that is there."""
+    row[0], row[1], row[2] = x, y, z
+    row[YAW], row[YAW + 1] = math.sin(yaw), math.cos(yaw)
+    row[HINGED], row[HINGED + 1], row[HINGED + 2], row[HINGED + 3] = 0.0, 0.0, 0.0, 1.0
+    byte, cx, cy, cz = FULL_DAY, math.floor(x), math.floor(y + 0.3), math.floor(z)
     if 0 <= cx < SIZE and 0 <= cy < HEIGHT and 0 <= cz < SIZE:
-        return int(eye.light[(cx * HEIGHT + cy) * SIZE + cz])
-    return 240
+        byte = int(eye.light[(cx << X_BITS) + (cy << Y_BITS) + cz])
+    for k in range(3):
+        row[TINT + k] = eye.lit[byte, k]
 
 
 @part
-def _box(
-    eye: Eye, art: Art, image: Image, depth: Floats, place: Floats, low: Floats, high: Floats, tiles: NDArray[np.int64]
-) -> None:
-    """Draw one box where it is nearer than what was drawn.
-
-    :param place: float64 ``(12,)``: where the model stands, sine and cosine of its yaw, height and depth of the box's
-        hinge, sine and cosine of the swing about it; red, green, blue left by light and dye.
-    """
-    rows, columns = image.shape[0], image.shape[1]
-    sin, cos, hinge_y, hinge_z, sin_swing, cos_swing = place[3], place[4], place[5], place[6], place[7], place[8]
-    my, mz = (low[1] + high[1]) / 2 - hinge_y, (low[2] + high[2]) / 2 - hinge_z
-    mx = (low[0] + high[0]) / 2
-    my, mz = hinge_y + my * cos_swing - mz * sin_swing, hinge_z + my * sin_swing + mz * cos_swing
-    ox, oy, oz = eye.at[0, 0] - place[0], eye.at[0, 1] - place[1], eye.at[0, 2] - place[2]
-    cx, cy, cz = cos * mx - sin * mz - ox, my - oy, sin * mx + cos * mz - oz
-    radius = math.sqrt((high[0] - low[0]) ** 2 + (high[1] - low[1]) ** 2 + (high[2] - low[2]) ** 2) / 2
-    ahead = cx * eye.at[1, 0] + cy * eye.at[1, 1] + cz * eye.at[1, 2]
-    right = cx * eye.at[2, 0] + cy * eye.at[2, 1] + cz * eye.at[2, 2]
-    up = cx * eye.at[3, 0] + cy * eye.at[3, 1] + cz * eye.at[3, 2]
-    if ahead < -radius or math.sqrt(cx * cx + cy * cy + cz * cz) > eye.far:
-        return
-    first_row, last_row, first_column, last_column = 0, rows, 0, columns
-    pixel = 2.0 * eye.tangent / rows
-    if ahead > radius * 1.01:
-        near, beyond = (ahead - radius) * pixel, (ahead + radius) * pixel
-        first_column = max(0, int(columns / 2 + min((right - radius) / near, (right - radius) / beyond)))
-        last_column = min(columns, int(columns / 2 + max((right + radius) / near, (right + radius) / beyond)) + 1)
-        first_row = max(0, int(rows / 2 - max((up + radius) / near, (up + radius) / beyond)))
-        last_row = min(rows, int(rows / 2 - min((up - radius) / near, (up - radius) / beyond)) + 1)
-    # The eyes in the box's own frame: turned by the yaw, then back by the swing about its hinge.
-    lx, ly, lz = cos * ox + sin * oz, oy - hinge_y, cos * oz - sin * ox - hinge_z
-    ly, lz = ly * cos_swing + lz * sin_swing, lz * cos_swing - ly * sin_swing
-    box_low = (low[0], low[1] - hinge_y, low[2] - hinge_z)
-    box_high = (high[0], high[1] - hinge_y, high[2] - hinge_z)
-    wide, tall, long = high[0] - low[0], high[1] - low[1], high[2] - low[2]
-    for row in range(first_row, last_row):
-        b = (1.0 - 2.0 * (row + 0.5) / rows) * eye.tangent
-        for column in range(first_column, last_column):
-            a = (2.0 * (column + 0.5) - columns) / rows * eye.tangent
-            wx = eye.at[1, 0] + a * eye.at[2, 0] + b * eye.at[3, 0]
-            wy = eye.at[1, 1] + a * eye.at[2, 1] + b * eye.at[3, 1]
-            wz = eye.at[1, 2] + a * eye.at[2, 2] + b * eye.at[3, 2]
-            dx, dz = cos * wx + sin * wz, cos * wz - sin * wx
-            dy, dz = wy * cos_swing + dz * sin_swing, dz * cos_swing - wy * sin_swing
-            at, side = meet(lx, ly, lz, dx, dy, dz, box_low, box_high)
-            if at >= depth[row, column]:
-                continue
-            px, py, pz = lx + dx * at - box_low[0], ly + dy * at - box_low[1], lz + dz * at - box_low[2]
-            if side < 2:
-                u, v, texels = px / wide, pz / long, TEXTURE / min(wide, long)
-            elif side < 4:
-                u, v, texels = px / wide, 1.0 - py / tall, TEXTURE / min(wide, tall)
-            else:
-                u, v, texels = pz / long, 1.0 - py / tall, TEXTURE / min(long, tall)
-            far = at * math.sqrt(1.0 + a * a + b * b)
-            u, v = min(max(u, 0.0), 0.9999), min(max(v, 0.0), 0.9999)
-            found = texel(art, tiles[side], u, v, min((texels * far * pixel) ** 2, 200.0))
-            if found >> 24 < 128:
-                continue
-            lost = fogged(eye, far)
-            kept = SHADES[side] * (1.0 - lost)
-            depth[row, column] = at
-            image[row, column, 0] = min(int((found & 255) * place[9] * kept + eye.murk[0] * lost), 255)
-            image[row, column, 1] = min(int((found >> 8 & 255) * place[10] * kept + eye.murk[1] * lost), 255)
-            image[row, column, 2] = min(int((found >> 16 & 255) * place[11] * kept + eye.murk[2] * lost), 255)
-
-
-@part
-def _item_box(
-    art: Art, item: int, variant: int, size: float, low: Floats, high: Floats, tiles: NDArray[np.int64]
-) -> bool:
-    """The box of an item as a thing, its lower end at 0, and its tiles; False for a flat picture."""
+def _as_item(art: Art, row: Floats, item: int, variant: int, size: float) -> bool:
+    """The box of an item, its lower end at 0, and its tiles: a small block, or, then False, a thin picture."""
     icon = art.icons[item, variant % VARIANTS]
     for side in range(6):
-        tiles[side] = icon if icon >= 0 else art.faces[0, PLACES[item, variant % VARIANTS], side]
-    thin = size if icon < 0 else 0.04 * size
-    low[0], low[1], low[2] = -size / 2, 0.0, -thin / 2
-    high[0], high[1], high[2] = size / 2, size, thin / 2
-    return icon < 0
+        row[TILES + side] = icon if icon >= 0 else art.faces[0, PLACES[item, variant % VARIANTS], side]
+    wide = size if icon < 0 else 1.6 * size
+    thin = size if icon < 0 else 0.06 * size
+    row[LOW], row[LOW + 1], row[LOW + 2] = -wide / 2, 0.0, -thin / 2
+    row[HIGH], row[HIGH + 1], row[HIGH + 2] = wide / 2, wide, thin / 2
+    return bool(icon < 0)
 
 
 @part
-def figures(world: World, eye: Eye, art: Art, image: Image, depth: Floats) -> None:
-    """Draw mobs, items and the hand. ``depth``: how far along its ray, in planes from the eye, each pixel shows."""
-    place, low, high, tiles = np.zeros(12), np.empty(3), np.empty(3), np.empty(6, np.int64)
+def gather(world: World, eye: Eye, art: Art, boxes: Floats) -> int:
+    """List the boxes of all that moves; how many there are. ``boxes``: ``(ROOM, BOX_VALUES)``."""
+    count = 0
     for i in range(MOBS):
         mob = world.mobs[i]
         if mob.kind == 0:
             continue
-        byte = _light(eye, mob.x, mob.y + 0.5, mob.z)
-        place[0], place[1], place[2] = mob.x, mob.y, mob.z
-        place[3], place[4] = math.sin(math.radians(mob.yaw)), math.cos(math.radians(mob.yaw))
-        pace = min(math.sqrt(mob.vx * mob.vx + mob.vz * mob.vz) * 8.0, 1.0)
+        pace = least(math.sqrt(mob.vx * mob.vx + mob.vz * mob.vz) * 8.0, 1.0)
         turned = math.cos(mob.age * STRIDE) * pace
-        for part_of in range(SPANS[2 * mob.kind + mob.sheared, 0], SPANS[2 * mob.kind + mob.sheared, 1]):
-            angle = turned * SWING[part_of]
-            place[5], place[6] = HINGE[part_of, 0], HINGE[part_of, 1]
-            place[7], place[8] = math.sin(angle), math.cos(angle)
+        model = 2 * mob.kind + mob.sheared
+        for j in range(SPANS[model, 0], SPANS[model, 1]):
+            row = boxes[count]
+            _stand(eye, row, mob.x, mob.y, mob.z, math.radians(mob.yaw))
+            row[HINGED], row[HINGED + 1] = HINGE[j, 0], HINGE[j, 1]
+            row[HINGED + 2], row[HINGED + 3] = math.sin(turned * SWING[j]), math.cos(turned * SWING[j])
             for k in range(3):
-                dye = WOOL_COLOURS[mob.colour & 15, k] / 255.0 if WOOL[part_of] else 1.0
-                place[9 + k] = eye.lit[byte, k] * dye
+                row[LOW + k], row[HIGH + k] = BOXES[j, k], BOXES[j, 3 + k]
+                if WOOL[j]:
+                    row[TINT + k] *= WOOL_COLOURS[mob.colour & 15, k] / 255.0
                 if mob.hurt_ticks > 0:
-                    place[9 + k] *= 1.0 + FLASH if k == 0 else 1.0 - FLASH
-            _box(eye, art, image, depth, place, BOXES[part_of, :3], BOXES[part_of, 3:], art.skins[part_of])
-    place[5], place[6] = 0.0, 0.0
+                    row[TINT + k] *= 1.0 + FLASH if k == 0 else 1.0 - FLASH
+            for side in range(6):
+                row[TILES + side] = art.skins[j, side]
+            count += 1
     for i in range(DROPS):
         drop = world.drops[i]
-        if not drop.alive:
-            continue
-        byte = _light(eye, drop.x, drop.y + 0.2, drop.z)
-        place[0], place[2] = drop.x, drop.z
-        place[1] = drop.y + 0.1 + 0.1 * math.sin(drop.age / 10.0)
-        place[3], place[4], place[7], place[8] = math.sin(drop.age / 20.0), math.cos(drop.age / 20.0), 0.0, 1.0
-        for k in range(3):
-            place[9 + k] = eye.lit[byte, k]
-        if not _item_box(art, drop.item, drop.variant, 0.25, low, high, tiles):
-            _item_box(art, drop.item, drop.variant, 0.4, low, high, tiles)
-        _box(eye, art, image, depth, place, low, high, tiles)
-    p, held = world.player[0], world.slots[world.player[0].selected]
-    byte = _light(eye, eye.at[0, 0], eye.at[0, 1], eye.at[0, 2])
-    yaw, pitch = math.radians(p.yaw), math.radians(p.pitch)
-    swing = math.sin(min(p.attack_ticks / SWING_TICKS, 1.0) * math.pi) if p.attack_held else 0.0
-    for k in range(3):
-        place[k], place[9 + k] = eye.at[0, k], eye.lit[byte, k]
-    place[3], place[4], place[7], place[8] = math.sin(yaw), math.cos(yaw), -math.sin(pitch), math.cos(pitch)
+        if drop.alive:
+            row = boxes[count]
+            _stand(eye, row, drop.x, drop.y + 0.1 + 0.1 * math.sin(drop.age / 10.0), drop.z, drop.age / 20.0)
+            _as_item(art, row, drop.item, drop.variant, 0.25)
+            count += 1
+    _hand(world, eye, art, boxes[count])
+    return count + 1
+
+
+@part
+def _hand(world: World, eye: Eye, art: Art, row: Floats) -> None:
+    """The player's hand, or what it holds: in a frame that turns with the eyes."""
+    p = world.player[0]
+    held = world.slots[p.selected]
+    _stand(eye, row, eye.at[0, 0], eye.at[0, 1], eye.at[0, 2], math.radians(p.yaw))
+    pitch = math.radians(p.pitch)
+    row[HINGED + 2], row[HINGED + 3] = -math.sin(pitch), math.cos(pitch)
+    swing = math.sin(least(p.attack_ticks / SWING_TICKS, 1.0) * math.pi) if p.attack_held else 0.0
+    row[LOW], row[LOW + 1], row[LOW + 2] = -0.1, 0.0, -0.35
+    row[HIGH], row[HIGH + 1], row[HIGH + 2] = 0.15, 0.36, 0.4
     if held.quantity > 0:
-        cube = _item_box(art, held.item, held.variant, 0.4 if held.item > 0 else 0.0, low, high, tiles)
-        if not cube:
-            # A picture is held edgewise: its plane along the look, its width ahead.
-            for k in range(6):
-                tiles[k] = art.icons[held.item, held.variant % VARIANTS]
-            low[0], high[0], low[2], high[2] = -0.01, 0.01, -0.35, 0.35
-            high[1] = 0.7
-        for k in range(3):
-            shift = (-0.75, -0.85 - 0.25 * swing, 0.95 + 0.2 * swing)[k]
-            low[k], high[k] = (low[k] + shift) * HAND, (high[k] + shift) * HAND
+        if not _as_item(art, row, held.item, held.variant, 0.42):
+            # A picture is held edgewise: its plane along the look.
+            row[LOW], row[LOW + 2], row[HIGH], row[HIGH + 2] = row[LOW + 2], row[LOW], row[HIGH + 2], row[HIGH]
     else:
-        for k in range(6):
-            tiles[k] = art.hand
-        for k in range(3):
-            shift = (0.15 * swing, -0.15 * swing, 0.25 * swing)[k]
-            low[k] = ((-0.85, -1.0, 0.5)[k] + shift) * HAND
-            high[k] = ((-0.6, -0.62, 1.15)[k] + shift) * HAND
-    _box(eye, art, image, depth, place, low, high, tiles)
+        for side in range(6):
+            row[TILES + side] = art.hand
+    for end in (LOW, HIGH):
+        row[end] = (row[end] - 0.75 + 0.15 * swing) * HAND
+        row[end + 1] = (row[end + 1] - 0.92 - 0.1 * swing) * HAND
+        row[end + 2] = (row[end + 2] + 0.9 + 0.25 * swing) * HAND
+
+
+@part
+def paint_boxes(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats, boxes: Floats, count: int) -> None:
+    """Draw the boxes where they are nearer than what was drawn. ``depth``: planes from the eye to what is shown."""
+    rows, columns = image.shape[0], image.shape[1]
+    at, pixel = eye.at, 2.0 * eye.tangent / rows
+    for n in range(count):
+        box = boxes[n]
+        sin, cos, hinge_y, hinge_z = box[YAW], box[YAW + 1], box[HINGED], box[HINGED + 1]
+        sin_swing, cos_swing = box[HINGED + 2], box[HINGED + 3]
+        wide, tall, long = box[HIGH] - box[LOW], box[HIGH + 1] - box[LOW + 1], box[HIGH + 2] - box[LOW + 2]
+        ox, oy, oz = at[0, 0] - box[0], at[0, 1] - box[1], at[0, 2] - box[2]
+        # The middle of the box, seen from the eyes; its whole lies within ``radius``.
+        mx, my, mz = box[LOW] + wide / 2, box[LOW + 1] + tall / 2 - hinge_y, box[LOW + 2] + long / 2 - hinge_z
+        swung_y, swung_z = hinge_y + my * cos_swing - mz * sin_swing, hinge_z + my * sin_swing + mz * cos_swing
+        cx, cy, cz = cos * mx - sin * swung_z - ox, swung_y - oy, sin * mx + cos * swung_z - oz
+        radius = 0.5 * math.sqrt(wide * wide + tall * tall + long * long)
+        ahead = cx * at[1, 0] + cy * at[1, 1] + cz * at[1, 2]
+        right = cx * at[2, 0] + cy * at[2, 1] + cz * at[2, 2]
+        up = cx * at[3, 0] + cy * at[3, 1] + cz * at[3, 2]
+        if ahead < -radius or ahead > eye.far:
+            continue
+        first_row, last_row, first_column, last_column = 0.0, float(rows), 0.0, float(columns)
+        if ahead > 1.01 * radius:
+            near, beyond = (ahead - radius) * pixel, (ahead + radius) * pixel
+            first_column = most(0.0, columns / 2 + least((right - radius) / near, (right - radius) / beyond))
+            last_column = least(last_column, columns / 2 + most((right + radius) / near, (right + radius) / beyond) + 1)
+            first_row = most(0.0, rows / 2 - most((up + radius) / near, (up + radius) / beyond))
+            last_row = least(last_row, rows / 2 - least((up - radius) / near, (up - radius) / beyond) + 1)
+        # The eyes in the box's own frame: turned by the yaw, then back by the swing about its hinge.
+        lx, wy, wz = cos * ox + sin * oz, oy - hinge_y, cos * oz - sin * ox - hinge_z
+        ly, lz = wy * cos_swing + wz * sin_swing, wz * cos_swing - wy * sin_swing
+        low = (box[LOW], box[LOW + 1] - hinge_y, box[LOW + 2] - hinge_z)
+        high = (box[HIGH], box[HIGH + 1] - hinge_y, box[HIGH + 2] - hinge_z)
+        for row in range(int(first_row), int(last_row)):
+            b = eye.tangent - (row + 0.5) * pixel
+            for column in range(int(first_column), int(last_column)):
+                a = (column + 0.5 - 0.5 * columns) * pixel
+                wx = at[1, 0] + a * at[2, 0] + b * at[3, 0]
+                wy = at[1, 1] + a * at[2, 1] + b * at[3, 1]
+                wz = at[1, 2] + a * at[2, 2] + b * at[3, 2]
+                dx, ahead = cos * wx + sin * wz, cos * wz - sin * wx
+                dy, dz = wy * cos_swing + ahead * sin_swing, ahead * cos_swing - wy * sin_swing
+                away, side = meet(lx, ly, lz, dx, dy, dz, low, high)
+                if away >= depth[row, column]:
+                    continue
+                u, v = (lx + dx * away - low[0]) / wide, 1.0 - (ly + dy * away - low[1]) / tall
+                texels = TEXTURE / least(wide, tall)
+                if side < 2:
+                    v, texels = (lz + dz * away - low[2]) / long, TEXTURE / least(wide, long)
+                elif side > 3:
+                    u, texels = (lz + dz * away - low[2]) / long, TEXTURE / least(long, tall)
+                far = away * math.sqrt(1.0 + a * a + b * b)
+                texels *= far * pixel
+                found = texel(art.texels, int(box[TILES + side]), u, v, least(texels * texels, 200.0))
+                if found >> 24 < 128:
+                    continue
+                lost = lost_at(far, eye.far, eye.thick)
+                kept = SHADES[side] * (1.0 - lost)
+                depth[row, column] = away
+                image[row, column, 0] = int(least((found & 255) * box[TINT] * kept + eye.murk[0] * lost, 255.0))
+                image[row, column, 1] = int(
+                    least(((found >> 8) & 255) * box[TINT + 1] * kept + eye.murk[1] * lost, 255.0)
+                )
+                image[row, column, 2] = int(
+                    least(((found >> 16) & 255) * box[TINT + 2] * kept + eye.murk[2] * lost, 255.0)
+                )

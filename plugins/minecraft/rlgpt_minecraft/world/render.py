@@ -8,76 +8,98 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgpt_minecraft.world.blocks import AIR, LAVA, WATER
-from rlgpt_minecraft.world.figures import figures
+from rlgpt_minecraft.world.figures import BOX_VALUES, ROOM, gather, paint_boxes
+from rlgpt_minecraft.world.horizon import SECTORS, horizon
 from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.light import settle
-from rlgpt_minecraft.world.march import SURFACE, Eye, terrain
+from rlgpt_minecraft.world.march import SURFACE, X_BITS, Y_BITS, Eye, terrain
 from rlgpt_minecraft.world.ray import FAR, eyes, look, trace
+from rlgpt_minecraft.world.scalar import least, most
 from rlgpt_minecraft.world.sky import FOG, SKY_VALUES, Floats, sky_of
-from rlgpt_minecraft.world.state import HEIGHT, SIZE, World
+from rlgpt_minecraft.world.state import HEIGHT, SIZE, TILE, World
 from rlgpt_minecraft.world.textures import Art, art
 
 FIELD_OF_VIEW = 70.0
 """Degrees from the picture's lower edge to its upper: the game's default."""
-SIGHT = 56.0
-"""Blocks until everything is lost in the fog."""
+SIGHT = 48.0
+"""Blocks until everything is lost in the fog: so far around the player there is always land."""
 REACH = 4.5
 WATER_FOG, LAVA_FOG = 0.08, 2.0
 CRACKS = 10
+MURK = np.array([(20.0, 52.0, 150.0), (200.0, 60.0, 0.0)])
+"""What water and lava look like from within."""
 Flat = NDArray[np.uint8]
 
 
 @jit
 def draw(
-    world: World, art: Art, blocks: Flat, level: Flat, light: Flat, image: NDArray[np.uint8], depth: Floats
+    world: World,
+    art: Art,
+    flat: tuple[Flat, Flat, Flat],
+    image: NDArray[np.uint8],
+    depth: Floats,
+    boxes: Floats,
 ) -> None:
-    """Draw into ``image`` ``(height, width, 3)``. ``blocks``, ``level``, ``light``: the world's, flat; ``depth``
-    ``(height, width)`` is for its own use."""
+    """Draw into ``image`` ``(height, width, 3)``.
+
+    :param flat: the world's blocks, level and light, flat.
+    :param depth: ``(height, width)``, all ``FAR``. :param boxes: ``(ROOM, BOX_VALUES)``, to work with.
+    """
     p = world.player[0]
-    at, sky, lit = np.empty((4, 3)), np.empty(SKY_VALUES), np.empty((256, 3))
+    at, sky, lit, murk = np.empty((4, 3)), np.empty(SKY_VALUES), np.empty((256, 3)), np.empty(3)
+    steepest = np.empty(SECTORS)
     x, y, z = eyes(world)
-    at[0], at[1] = (x, y, z), look(p.yaw, p.pitch)
-    yaw, pitch = math.radians(p.yaw), math.radians(p.pitch)
-    at[2] = (-math.cos(yaw), 0.0, -math.sin(yaw))
-    at[3] = (-math.sin(yaw) * math.sin(pitch), math.cos(pitch), math.cos(yaw) * math.sin(pitch))
+    dx, dy, dz = look(p.yaw, p.pitch)
+    right_x, right_z = look(p.yaw + 90.0, 0.0)[0], look(p.yaw + 90.0, 0.0)[2]
+    at[0, 0], at[0, 1], at[0, 2], at[1, 0], at[1, 1], at[1, 2] = x, y, z, dx, dy, dz
+    at[2, 0], at[2, 1], at[2, 2] = right_x, 0.0, right_z
+    at[3, 0], at[3, 1], at[3, 2] = -right_z * dy, right_z * dx - right_x * dz, right_x * dy
     sky_of(world, sky, lit)
-    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+    horizon(world.peak, x, y, z, SIGHT, steepest)
     ceiling = 0
-    low_x, high_x = max(cx - int(SIGHT) - 1, 0), min(cx + int(SIGHT) + 2, SIZE)
-    low_z, high_z = max(cz - int(SIGHT) - 1, 0), min(cz + int(SIGHT) + 2, SIZE)
-    for i in range(low_x, high_x):
-        for k in range(low_z, high_z):
-            ceiling = max(ceiling, world.top[i, k] + 1)
-    # What does not stop light stands above the last column's top: up to the first layer without a block.
-    found = True
-    while found and ceiling < HEIGHT:
-        found = False
-        for i in range(low_x, high_x):
-            for k in range(low_z, high_z):
-                found |= world.blocks[i, ceiling, k] != AIR
-        ceiling += found
-    thick, here = 0.0, 240
-    murk = (sky[FOG], sky[FOG + 1], sky[FOG + 2])
-    if 0 <= cx < SIZE and 0 <= cy < HEIGHT and 0 <= cz < SIZE:
-        here, block = int(world.light[cx, cy, cz]), world.blocks[cx, cy, cz]
-        bright = max(here >> 4, here & 15) / 15.0
-        bright = 0.12 + 0.88 * bright / (4.0 - 3.0 * bright)
-        murk = (murk[0] * bright, murk[1] * bright, murk[2] * bright)
-        above = cy + 1 < HEIGHT and world.blocks[cx, cy + 1, cz] == block
-        if (block == WATER or block == LAVA) and (above or y < cy + SURFACE):
-            thick = WATER_FOG if block == WATER else LAVA_FOG
-            murk = (20.0 * lit[here, 0], 52.0 * lit[here, 1], 150.0 * lit[here, 2])
-            if block == LAVA:
-                murk = (200.0, 60.0, 0.0)
-    block, _, fx, fy, fz, _ = trace(world, x, y, z, at[1, 0], at[1, 1], at[1, 2], REACH, False)
-    focus = (fx * HEIGHT + fy) * SIZE + fz if block != AIR else -1
-    crack = -1
-    if p.dig_progress > 0.0 and (p.dig_x, p.dig_y, p.dig_z) == (fx, fy, fz):
-        crack = art.cracks[min(int(p.dig_progress * CRACKS), CRACKS - 1)]
+    for i in range(int(most(x - SIGHT, 0.0)) // TILE, int(least(x + SIGHT, SIZE - 1.0)) // TILE + 1):
+        for k in range(int(most(z - SIGHT, 0.0)) // TILE, int(least(z + SIGHT, SIZE - 1.0)) // TILE + 1):
+            if world.peak[i, k] >= ceiling:
+                ceiling = world.peak[i, k] + 1
+    thick, here, block, above = 0.0, 240, AIR, AIR
+    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+    if 0 <= cx < SIZE and 0 <= cy < HEIGHT - 1 and 0 <= cz < SIZE:
+        here, block, above = int(world.light[cx, cy, cz]), world.blocks[cx, cy, cz], world.blocks[cx, cy + 1, cz]
+    bright = (here >> 4 if here >> 4 > here & 15 else here & 15) / 15.0
+    # The fog of the land is as dark as the place the player looks from (the game's ``fogColor1``).
+    bright = 0.12 + 0.88 * bright / (4.0 - 3.0 * bright)
+    if block in (WATER, LAVA) and (above == block or y < cy + SURFACE):
+        thick = WATER_FOG if block == WATER else LAVA_FOG
+    for k in range(3):
+        murk[k] = sky[FOG + k] * bright
+        if thick > 0.0:
+            murk[k] = MURK[0, k] * lit[here, k] if block == WATER else MURK[1, k]
+    block, _, fx, fy, fz, _ = trace(world, x, y, z, dx, dy, dz, REACH, False)
+    focus, crack = -1, -1
+    if block != AIR:
+        focus = (fx << X_BITS) + (fy << Y_BITS) + fz
+        if p.dig_progress > 0.0 and p.dig_x == fx and p.dig_y == fy and p.dig_z == fz:
+            stage = int(p.dig_progress * CRACKS)
+            crack = art.cracks[stage if stage < CRACKS else CRACKS - 1]
     tangent = math.tan(math.radians(FIELD_OF_VIEW / 2))
-    eye = Eye(blocks, level, light, world.biome, at, sky, lit, ceiling, SIGHT, tangent, focus, crack, thick, murk)
-    depth[:] = FAR
-    figures(world, eye, art, image, depth)
+    eye = Eye(
+        flat[0],
+        flat[1],
+        flat[2],
+        world.biome,
+        at,
+        sky,
+        lit,
+        steepest,
+        ceiling,
+        SIGHT,
+        tangent,
+        focus,
+        crack,
+        thick,
+        murk,
+    )
+    paint_boxes(eye, art, image, depth, boxes, gather(world, eye, art, boxes))
     terrain(eye, art, image, depth)
 
 
@@ -92,12 +114,13 @@ class Camera:
         if height < 1 or width < 1:
             raise ValueError(f"a picture of {height} x {width} pixels; each must be at least 1.")
         self._art = art()
-        self._depth = np.empty((height, width))
+        self._depth, self._boxes = np.empty((height, width)), np.empty((ROOM, BOX_VALUES))
 
     def picture(self, world: World) -> NDArray[np.uint8]:
         """What the player sees now: uint8 ``(height, width, 3)``, a new array."""
         image = np.empty((*self._depth.shape, 3), np.uint8)
+        self._depth.fill(FAR)
         settle(world)
         flat = (world.blocks.reshape(-1), world.level.reshape(-1), world.light.reshape(-1))
-        draw(world, self._art, *flat, image, self._depth)
+        draw(world, self._art, flat, image, self._depth, self._boxes)
         return image

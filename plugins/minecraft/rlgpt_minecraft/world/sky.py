@@ -1,7 +1,7 @@
 """What the sky looks like and how bright each level of light is, at the world's time.
 
 Colours of sky, fog and sunset: ``WorldProvider``, ``Biome`` and ``World`` of Minecraft 1.11.2; of light: its
-``EntityRenderer.updateLightmap`` at the middle of the brightness slider (minecraft.wiki, pages Light and Daylight cycle).
+``EntityRenderer.updateLightmap`` at the middle of the brightness slider (minecraft.wiki, Light and Daylight cycle).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.rng import mix
+from rlgpt_minecraft.world.scalar import least, most, within
 from rlgpt_minecraft.world.state import World
 from rlgpt_minecraft.world.sun import celestial_angle, sky_brightness
 
@@ -32,82 +33,82 @@ def sky_of(world: World, sky: Floats, lit: Floats) -> None:
     """Fill ``sky`` ``(SKY_VALUES,)`` and ``lit`` ``(256, 3)``: what a byte of light leaves of red, green and blue."""
     clock = world.clock[0]
     angle = celestial_angle(clock.time) * 2.0 * math.pi
-    high = math.cos(angle)
-    day = min(max(high * 2.0 + 0.5, 0.0), 1.0)
-    dull = 0.45 if clock.raining else 1.0
+    high, rain = math.cos(angle), 1.0 if clock.raining else 0.0
+    day = within(high * 2.0 + 0.5, 0.0, 1.0)
     for k in range(3):
-        fog = (0.7529, 0.8471, 1.0)[k] * (day * (0.94, 0.94, 0.91)[k] + (0.06, 0.06, 0.09)[k])
-        blue = (0.475, 0.655, 1.0)[k] * day
-        if clock.raining:
-            fog, blue = fog * 0.6 + 0.1 * day, 0.4 * day
+        fog = (0.7529, 0.8471, 1.0)[k] * (day * (0.94, 0.94, 0.91)[k] + (0.06, 0.06, 0.09)[k]) * (1.0 - 0.35 * rain)
+        blue = (0.475, 0.655, 1.0)[k] * day * (1.0 - rain) + 0.45 * day * rain
         sky[ZENITH + k], sky[FOG + k] = 255.0 * blue, 255.0 * (0.77 * fog + 0.23 * blue)
-    low = min(max(high / 0.4, -1.0), 1.0) * 0.5 + 0.5
+    low = within(high / 0.4, -1.0, 1.0) * 0.5 + 0.5
     sky[SUNSET], sky[SUNSET + 1], sky[SUNSET + 2] = 255 * (low * 0.3 + 0.7), 255 * (low * low * 0.7 + 0.2), 51.0
-    sky[GLARE] = (1.0 - (1.0 - math.sin(low * math.pi)) * 0.99) ** 2 * dull if abs(high) < 0.4 else 0.0
+    glare = 1.0 - (1.0 - math.sin(low * math.pi)) * 0.99
+    sky[GLARE] = glare * glare * (1.0 - rain)
     sky[SUN_X], sky[SUN_Y] = -math.sin(angle), high
-    sky[NIGHT] = min(max(0.75 - (high * 2.0 + 0.25), 0.0), 1.0) * (0.0 if clock.raining else 1.0)
-    sky[CLOUD] = (day * 0.9 + 0.1) * dull
+    sky[NIGHT] = within(0.25 - high * 2.5, 0.0, 0.75) * (1.0 - rain)
+    sky[CLOUD] = (day * 0.9 + 0.1) * (1.0 - 0.55 * rain)
     sky[DRIFT] = clock.tick * 0.03
     sun = sky_brightness(world)
     for byte in range(256):
-        above = (byte >> 4) / 15.0
-        glow = (byte & 15) / 15.0
+        above, glow = (byte >> 4) / 15.0, (byte & 15) / 15.0
         above = above / (4.0 - 3.0 * above) * (sun * 0.95 + 0.05)
         glow = glow / (4.0 - 3.0 * glow) * 1.5
-        for k in range(3):
-            cold = above if k == 2 else above * (sun * 0.65 + 0.35)
-            warm = glow
-            if k == 1:
-                warm = glow * ((glow * 0.6 + 0.4) * 0.6 + 0.4)
-            elif k == 2:
-                warm = glow * (glow * glow * 0.6 + 0.4)
-            value = min((cold + warm) * 0.96 + 0.03, 1.0)
-            value = value * (1.0 - GAMMA) + (1.0 - (1.0 - value) ** 4) * GAMMA
-            lit[byte, k] = min(value * 0.96 + 0.03, 1.0)
+        cold = above * (sun * 0.65 + 0.35)
+        lit[byte, 0] = _seen(cold + glow)
+        lit[byte, 1] = _seen(cold + glow * ((glow * 0.6 + 0.4) * 0.6 + 0.4))
+        lit[byte, 2] = _seen(above + glow * (glow * glow * 0.6 + 0.4))
 
 
 @part
-def _chance(a: int, b: int) -> float:
-    return (
-        float(mix(np.uint64(a & 0xFFFFFFFF) * np.uint64(0x9E3779B1) ^ np.uint64(b & 0xFFFFFFFF)) >> np.uint64(40))
-        / 2**24
-    )
+def _seen(light: float) -> float:
+    """How bright light looks, 0 to 1, by the slider's setting."""
+    dark = 1.0 - least(light * 0.96 + 0.03, 1.0)
+    return (1.0 - dark * (1.0 - GAMMA) - dark * dark * dark * dark * GAMMA) * 0.96 + 0.03
+
+
+@part
+def _chance(a: float, b: float) -> float:
+    """A number in [0, 1) that belongs to two whole numbers."""
+    bits = np.uint64(int(a) & 0xFFFFFFFF) * np.uint64(0x9E3779B1) ^ np.uint64(int(b) & 0xFFFFFFFF)
+    return float(mix(bits) >> np.uint64(40)) / 2**24
 
 
 @part
 def sky_at(sky: Floats, x: float, y: float, z: float, dx: float, dy: float, dz: float) -> tuple[float, float, float]:
     """The sky's colour, 0 to 255, from an eye along a unit vector."""
-    up = min(max(dy * 2.4, 0.0), 1.0)
+    up = within(dy * 2.4, 0.0, 1.0)
     up = up * (2.0 - up)
     red = sky[FOG] + (sky[ZENITH] - sky[FOG]) * up
     green = sky[FOG + 1] + (sky[ZENITH + 1] - sky[FOG + 1]) * up
     blue = sky[FOG + 2] + (sky[ZENITH + 2] - sky[FOG + 2]) * up
-    if sky[GLARE] > 0.0:
-        share = sky[GLARE] * max(0.2 + 0.8 * dx * math.copysign(1.0, sky[SUN_X]), 0.0) * max(1.0 - abs(dy) * 2.5, 0.0)
+    if sky[GLARE] > 0.01:
+        side = 1.0 if sky[SUN_X] > 0.0 else -1.0
+        share = sky[GLARE] * most(0.2 + 0.8 * dx * side, 0.0) * most(1.0 - abs(dy) * 2.5, 0.0)
         red += (sky[SUNSET] - red) * share
         green += (sky[SUNSET + 1] - green) * share
         blue += (sky[SUNSET + 2] - blue) * share
     if dy <= 0.0:
         return red, green, blue
     toward = dx * sky[SUN_X] + dy * sky[SUN_Y]
-    aside = max(abs(dx * sky[SUN_Y] - dy * sky[SUN_X]), abs(dz))
+    aside = most(abs(dx * sky[SUN_Y] - dy * sky[SUN_X]), abs(dz))
     if toward > 0.0 and aside < HALF_SUN * 1.35 * toward:
         share = 1.0 if aside < HALF_SUN * toward else 0.35
         red, green, blue = red + (255 - red) * share, green + (250 - green) * share, blue + (190 - blue) * share
     elif toward < 0.0 and aside < -HALF_MOON * toward:
-        spot = _chance(int((dx * 90.0) // 3), int((dz * 90.0) // 3))
-        grey = 205.0 + 40.0 * spot
-        red, green, blue = grey, grey, grey + 8.0
+        red = 205.0 + 40.0 * _chance(math.floor(dx * 30.0), math.floor(dz * 30.0))
+        green, blue = red, red + 8.0
     elif sky[NIGHT] > 0.0:
-        a, b = (dx, dz) if dy > 0.5 else (math.atan2(dx, dz), dy)
-        if _chance(int(a * 110.0 + 1000), int(b * 110.0 + 3000)) < 0.006:
+        # Even over the sky: one grid above, another along its rim.
+        a, b = (dx, dz) if dy > 0.5 else (4.0 + math.atan2(dx, dz), dy)
+        if _chance(math.floor(a * 110.0), math.floor(b * 110.0)) < 0.006:
             red, green, blue = red + 190 * sky[NIGHT], green + 190 * sky[NIGHT], blue + 200 * sky[NIGHT]
     if y < CLOUDS and dy > 0.02:
         far = (CLOUDS - y) / dy
-        a, b = int((x + dx * far + sky[DRIFT]) // CLOUD_CELL), int((z + dz * far) // CLOUD_CELL)
-        if _chance(a >> 2, b >> 2) + 0.6 * _chance(a >> 1, b >> 1) + 0.3 * _chance(a, b) > 1.15:
-            share = 0.75 * min(max(1.6 - far / 250.0, 0.0), 1.0)
-            red += (250 * sky[CLOUD] - red) * share
-            green += (250 * sky[CLOUD] - green) * share
-            blue += (255 * sky[CLOUD] - blue) * share
-    return min(red, 255.0), min(green, 255.0), min(blue, 255.0)
+        share = 0.75 * within(1.6 - far / 250.0, 0.0, 1.0)
+        if share > 0.0:
+            a, b = math.floor((x + dx * far + sky[DRIFT]) / CLOUD_CELL), math.floor((z + dz * far) / CLOUD_CELL)
+            thick = _chance(a >> 2, b >> 2)
+            if thick > 0.25 and thick + 0.6 * _chance(a >> 1, b >> 1) + 0.3 * _chance(a, b) > 1.15:
+                red += (250 * sky[CLOUD] - red) * share
+                green += (250 * sky[CLOUD] - green) * share
+                blue += (255 * sky[CLOUD] - blue) * share
+    return least(red, 255.0), least(green, 255.0), least(blue, 255.0)

@@ -1,0 +1,62 @@
+"""How high the land stands around the eyes: a ray that climbs more steeply meets nothing but the sky."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world.jit import part
+from rlgpt_minecraft.world.ray import FAR
+from rlgpt_minecraft.world.scalar import least, most
+from rlgpt_minecraft.world.sky import Floats
+from rlgpt_minecraft.world.state import SIZE, TILE
+
+SECTORS = 128
+"""Of the full circle."""
+
+
+@part
+def sector(dx: float, dz: float) -> float:
+    """Where a heading lies on the circle, ``SECTORS`` long; its whole part is the sector. Not both may be 0."""
+    along = dz / (abs(dx) + abs(dz))
+    if dx < 0.0:
+        along = 2.0 - along
+    elif dz < 0.0:
+        along = 4.0 + along
+    return along * (SECTORS / 4)
+
+
+@part
+def horizon(peak: NDArray[np.int16], x: float, y: float, z: float, sight: float, steepest: Floats) -> None:
+    """Fill ``steepest`` ``(SECTORS,)``: the square of the rise over the run, seen from ``x, y, z``, that nothing of a
+    sector is above, as far as ``sight``."""
+    for i in range(SECTORS):
+        steepest[i] = 0.0
+    first_i, last_i = int(most((x - sight) / TILE, 0.0)), int(least((x + sight) / TILE + 1, SIZE // TILE))
+    first_k, last_k = int(most((z - sight) / TILE, 0.0)), int(least((z + sight) / TILE + 1, SIZE // TILE))
+    for i in range(first_i, last_i):
+        for k in range(first_k, last_k):
+            rise = peak[i, k] + 1 - y
+            if rise <= 0.0:
+                continue
+            west, north = i * TILE - x, k * TILE - z
+            run_x = most(most(west, -west - TILE), 0.0)
+            run_z = most(most(north, -north - TILE), 0.0)
+            run = run_x * run_x + run_z * run_z
+            if run > sight * sight:
+                continue
+            slope = rise * rise / run if run > 0.0 else FAR
+            low, high = 2.0 * SECTORS, 0.0
+            for corner in range(4):
+                at = sector(west + TILE * (corner & 1), north + TILE * (corner >> 1))
+                # The circle begins in the east: a tile that lies across that line goes on beyond the circle's end.
+                if north < 0.0 <= west and at < SECTORS / 2:
+                    at += SECTORS
+                low, high = least(low, at), most(high, at)
+            if run == 0.0:
+                low, high = 0.0, SECTORS - 1.0
+            for at_sector in range(math.floor(low), math.floor(high) + 1):
+                if slope > steepest[at_sector % SECTORS]:
+                    steepest[at_sector % SECTORS] = slope
