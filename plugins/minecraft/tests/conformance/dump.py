@@ -89,6 +89,7 @@ def names():
         "used": [k[3] for k in mc.ALL_STAT_KEYS if k[:2] == ["stat", "use_item"]],
         "slots": mc.N_INV_SLOTS,
         "items_in_full": {x["type"]: x for x in mc.all_data["items"]},
+        "blocks_in_full": {x["name"]: x for x in mc.all_data["blocks"]},
     }
 
 

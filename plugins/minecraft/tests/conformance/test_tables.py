@@ -1,0 +1,58 @@
+"""Our tables against the facts of the game that minedojo ships."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgpt_minecraft.world import blocks, items
+
+SAME = {
+    "hardness": "hardness",
+    "tool_free": "needsNoTool",
+    "blocks_movement": "blocksMovement",
+    "burns": "canBurn",
+    "liquid": "isLiquid",
+    "replaceable": "isReplaceable",
+    "slipperiness": "slipperiness",
+    "full": "causesSuffocation",
+}
+DIFFERENT = {
+    ("ice", "full"): "chokes who is in it, but is seen through",
+    ("soul_sand", "full"): "chokes who is in it, but is an eighth lower than a block",
+}
+"""Block, column -> why ours differs."""
+
+
+def test_blocks(answers: dict[str, Any]) -> None:
+    told, checked, different = answers["names"]["items_in_full"], 0, set()
+    for block in blocks.TABLE:
+        facts = told.get(block.item, {})
+        if "hardness" not in facts:
+            continue
+        for ours, theirs in SAME.items():
+            checked += 1
+            if getattr(block, ours) != facts[theirs]:
+                different.add((block.key, ours))
+        if block.blocks_light != (not facts["translucent"]):
+            different.add((block.key, "blocks_light"))
+    assert different == set(DIFFERENT)
+    assert checked > 1500
+
+
+def test_what_can_be_collided_with(answers: dict[str, Any]) -> None:
+    told = answers["names"]["blocks_in_full"]
+    for block in blocks.TABLE:
+        for name in {block.key, block.item} & set(told):
+            assert block.collidable == told[name]["isCollidable"]
+
+
+def test_items(answers: dict[str, Any]) -> None:
+    for name, facts in answers["names"]["items_in_full"].items():
+        item = items.ID[name]
+        assert items.STACK[item] == facts["stackSize"]
+        assert items.DURABILITY[item] == facts["maxDamage"]
+        if items.FOOD[item] > 0:
+            assert facts["useAction"] == "EAT"
+        if facts["useAction"] == "EAT":
+            assert items.FOOD[item] > 0
+        assert (items.DRINK[item] == 1) == (facts["useAction"] == "DRINK")
