@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from rlgpt.errors import RlgptError
 
 from rlgpt_minecraft.world.jit import TABLES
+from rlgpt_minecraft.world.sound import fault
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
 
 CUBES = ("blocks", "level", "light")
 """What has a value for each block of the world."""
+LARGEST = (len(CUBES) + 1) * SIZE * HEIGHT * SIZE
+"""Bytes: more than a whole world takes."""
 
 
 class SaveError(RlgptError):
@@ -59,6 +62,10 @@ def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
     """
     world = empty(0)
     try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            size = sum(member.file_size for member in file.infolist())
+        if size > LARGEST:
+            raise SaveError(f"these bytes are no saved world: they would take {size} bytes, more than {LARGEST}.")
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             if str(arrays["layout"]) != _layout(world):
                 raise SaveError("this world was saved by another version of the plugin. Begin a new episode instead.")
@@ -72,4 +79,7 @@ def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
             beside = {name.removeprefix("beside_"): arrays[name] for name in arrays.files if name.startswith("beside_")}
     except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise SaveError(f"these bytes are no saved world: {error}") from error
+    wrong = fault(world)
+    if wrong is not None:
+        raise SaveError(f"these bytes are no saved world: it has {wrong}.")
     return world, beside

@@ -1,0 +1,71 @@
+"""Whether a world that comes from outside may be given to kernels, which look at no index before they use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt_minecraft.world.blocks import BLOCKS, VARIANTS
+from rlgpt_minecraft.world.items import NAMES
+from rlgpt_minecraft.world.kinds import NAMES as KINDS_OF_MOBS
+from rlgpt_minecraft.world.state import HEIGHT, QUEUE, RELIT, SIZE, SLOTS, World
+
+FAR: Final = 1e6
+"""No place and no speed is as large as this."""
+_ITEM: Final = (0, len(NAMES) - 1)
+_STACK: Final = {"item": _ITEM, "quantity": (0, 64), "variant": (0, VARIANTS - 1), "damage": (0, 2**15 - 1)}
+_PLACE: Final = {"x": (0, SIZE - 1), "y": (0, HEIGHT - 1), "z": (0, SIZE - 1)}
+RANGES: Final[dict[str, dict[str, tuple[int, int]]]] = {
+    "slots": _STACK,
+    "drops": _STACK,
+    "mobs": {"kind": (0, len(KINDS_OF_MOBS) - 1), "colour": (0, 15)},
+    "queue": _PLACE,
+    "player": {"used_item": _ITEM, "held_item": _ITEM, "dig_item": _ITEM, "selected": (0, min(SLOTS, 9) - 1)},
+    "clock": {
+        "biome": (-1, 255),
+        "queue_start": (0, QUEUE - 1),
+        "queue_end": (0, QUEUE - 1),
+        "relit": (0, 2**31 - 1),
+        "sweep": (0, SIZE * SIZE),
+        "time": (0, 2**62),
+        "tick": (0, 2**62),
+    },
+}
+"""Array, field -> least and most of what kernels use as an index or add to without a look."""
+
+
+def _out(values: NDArray[Any], least: float, most: float) -> bool:
+    return bool(values.size) and not (values.min() >= least and values.max() <= most)
+
+
+def _faults(world: World) -> Iterator[str]:
+    if _out(world.blocks, 0, BLOCKS - 1):
+        yield "blocks that do not exist"
+    if _out(world.level, 0, 8):
+        yield "fluids of a level above 8"
+    if _out(world.made.view(np.uint8), 0, 1):
+        yield "chunks neither made nor not"
+    if _out(world.top, -1, HEIGHT - 1):
+        yield "columns that end outside the world"
+    if _out(world.relit[: min(int(world.clock["relit"][0]), RELIT)], 0, SIZE * HEIGHT * SIZE - 1):
+        yield "light that changed outside the world"
+    for name in ("slots", "mobs", "drops", "queue", "player", "clock", "events"):
+        array: NDArray[Any] = getattr(world, name)
+        for field, (kind, *_) in (array.dtype.fields or {}).items():
+            values = np.ascontiguousarray(array[field])
+            least, most = RANGES.get(name, {}).get(field, (-(2**62), 2**62))
+            if kind == np.bool_:
+                values, least, most = values.view(np.uint8), 0, 1
+            bound = FAR if kind.kind == "f" else 0.0
+            if kind.kind == "u":
+                continue
+            if _out(values, -bound, bound) if bound else _out(values, least, most):
+                yield f"{name} whose {field} is out of range"
+
+
+def fault(world: World) -> str | None:
+    """What is wrong with a world, None where nothing is: indices out of range, numbers that are not finite."""
+    return next(_faults(world), None)

@@ -1,0 +1,56 @@
+"""A world from outside is looked at before kernels are: a single number out of range is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rlgpt_minecraft.world.blocks import BLOCKS
+from rlgpt_minecraft.world.chunks import generate
+from rlgpt_minecraft.world.items import NAMES
+from rlgpt_minecraft.world.sound import fault
+from rlgpt_minecraft.world.state import HEIGHT, QUEUE, SIZE, World, empty
+
+
+@pytest.fixture
+def world() -> World:
+    return empty(0)
+
+
+def test_worlds_of_ours_are_sound() -> None:
+    assert fault(empty(2**64 - 1)) is None
+    assert fault(generate(2, "forest")) is None
+
+
+@pytest.mark.parametrize(("name", "value"), [("blocks", BLOCKS), ("level", 9), ("top", HEIGHT), ("top", -2)])
+def test_a_number_out_of_range_is_found(world: World, name: str, value: int) -> None:
+    array = getattr(world, name)
+    array[(3,) * array.ndim] = value
+    assert fault(world) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        *(("slots", "item", len(NAMES)), ("slots", "item", -1), ("slots", "variant", 16), ("drops", "quantity", -1)),
+        *(("mobs", "kind", 100), ("player", "selected", 9), ("player", "selected", -1), ("player", "x", np.nan)),
+        *(("player", "yaw", np.inf), ("queue", "x", SIZE), ("queue", "y", -1), ("clock", "queue_end", QUEUE)),
+        *(("mobs", "y", 1e9), ("clock", "relit", -1), ("player", "dig_item", 30_000)),
+    ],
+)
+def test_a_field_out_of_range_is_named(world: World, name: str, field: str, value: float) -> None:
+    getattr(world, name)[field][-1] = value
+    assert fault(world) == f"{name} whose {field} is out of range"
+
+
+def test_bytes_that_are_no_truth_values_are_found(world: World) -> None:
+    world.made.view(np.uint8)[1, 1] = 7
+    assert fault(world) == "chunks neither made nor not"
+    world.made[...] = False
+    world.player.view(np.uint8)[world.player.dtype.fields["dead"][1]] = 2  # type: ignore[index]
+    assert fault(world) == "player whose dead is out of range"
+
+
+def test_light_outside_the_world_is_found(world: World) -> None:
+    world.clock["relit"] = 1
+    world.relit[0] = SIZE * HEIGHT * SIZE
+    assert fault(world) == "light that changed outside the world"
