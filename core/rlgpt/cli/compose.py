@@ -81,12 +81,18 @@ def with_settings(task: Task, changed: Mapping[str, Any]) -> Task:
     """A task with some of its settings changed; whether their values are valid the plugin says when it makes one.
 
     :raises UnknownNameError: it has no such setting.
+    :raises ConfigError: a value is none that a setting can have.
     """
     for name in changed:
         if name not in task.settings:
             raise UnknownNameError(f"setting of {task.id}", name, task.settings)
     said = {name: tuple(value) if isinstance(value, list) else value for name, value in changed.items()}
-    return Task.model_validate({**task.model_dump(), "settings": {**task.settings, **said}})
+    try:
+        return Task.model_validate({**task.model_dump(), "settings": {**task.settings, **said}})
+    except ValidationError as error:
+        raise ConfigError(
+            f"task_settings={dict(changed)!r}: a value is a number, a text, true, false or a list."
+        ) from error
 
 
 def hyperparameters_of(config: Mapping[str, Any], plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
