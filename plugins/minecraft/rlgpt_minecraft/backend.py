@@ -21,6 +21,7 @@ from rlgpt.domain import Plain
 from rlgpt.envs import Limits, Recipe, WorkerEnv
 from rlgpt.errors import ConfigError, PluginError
 
+from rlgpt_minecraft.doctor import display, java
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
 from rlgpt_minecraft.mission import Box, Mission, Ray
 from rlgpt_minecraft.spaces import action_space, no_op, observation_space
@@ -105,7 +106,7 @@ def make_minedojo(
 
     :param mobs: summoned after each reset, evenly in a square of ``spread`` blocks around the player.
     :param port: of a Malmo server on this machine; 0: MineDojo starts the game.
-    :raises ConfigError: MineDojo is not installed, or no server listens on ``port``.
+    :raises ConfigError: MineDojo is not installed; no server listens on ``port``; or Java 8 or a display is missing.
     :raises PluginError: its spaces are not those of this plugin.
     :raises WorkerError: it cannot be started.
     """
@@ -186,8 +187,7 @@ def _backend(
     mobs: Sequence[str] = (),
     spread: float = 0.0,
 ) -> MineDojoBackend:
-    if port:
-        check_server(port)
+    check_server(port) if port else check_game()
     size = mission.image_size or (RENDERED if render_mode else UNSEEN)
     shown = {"rgb": mission.image_size, "voxels": mission.voxels, "rays": mission.rays}
     hidden: list[Plain] = [key for key, wanted in shown.items() if not wanted]
@@ -224,6 +224,19 @@ def recipe(arguments: Mapping[str, Plain]) -> Recipe:
         limits=LIMITS,
         on_crash="truncate",
     )
+
+
+def check_game() -> None:
+    """See that the game can start here.
+
+    :raises ConfigError: Java 8 or a display is missing.
+    """
+    missing = [check for check in (java(), display()) if not check.ok]
+    if missing:
+        told = " ".join(f"{check.name}: {check.detail}. {check.advice}" for check in missing)
+        raise ConfigError(
+            f"backend=minedojo starts the game where no port is given, and that cannot start here. {told}"
+        )
 
 
 def check_server(port: int) -> None:

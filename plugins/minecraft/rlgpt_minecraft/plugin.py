@@ -97,8 +97,13 @@ class MinecraftPlugin(EnvironmentPlugin):
         return sorted(Path(str(folder)).glob("*.jsonl"))
 
     def limits(self, task: Task) -> Limits:
-        """The game itself takes gigabytes for each."""
-        return Limits(max_envs=2 if task.settings.get("backend") == "minedojo" else 64)
+        """The game itself takes gigabytes for each.
+
+        :raises ConfigError: a setting of the task has no valid value; asked before a run begins.
+        """
+        from rlgpt_minecraft.settings import Settings
+
+        return Limits(max_envs=2 if Settings.of(task).backend == "minedojo" else 64)
 
     def doctor(self) -> Sequence[Check]:
         from rlgpt_minecraft.doctor import checks

@@ -105,11 +105,30 @@ def test_the_plugin_tells_all_of_them() -> None:
     assert names == {"numba cache", "minedojo package", "Java 8", "display", "Malmo server"}
 
 
-def test_without_minedojo_the_backend_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_backend_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(words: str) -> None:
+        for make in (lambda: make_minedojo(Mission()), lambda: make_task("harvest_1_log")):
+            with pytest.raises(ConfigError, match=words):
+                make()
+
+    monkeypatch.setenv("PATH", "/nowhere")
+    for name in ("JAVA_HOME", "DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    fails(r"cannot start here. Java 8: no java in PATH.*JAVA_HOME.*display: none")
+    monkeypatch.setenv("DISPLAY", ":3")
+    monkeypatch.setenv("JAVA_HOME", str(program(tmp_path, "bin/java", 'java version "1.8.0"').parents[1]))
     monkeypatch.setenv(VARIABLE, "/nowhere/python")
-    for make in (lambda: make_minedojo(Mission()), lambda: make_task("harvest_1_log")):
-        with pytest.raises(ConfigError, match=r"backend=minedojo needs MineDojo.*make minedojo"):
-            make()
+    fails(r"backend=minedojo needs MineDojo.*make minedojo")
+
+
+@pytest.mark.parametrize("wrong", [{"backend": "real"}, {"port": 70_000}, {"port": "x"}])
+def test_a_wrong_setting_is_found_before_a_run_begins(wrong: dict[str, str | int]) -> None:
+    plugin = MinecraftPlugin()
+    task = plugin.tasks()["minecraft/harvest_log"]
+    assert plugin.limits(task).max_envs > 2
+    assert plugin.limits(task.model_copy(update={"settings": {**task.settings, "backend": "minedojo"}})).max_envs == 2
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        plugin.limits(task.model_copy(update={"settings": {**task.settings, **wrong}}))
 
 
 def test_a_mission_as_minedojos_options() -> None:
