@@ -79,7 +79,7 @@ class Rule:
 class SelfImitation:
     """Puts episodes together from what each environment did, keeps the good ones, and learns from them.
 
-    :ivar memory: the decisions kept, at most ``imitation_capacity``.
+    :ivar memory: the decisions kept, at most ``imitation_capacity``; of an episode under way no more are held either.
     """
 
     def __init__(self, hyperparameters: Hyperparameters) -> None:

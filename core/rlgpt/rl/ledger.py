@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import struct
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,14 +15,16 @@ from rlgpt.rl.watch import OnStep
 LEDGER = "steps.bin"
 """Its name in the folder of what it counts for."""
 
-_CELL = struct.Struct("<q")
+_CELL = 8
+"""Bytes of a count."""
 
 
 class Ledger:
     """64-bit counts, one for each environment or purpose, in a memory-mapped file.
 
-    Each cell has one writer. The pages belong to the kernel, so what was counted before a ``kill -9`` is there
-    afterwards; steps whose learning was lost with the process are still spent. The file only ever grows.
+    Each cell has one writer. The pages belong to the kernel, and a count is one aligned word: what was counted before a
+    ``kill -9`` is there afterwards, and whole. Steps whose learning was lost with the process are still spent. The file
+    only ever grows.
 
     :param cells: what will count; cells of earlier, larger trainings keep counting towards the total.
     :raises TrainerError: the file is no ledger.
@@ -31,18 +32,18 @@ class Ledger:
 
     def __init__(self, path: Path, cells: int) -> None:
         size = path.stat().st_size if path.exists() else 0
-        if size % _CELL.size:
+        if size % _CELL:
             raise TrainerError(
                 f"{path} has {size} bytes and is no ledger of steps; restore it from a copy, or begin in a new folder."
             )
         with path.open("ab") as file:
-            file.truncate(max(size, cells * _CELL.size))
+            file.truncate(max(size, cells * _CELL))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), 0)
+        self._cells = memoryview(self._map).cast("q")
 
     def add(self, cell: int, steps: int = 1) -> None:
-        at = cell * _CELL.size
-        _CELL.pack_into(self._map, at, _CELL.unpack_from(self._map, at)[0] + steps)
+        self._cells[cell] += steps
 
     def counting(self, cell: int) -> OnStep:
         """Enters each primitive step of an environment, once it is taken."""
@@ -55,7 +56,7 @@ class Ledger:
 
     @property
     def total(self) -> int:
-        return sum(int(cell) for (cell,) in _CELL.iter_unpack(self._map[:]))
+        return sum(self._cells)
 
     def __enter__(self) -> Ledger:
         return self
@@ -63,6 +64,7 @@ class Ledger:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._cells.release()
         self._map.flush()
         self._map.close()
 

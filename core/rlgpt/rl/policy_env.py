@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Observation = dict[str, np.ndarray]
 
+TRAINING_SEEDS = (2**30, 2**31)
+"""Resets without a seed draw one from here; no episode that judges (see ``loop.Seeds``) has one of these."""
+
 
 class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     """An extended environment for a learner.
@@ -35,7 +38,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     Action space: Discrete, Box(-1, 1), or a Tuple of those, the selector first. Where an episode ends, info has
     ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (decisions of each action in it).
 
-    Use :func:`build`. A reset without a seed draws one from the environment's own stream.
+    Use :func:`build`. A reset without a seed draws one of :data:`TRAINING_SEEDS` from the environment's own stream.
 
     :ivar layout: what a :class:`~rlgpt.rl.distribution.BranchedDistribution` needs.
     :ivar observation_names: a name for each number of ``obs``.
@@ -64,7 +67,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        self._seed = int(self._seeds.integers(2**31)) if seed is None else seed
+        self._seed = int(self._seeds.integers(*TRAINING_SEEDS)) if seed is None else seed
         self._decisions, self._reward = 0, 0.0
         self._terms: Counter[str] = Counter()
         self._usage: Counter[str] = Counter()
