@@ -12,9 +12,11 @@ from rlgpt.llm.base import Request
 from rlgpt.loop import LoopSettings, Observer, Seeds, run
 from rlgpt.loop.rehearse import rehearse
 from rlgpt.options import load_bundle
+from rlgpt.rl.policy_env import TRAINING_SEEDS
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.sandbox import Sandbox
+from rlgpt.testing.counting import grid_spec
 from rlgpt.testing.grid import GridPlugin
 from rlgpt.testing.llm import FakeLLM
 from story import BROKEN, SETTINGS, TASK, WALK, context, reply
@@ -75,6 +77,18 @@ def test_seeds_of_different_purposes_and_runs_never_meet() -> None:
         for part in (s.selection(100), s.report(100), [s.training(0), s.rehearsal(0)])
     ]
     assert len(set().union(*sets)) == sum(map(len, sets))
+
+
+def test_no_episode_of_training_has_a_seed_that_judges(tmp_path: Path) -> None:
+    judging = [seed for s in (Seeds(0), Seeds(1000)) for seed in (*s.selection(1000), *s.report(1000), s.rehearsal(99))]
+    assert max(judging) < TRAINING_SEEDS[0]
+    env = grid_spec(tmp_path / "count").build(seed=Seeds(1000).training(0))
+    found = []
+    for _ in range(20):
+        env.reset()
+        found.append(env._seed)
+    assert len(set(found)) == 20
+    assert all(TRAINING_SEEDS[0] <= seed < TRAINING_SEEDS[1] for seed in found)
 
 
 @pytest.mark.parametrize(

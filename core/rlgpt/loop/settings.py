@@ -22,11 +22,15 @@ class LoopSettings(Value):
     )
     report_episodes: int = Field(default=50, ge=1, description="episodes of the reported figure, sampled and greedy")
     traces: int = Field(default=2, ge=0, description="episodes traced for the critic")
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, le=1000)
 
 
 class Seeds:
-    """Disjoint sets of episode seeds, derived from a run's seed (runs of different seeds share none either)."""
+    """Disjoint sets of episode seeds, derived from a run's seed (runs of different seeds share none either).
+
+    All are below 2**30, where no episode of training has its seed (``rl.policy_env.TRAINING_SEEDS``): what is drawn
+    from one, a road say, is held out.
+    """
 
     def __init__(self, seed: int) -> None:
         self._base = seed * 1_000_000
