@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import types
+from numba.core import event, types
+
+from rlgpt_minecraft.world.linking import Callee, Root
 
 F = TypeVar("F", bound=Callable[..., object])
+
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+NO_ENTRANCE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def digest(package: Path) -> str:
     """A digest of what kernels take in as constants: the tables and the modules that read them."""
     names = sorted(package.glob("data/*.csv")) + [
-        package / "world" / f"{name}.py" for name in ("state", "blocks", "items", "kinds", "constants", "shapes")
+        package / "world" / f"{name}.py"
+        for name in ("state", "blocks", "items", "kinds", "constants", "shapes", "skins")
     ]
     return hashlib.sha256(b"".join(path.read_bytes() for path in names)).hexdigest()
 
@@ -24,27 +31,70 @@ def digest(package: Path) -> str:
 TABLES = digest(Path(__file__).parents[1])
 
 
+class _Quiet(event.Listener):
+    """Collects no garbage while numba compiles: a fifth of the time goes into looking through what is needed yet."""
+
+    def __init__(self) -> None:
+        self._depth, self._collects = 0, True
+
+    def on_start(self, event: event.Event) -> None:
+        if self._depth == 0:
+            self._collects = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: event.Event) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._collects:
+            gc.enable()
+
+
+event.register("numba:compile", _Quiet())  # type: ignore[no-untyped-call]
+
+
 def jit(function: F) -> F:
-    """``function``, compiled at its first call for each combination of types and kept in numba's cache.
+    """``function``, compiled when Python first calls it, for each combination of types, and kept in numba's cache.
 
     No fast mathematics: the same seed and actions give the same world on every machine. Numba's cache looks at the time
     of the function's own file alone, and a kernel keeps the tables it was compiled with: so the cache is told of those.
+    Compiled functions call it as a ``part``.
     """
-    return _compiled(function)
+    return _entered(function, part(function))
 
 
 def part(function: F) -> F:
-    """As ``jit``, for what compiled functions alone call: without an entrance from Python, half of the time to compile.
+    """``function`` for compiled functions alone to call: it becomes a part of them.
 
-    Python must not call it: that ends the process.
+    Python must not call it: that ends the process. It makes no arrays: numba does not count who holds which.
     """
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _callee(function, _nrt=False)
 
 
-def _compiled(function: F, **options: Any) -> F:
-    dispatcher: Any = numba.njit(cache=True, error_model="numpy", nogil=True, **options)(function)
+def once(function: F) -> F:
+    """As ``part``, for what is called in one place: it is taken in whole, whatever its size.
+
+    A world that is handed on is a hundred and more numbers to put down and to read; in what each mob does in each tick
+    that was nine tenths of the time. Records and single arrays are handed on quickly, by ``part`` too.
+    """
+    return _callee(function, _nrt=False, forceinline=True)
+
+
+def maker(function: F) -> F:
+    """As ``jit``, for what makes arrays of its own."""
+    return _entered(function, _callee(function, _nrt=True))
+
+
+def _entered(function: F, callee: Any) -> F:
+    dispatcher: Any = numba.njit(cache=True, pipeline_class=Root, **OPTIONS)(function)
     index = dispatcher._cache._cache_file
     index._source_stamp = (index._source_stamp, TABLES)
+    dispatcher.get_call_template, dispatcher.get_overload = callee.get_call_template, callee.get_overload
+    return cast(F, dispatcher)
+
+
+def _callee(function: F, **options: Any) -> F:
+    wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    dispatcher: Any = numba.njit(pipeline_class=Callee, **wrappers, **OPTIONS, **options)(function)
     template = dispatcher.get_call_template
     # Numba compiles a callee once for each literal and each width it is called with, 0 and 1, int16 and int32.
     dispatcher.get_call_template = lambda args, kws: template(

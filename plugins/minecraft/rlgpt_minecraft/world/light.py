@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgpt_minecraft.world.blocks import LIGHT, OPACITY
-from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.jit import jit, maker
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT, RELIT, SIZE, World
 
 FULL_LIGHT = 15
@@ -62,7 +62,7 @@ def settle(world: World) -> None:
         _change(world, count, GLOW)
 
 
-@part
+@maker
 def _change(world: World, count: int, shift: int) -> None:
     """Mend one of the lights around the first ``count`` places of ``world.relit``."""
     blocks, light, top = world.blocks, world.light, world.top
@@ -96,7 +96,7 @@ def _change(world: World, count: int, shift: int) -> None:
     _flow(blocks, light, world.made, dark, darks, bright, brights, shift)
 
 
-@jit
+@maker
 def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
     """Light the made columns from ``x0, z0`` up to, not with, ``x1, z1`` anew, and let light in from those around."""
     blocks, light, top, made = world.blocks, world.light, world.top, world.made
@@ -128,7 +128,7 @@ def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
         _flow(blocks, light, made, dark, 0, bright, brights, shift)
 
 
-@part
+@maker
 def _flow(
     blocks: Bytes,
     light: Bytes,
@@ -185,7 +185,7 @@ def _flow(
                 brights += 1
 
 
-@part
+@maker
 def _longer(cells: Cells) -> Cells:
     longer = np.empty(2 * len(cells) + HEIGHT, np.int32)
     for i in range(len(cells)):  # an assignment of slices takes seconds to compile

@@ -20,7 +20,7 @@ from rlgpt_minecraft.world.constants import EYE_HEIGHT, PLAYER_HEIGHT, PLAYER_WI
 from rlgpt_minecraft.world.drops import spill
 from rlgpt_minecraft.world.edit import set_block
 from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import part
+from rlgpt_minecraft.world.jit import once, part
 from rlgpt_minecraft.world.kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
 from rlgpt_minecraft.world.life import PLAIN, hurt
 from rlgpt_minecraft.world.ray import trace
@@ -89,7 +89,7 @@ def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
     return inside != WATER
 
 
-@part
+@once
 def _sees(world: World, m: Any) -> bool:
     """Whether nothing lies between a mob's eyes and the player's, within its sight."""
     p = world.player[0]
@@ -102,7 +102,7 @@ def _sees(world: World, m: Any) -> bool:
     return trace(world, m.x, m.y + EYES[m.kind], m.z, dx / far, dy / far, dz / far, far, False)[0] == AIR
 
 
-@part
+@once
 def _strike(world: World, m: Any) -> None:
     """Hit the player where they are within reach: twice the width of the mob (``EntityAIAttackMelee``)."""
     p, e = world.player[0], world.events[0]
@@ -122,7 +122,7 @@ def _strike(world: World, m: Any) -> None:
                 p.vy = min(KNOCK, p.vy / 2 + KNOCK)
 
 
-@part
+@once
 def _hunt(world: World, m: Any) -> bool:
     """Look out for the player and hit them; whether it is after them. ``panic`` is how long it still remembers."""
     p = world.player[0]
@@ -140,7 +140,7 @@ def _hunt(world: World, m: Any) -> bool:
     return True
 
 
-@part
+@once
 def _habits(world: World, m: Any) -> None:
     """Eggs, grass, and what the sun does to those that shun it."""
     clock = world.clock[0]
@@ -158,7 +158,7 @@ def _habits(world: World, m: Any) -> None:
         m.fire_ticks = max(int(m.fire_ticks), SUN_BURN if y + 1 > world.top[x, z] else 0)
 
 
-@part
+@once
 def _pace(world: World, m: Any) -> float:
     """Decide where to and turn there; how fast it walks, 0 where it stays."""
     clock = world.clock[0]
@@ -189,7 +189,7 @@ def _pace(world: World, m: Any) -> float:
     return pace
 
 
-@part
+@once
 def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
     """Push the mobs after this one, and the player, out of its way."""
     m = mobs[index]
@@ -203,7 +203,7 @@ def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
         m.vx, m.vz, p.vx, p.vz = m.vx - dx, m.vz - dz, p.vx + dx, p.vz + dz
 
 
-@part
+@once
 def step_mobs(world: World) -> None:
     """A tick of every mob: what happens to it, what it wants, where it gets."""
     mobs, clock, last = world.mobs, world.clock[0], 0

@@ -17,7 +17,7 @@ from rlgpt_minecraft.world.constants import (
 )
 from rlgpt_minecraft.world.drops import spill
 from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import part
+from rlgpt_minecraft.world.jit import once, part
 from rlgpt_minecraft.world.kinds import ARMOR, CHICKEN, FLEES, LOOT, RARE, SHEEP, XP
 from rlgpt_minecraft.world.rng import draw, pick
 from rlgpt_minecraft.world.state import World
@@ -77,7 +77,7 @@ def wound(world: World, m: Any, amount: float, plain: bool) -> bool:
     return fresh
 
 
-@part
+@once
 def ail(world: World, m: Any) -> None:
     """A tick of what a mob stands in, burns with or fell from."""
     m.hurt_ticks = max(m.hurt_ticks - 1, 0)
