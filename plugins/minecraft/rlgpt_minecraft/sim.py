@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rlgpt.errors import RlgptError
 
 from rlgpt_minecraft import chat
-from rlgpt_minecraft.advance import DEEDS, advance
 from rlgpt_minecraft.command import NOTHING, Command
+from rlgpt_minecraft.deeds import DEEDS, do, tally
 from rlgpt_minecraft.glance import Glance, glance
 from rlgpt_minecraft.malmo_json import facts, flat_rays, flat_voxels
 from rlgpt_minecraft.mission import Mission
@@ -23,13 +23,15 @@ from rlgpt_minecraft.saving import pack, unpack
 from rlgpt_minecraft.sights import Sights
 from rlgpt_minecraft.stats import DEATHS, SINCE_DEATH, Counts
 from rlgpt_minecraft.world.biomes import biome_id
-from rlgpt_minecraft.world.chunks import follow, generate, reset_world
+from rlgpt_minecraft.world.chunks import generate, reset_world
 from rlgpt_minecraft.world.inventory import put
 from rlgpt_minecraft.world.items import ID, STACK
 from rlgpt_minecraft.world.life import respawn
 from rlgpt_minecraft.world.rng import GAMMA, mix
 from rlgpt_minecraft.world.state import ACTION, World
+from rlgpt_minecraft.world.tick import tick
 
+_FIRST_DEED = Command._fields.index("craft")
 _CRAFT = {name: index for index, name in enumerate(CRAFTS)}
 
 
@@ -120,15 +122,19 @@ class Sim:
             command.use,
             command.drop,
         )
-        self._deeds[0] = (
-            -1 if command.craft is None else _CRAFT[command.craft],
-            -1 if command.equip is None else ID[command.equip],
-            -1 if command.place is None else ID[command.place],
-            *((-1, -1) if command.swap is None else command.swap),
-            -1 if command.hotbar is None else command.hotbar,
-        )
-        advance(world, self._action, self._deeds, self.counts.totals, self.counts.used)
-        follow(world)
+        if command[_FIRST_DEED:-1] != NOTHING[_FIRST_DEED:-1]:
+            self._deeds[0] = (
+                -1 if command.craft is None else _CRAFT[command.craft],
+                -1 if command.equip is None else ID[command.equip],
+                -1 if command.place is None else ID[command.place],
+                *((-1, -1) if command.swap is None else command.swap),
+                -1 if command.hotbar is None else command.hotbar,
+            )
+            do(world, self._deeds)
+        before = world.player.copy()
+        item = int(world.slots["item"][before["selected"][0]])
+        tick(world, self._action)
+        tally(world, before, item, command.jump, self.counts.totals, self.counts.used)
         fell, self._fell = self._fell, bool(world.player["dead"][0])
         if self._fell and not fell:
             self.counts.totals[DEATHS] += 1

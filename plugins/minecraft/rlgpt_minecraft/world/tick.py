@@ -34,6 +34,8 @@ def _forget_events(world: World) -> None:
     e = world.events[0]
     e.broke = e.placed = e.hit_mob = e.killed_mob = e.ate = e.milked = e.sheared = NOTHING
     e.used = False
+    e.amount = e.distance = e.yaw = e.pitch = e.hunger = 0.0
+    e.explosion = e.fire = e.magic = e.projectile = e.unblockable = False
 
 
 def tick(world: World, action: NDArray[np.void]) -> None:

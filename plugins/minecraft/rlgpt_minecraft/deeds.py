@@ -1,4 +1,4 @@
-"""A tick of the game as Malmo runs it: what commands ask for, the tick itself, what is counted of it. One kernel."""
+"""What Malmo adds to a tick: the deeds that commands ask for before it, and what is counted after it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.place import use_on_block
 from rlgpt_minecraft.world.recipes import craft
 from rlgpt_minecraft.world.state import World
-from rlgpt_minecraft.world.tick import tick
 
 DEEDS = np.dtype([(name, np.int64) for name in ("craft", "equip", "place", "swap", "with_slot", "hotbar")])
 """What a command asks for besides keys: index into ``names.CRAFTS``, items, slots; -1 for nothing."""
@@ -38,8 +37,9 @@ def _place(world: World, item: int) -> None:
     player.sneaking = sneaking
 
 
-@part
-def _do(world: World, deeds: NDArray[Any]) -> None:
+@jit
+def do(world: World, deeds: NDArray[Any]) -> None:
+    """What was asked for besides keys, before the tick. ``deeds``: DEEDS ``(1,)``."""
     deed = deeds[0]
     if deed.swap >= 0:
         swap(world, deed.swap, deed.with_slot)
@@ -54,36 +54,30 @@ def _do(world: World, deeds: NDArray[Any]) -> None:
 
 
 @jit
-def advance(
-    world: World, action: NDArray[Any], deeds: NDArray[Any], totals: NDArray[np.int64], used: NDArray[np.int64]
+def tally(
+    world: World, before: NDArray[Any], item: int, jump: bool, totals: NDArray[np.int64], used: NDArray[np.int64]
 ) -> None:
-    """A tick: deeds first, then the world's (see ``tick``), all counted.
+    """Count what a tick brought.
 
-    :param action: ACTION ``(1,)``. :param deeds: DEEDS ``(1,)``. :param totals, used: ``stats.Counts``.
+    :param before: the player before it, a copy of PLAYER ``(1,)``. :param item: what was in their hand.
+    :param jump: whether the key was held. :param totals, used: of ``stats.Counts``.
     """
-    _do(world, deeds)
-    player, events = world.player[0], world.events[0]
-    x, y, z, grounded = player.x, player.y, player.z, player.on_ground
-    held = world.slots[player.selected].item
-    events.amount = events.distance = events.yaw = events.pitch = events.hunger = 0.0
-    events.explosion = events.fire = events.magic = events.projectile = events.unblockable = False
-    tick(world, action)
+    player, was, events = world.player[0], before[0], world.events[0]
+    dx, dy, dz = player.x - was.x, player.y - was.y, player.z - was.z
     totals[PLAY] += 1
     totals[SINCE_DEATH] += 1
     totals[DAMAGE] += round(10 * events.amount)
-    if grounded and not player.on_ground and action[0].jump and player.vy > 0:
+    if was.on_ground and not player.on_ground and jump and player.vy > 0:
         totals[JUMP] += 1
-    cm = round(100 * np.sqrt((player.x - x) ** 2 + (player.z - z) ** 2))
     if player.in_water:
-        totals[SWIM] += round(100 * np.sqrt((player.x - x) ** 2 + (player.y - y) ** 2 + (player.z - z) ** 2))
+        totals[SWIM] += round(100 * np.sqrt(dx * dx + dy * dy + dz * dz))
     elif player.on_ground:
-        totals[CROUCH if player.sneaking else SPRINT if player.sprinting else WALK] += cm
+        way = CROUCH if player.sneaking else SPRINT if player.sprinting else WALK
+        totals[way] += round(100 * np.sqrt(dx * dx + dz * dz))
     if player.sneaking:
         totals[SNEAK] += 1
-    if events.broke > 0 and TOOL_CLASS[held] > 0 and HARDNESS[events.broke] > 0:
-        used[held] += 1
-    if events.hit_mob > 0 and TOOL_CLASS[held] > 0:
-        used[held] += 1
+    if TOOL_CLASS[item] > 0 and ((events.broke > 0 and HARDNESS[events.broke] > 0) or events.hit_mob > 0):
+        used[item] += 1
     if events.placed > 0:
         used[ITEM_OF[events.placed]] += 1
     if events.ate > 0:
