@@ -1,7 +1,7 @@
 """The colours that a biome gives to grass and leaves.
 
-minecraft.wiki, page Color: both follow from temperature and rainfall, between the three corners of a triangle; swamps and
-mesas have their own, roofed forests a darker grass.
+minecraft.wiki, page Color: both follow from temperature and rainfall, between the three corners of a triangle; swamps
+and mesas have their own, roofed forests a darker grass.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def colours(biome: int) -> tuple[Colours, Colours]:
 def classes() -> tuple[NDArray[np.int64], list[tuple[Colours, Colours]]]:
     """``(256,)`` class of each biome's id, and the colours of grass and leaves of each class."""
     found: dict[tuple[float, ...], int] = {}
-    of_biome, shades = np.zeros(256, np.int64), []
+    of_biome = np.zeros(256, np.int64)
+    shades: list[tuple[Colours, Colours]] = []
     for biome in (ID["plains"], *range(256)):
         grass, foliage = colours(biome)
         key = (*np.round(grass), *np.round(foliage))

@@ -18,7 +18,7 @@ from rlgpt_minecraft.world.march import TEXTURE, X_BITS, Y_BITS, Eye, lost_at, t
 from rlgpt_minecraft.world.ray import meet
 from rlgpt_minecraft.world.scalar import least, most
 from rlgpt_minecraft.world.skins import BOXES, HINGE, SPANS, SWING, WOOL, WOOL_COLOURS
-from rlgpt_minecraft.world.sky import Floats
+from rlgpt_minecraft.world.sky import Floats, climb
 from rlgpt_minecraft.world.state import DROPS, HEIGHT, MOBS, SIZE, World
 from rlgpt_minecraft.world.textures import Art
 
@@ -106,10 +106,10 @@ def _hand(world: World, eye: Eye, art: Art, row: Floats) -> None:
     held = world.slots[p.selected]
     _stand(eye, row, eye.at[0, 0], eye.at[0, 1], eye.at[0, 2], math.radians(p.yaw))
     pitch = math.radians(p.pitch)
-    row[HINGED + 2], row[HINGED + 3] = -math.sin(pitch), math.cos(pitch)
+    row[HINGED + 2], row[HINGED + 3] = math.sin(pitch), math.cos(pitch)
     swing = math.sin(least(p.attack_ticks / SWING_TICKS, 1.0) * math.pi) if p.attack_held else 0.0
-    row[LOW], row[LOW + 1], row[LOW + 2] = -0.1, 0.0, -0.35
-    row[HIGH], row[HIGH + 1], row[HIGH + 2] = 0.15, 0.36, 0.4
+    row[LOW], row[LOW + 1], row[LOW + 2] = -0.12, -0.1, -0.4
+    row[HIGH], row[HIGH + 1], row[HIGH + 2] = 0.1, 0.22, 0.25
     if held.quantity > 0:
         if not _as_item(art, row, held.item, held.variant, 0.42):
             # A picture is held edgewise: its plane along the look.
@@ -119,7 +119,7 @@ def _hand(world: World, eye: Eye, art: Art, row: Floats) -> None:
             row[TILES + side] = art.hand
     for end in (LOW, HIGH):
         row[end] = (row[end] - 0.75 + 0.15 * swing) * HAND
-        row[end + 1] = (row[end + 1] - 0.92 - 0.1 * swing) * HAND
+        row[end + 1] = (row[end + 1] - 0.82 - 0.1 * swing) * HAND
         row[end + 2] = (row[end + 2] + 0.9 + 0.25 * swing) * HAND
 
 
@@ -180,12 +180,9 @@ def paint_boxes(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats, box
                 if found >> 24 < 128:
                     continue
                 lost = lost_at(far, eye.far, eye.thick)
-                kept = SHADES[side] * (1.0 - lost)
+                kept, rise = SHADES[side] * (1.0 - lost), climb(wy * away / far)
                 depth[row, column] = away
-                image[row, column, 0] = int(least((found & 255) * box[TINT] * kept + eye.murk[0] * lost, 255.0))
-                image[row, column, 1] = int(
-                    least(((found >> 8) & 255) * box[TINT + 1] * kept + eye.murk[1] * lost, 255.0)
-                )
-                image[row, column, 2] = int(
-                    least(((found >> 16) & 255) * box[TINT + 2] * kept + eye.murk[2] * lost, 255.0)
-                )
+                for k in range(3):
+                    seen = ((found >> (8 * k)) & 255) * box[TINT + k] * kept
+                    seen += (eye.murk[k] + (eye.murk[3 + k] - eye.murk[k]) * rise) * lost
+                    image[row, column, k] = int(least(seen, 255.0))

@@ -14,7 +14,7 @@ from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.looks import BOXED, CLEAR, CROSS, CUBE, FLUID, HOLED
 from rlgpt_minecraft.world.ray import FAR, meet
 from rlgpt_minecraft.world.scalar import least, most, within
-from rlgpt_minecraft.world.sky import Floats, sky_at
+from rlgpt_minecraft.world.sky import Floats, climb, sky_at
 from rlgpt_minecraft.world.state import HEIGHT, SIZE
 from rlgpt_minecraft.world.textures import Art
 
@@ -45,7 +45,8 @@ class Eye(NamedTuple):
     :ivar steepest: of ``horizon.horizon``. :ivar ceiling: no block is as high.
     :ivar far: blocks seen. :ivar tangent: of half the vertical field of view.
     :ivar focus: flat place of the block under the cross-hair, -1 for none. :ivar crack: tile over it, -1 for none.
-    :ivar thick: how thick what the eyes are in is: fog a block, 0 in air. :ivar murk: float64 ``(3,)``, its colour.
+    :ivar thick: how thick what the eyes are in is: fog a block, 0 in air.
+    :ivar murk: float64 ``(6,)``: its colour, and what that goes over to from the sky's rim to the zenith.
     """
 
     blocks: NDArray[np.uint8]
@@ -123,7 +124,8 @@ def terrain(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats) -> None
             step_x = STEP_X if dx > 0.0 else -STEP_X
             step_y = STEP_Y if dy > 0.0 else -STEP_Y
             step_z = STEP_Z if dz > 0.0 else -STEP_Z
-            cell, step, t, within_fluid = (x << X_BITS) + (y << Y_BITS) + z, 0, start, AIR
+            cell, t, within_fluid = (x << X_BITS) + (y << Y_BITS) + z, start, AIR
+            step = step_y if start > 0.0 else 0
             red, green, blue, clear = 0.0, 0.0, 0.0, 1.0
             while t < end:
                 block = int(blocks[cell])
@@ -229,9 +231,14 @@ def terrain(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats) -> None
                                 shade *= 0.3
                         lost = lost_at(far, eye.far, eye.thick)
                         kept, lost = shade * (1.0 - lost) * cover * clear, lost * cover * clear
-                        red += (found & 255) * light_r * kept + eye.murk[0] * lost
-                        green += ((found >> 8) & 255) * light_g * kept + eye.murk[1] * lost
-                        blue += ((found >> 16) & 255) * light_b * kept + eye.murk[2] * lost
+                        red += (found & 255) * light_r * kept
+                        green += ((found >> 8) & 255) * light_g * kept
+                        blue += ((found >> 16) & 255) * light_b * kept
+                        if lost > 0.0:
+                            rise = climb(dy / length)
+                            red += (eye.murk[0] + (eye.murk[3] - eye.murk[0]) * rise) * lost
+                            green += (eye.murk[1] + (eye.murk[4] - eye.murk[1]) * rise) * lost
+                            blue += (eye.murk[2] + (eye.murk[5] - eye.murk[2]) * rise) * lost
                         clear *= 1.0 - cover
                         if clear < OPAQUE:
                             break

@@ -62,7 +62,7 @@ def shade(tile: Tile, factor: float | NDArray[np.float64]) -> Tile:
     return np.clip(out, 0, 255)
 
 
-def tint(tile: Tile, colour: Sequence[float]) -> Tile:
+def tint(tile: Tile, colour: Sequence[float] | NDArray[np.float64]) -> Tile:
     """Multiplied by a colour, as the game tints grass and wool."""
     out = tile.copy()
     out[..., :3] *= np.asarray(colour) / 255.0

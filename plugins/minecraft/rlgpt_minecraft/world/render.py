@@ -15,7 +15,7 @@ from rlgpt_minecraft.world.light import settle
 from rlgpt_minecraft.world.march import SURFACE, X_BITS, Y_BITS, Eye, terrain
 from rlgpt_minecraft.world.ray import FAR, eyes, look, trace
 from rlgpt_minecraft.world.scalar import least, most
-from rlgpt_minecraft.world.sky import FOG, SKY_VALUES, Floats, sky_of
+from rlgpt_minecraft.world.sky import FOG, SKY_VALUES, ZENITH, Floats, sky_of
 from rlgpt_minecraft.world.state import HEIGHT, SIZE, TILE, World
 from rlgpt_minecraft.world.textures import Art, art
 
@@ -46,7 +46,7 @@ def draw(
     :param depth: ``(height, width)``, all ``FAR``. :param boxes: ``(ROOM, BOX_VALUES)``, to work with.
     """
     p = world.player[0]
-    at, sky, lit, murk = np.empty((4, 3)), np.empty(SKY_VALUES), np.empty((256, 3)), np.empty(3)
+    at, sky, lit, murk = np.empty((4, 3)), np.empty(SKY_VALUES), np.empty((256, 3)), np.empty(6)
     steepest = np.empty(SECTORS)
     x, y, z = eyes(world)
     dx, dy, dz = look(p.yaw, p.pitch)
@@ -71,9 +71,9 @@ def draw(
     if block in (WATER, LAVA) and (above == block or y < cy + SURFACE):
         thick = WATER_FOG if block == WATER else LAVA_FOG
     for k in range(3):
-        murk[k] = sky[FOG + k] * bright
+        murk[k], murk[3 + k] = sky[FOG + k] * bright, sky[ZENITH + k] * bright
         if thick > 0.0:
-            murk[k] = MURK[0, k] * lit[here, k] if block == WATER else MURK[1, k]
+            murk[k] = murk[3 + k] = MURK[0, k] * lit[here, k] if block == WATER else MURK[1, k]
     block, _, fx, fy, fz, _ = trace(world, x, y, z, dx, dy, dz, REACH, False)
     focus, crack = -1, -1
     if block != AIR:

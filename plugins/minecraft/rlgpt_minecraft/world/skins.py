@@ -1,7 +1,7 @@
 """What mobs look like: boxes, in sixteenths of a block, and the tiles on them.
 
-A model stands on the ground and looks along +z, +x to its left. Sizes of the boxes: minecraft.wiki, the pictures of each
-mob's model, as of Java Edition 1.11; the skins are painted by us.
+A model stands on the ground and looks along +z, +x to its left. Sizes of the boxes: minecraft.wiki, the pictures of
+each mob's model, as of Java Edition 1.11; the skins are painted by us.
 """
 
 from __future__ import annotations
@@ -119,8 +119,6 @@ BOXES = np.array([part.low + part.high for part in PARTS]) / 16.0
 SWING = np.array([part.swing for part in PARTS])
 HINGE = np.array([part.hinge for part in PARTS]) / 16.0
 WOOL = np.array([part.wool for part in PARTS])
-REACH = np.array([max([np.abs(BOXES[a:b]).max() for a, b in [span] if b > a] or [0.0]) * 1.5 for span in _SPANS])
-"""By row of ``SPANS``: no point of the mob is farther from its feet, blocks."""
 WOOL_COLOURS = np.array(
     [
         *((233, 236, 236), (240, 118, 19), (189, 68, 179), (58, 175, 217), (248, 198, 39), (112, 185, 25)),
@@ -128,7 +126,7 @@ WOOL_COLOURS = np.array(
         *((114, 71, 40), (84, 109, 27), (161, 39, 34), (24, 24, 28)),
     ]
 )
-for _array in (SPANS, BOXES, SWING, HINGE, WOOL, REACH, WOOL_COLOURS):
+for _array in (SPANS, BOXES, SWING, HINGE, WOOL, WOOL_COLOURS):
     _array.flags.writeable = False
 
 
@@ -142,7 +140,7 @@ def faces() -> list[tuple[str, ...]]:
 
 def _eight(rows: Sequence[str], colours: dict[str, str]) -> Tile:
     """A picture of 8 x 8 pixels, each two texels wide."""
-    return np.kron(paint.stencil(rows, colours)[4:12, 4:12], np.ones((2, 2, 1)))
+    return np.repeat(np.repeat(paint.stencil(rows, colours)[4:12, 4:12], 2, axis=0), 2, axis=1)
 
 
 def tiles() -> dict[str, Tile]:

@@ -73,10 +73,16 @@ def _chance(a: float, b: float) -> float:
 
 
 @part
+def climb(dy: float) -> float:
+    """How far a look is from the rim of the sky, 0, to its zenith, 1, in colour. ``dy``: of a unit vector."""
+    up = within(dy * 2.4, 0.0, 1.0)
+    return up * (2.0 - up)
+
+
+@part
 def sky_at(sky: Floats, x: float, y: float, z: float, dx: float, dy: float, dz: float) -> tuple[float, float, float]:
     """The sky's colour, 0 to 255, from an eye along a unit vector."""
-    up = within(dy * 2.4, 0.0, 1.0)
-    up = up * (2.0 - up)
+    up = climb(dy)
     red = sky[FOG] + (sky[ZENITH] - sky[FOG]) * up
     green = sky[FOG + 1] + (sky[ZENITH + 1] - sky[FOG + 1]) * up
     blue = sky[FOG + 2] + (sky[ZENITH + 2] - sky[FOG + 2]) * up
@@ -107,7 +113,7 @@ def sky_at(sky: Floats, x: float, y: float, z: float, dx: float, dy: float, dz: 
         if share > 0.0:
             a, b = math.floor((x + dx * far + sky[DRIFT]) / CLOUD_CELL), math.floor((z + dz * far) / CLOUD_CELL)
             thick = _chance(a >> 2, b >> 2)
-            if thick > 0.25 and thick + 0.6 * _chance(a >> 1, b >> 1) + 0.3 * _chance(a, b) > 1.15:
+            if thick > 0.25 and thick + 0.6 * _chance(a >> 1, b >> 1) + 0.3 * _chance(a, b) > 1.22:
                 red += (250 * sky[CLOUD] - red) * share
                 green += (250 * sky[CLOUD] - green) * share
                 blue += (255 * sky[CLOUD] - blue) * share

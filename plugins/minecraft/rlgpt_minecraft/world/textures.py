@@ -1,4 +1,4 @@
-"""The textures as the renderer takes them: every tile in five sizes, and which of them lies on which face of a block."""
+"""The textures as the renderer takes them: every tile in five sizes, and which lies on which face of a block."""
 
 from __future__ import annotations
 
@@ -137,7 +137,8 @@ def sizes(tile: Tile) -> NDArray[np.uint32]:
         bytes_ = np.clip(np.round(whole), 0, 255).astype(np.uint32).reshape(-1, 4)
         parts.append(bytes_ @ np.array([1, 1 << 8, 1 << 16, 1 << 24], np.uint32))
         now = now.reshape(size // 2, 2, size // 2, 2, 4).mean((1, 3)) if size > 1 else now
-    return np.concatenate(parts).astype(np.uint32)
+    whole_set: NDArray[np.uint32] = np.concatenate(parts).astype(np.uint32)
+    return whole_set
 
 
 @cache
@@ -145,8 +146,8 @@ def art() -> Art:
     """Paint everything; some tenths of a second, once in a process."""
     known = {**tiles.earths(), **tiles.woods(), **tiles.made(), **plants.tiles(), **skins.tiles(), **icons.tiles()}
     known["grass_side"] = known["dirt"]
-    for name, colour in _EVERYWHERE.items():
-        known[name] = paint.tint(known[name], colour)
+    for name, everywhere in _EVERYWHERE.items():
+        known[name] = paint.tint(known[name], everywhere)
     of_biome, shades = classes()
     place = {name: index for index, name in enumerate(known)}
     packed = [sizes(tile) for tile in known.values()]
