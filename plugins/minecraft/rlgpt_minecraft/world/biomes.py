@@ -28,8 +28,8 @@ ID: Final = {name: number for number, name in NAMES.items()}
 
 BASE, VARIATION, TEMPERATURE, RAINFALL, TREES_A_CHUNK, GRASS, FLOWERS = (np.zeros(256) for _ in range(7))
 TOP, FILLER, FLORA = (np.zeros(256, np.int64) for _ in range(3))
-TREE_SHARE = np.zeros((256, len(TREES)))
-"""How likely each kind of tree is at most: rows grow to 1."""
+TREE_SHARE = np.zeros((256, len(TREES)), np.uint8)
+"""How often, of 255 trees, it is one of each kind or of those before it: rows grow to 255."""
 for _row in _ROWS:
     _id = int(_row["id"])
     for _array, _column in (
@@ -38,10 +38,9 @@ for _row in _ROWS:
     ):
         _array[_id] = float(_row[_column])
     TOP[_id], FILLER[_id], FLORA[_id] = BLOCK[_row["top"]], BLOCK[_row["filler"]], FLORAS.index(_row["flora"])
-    for _part in _row["kinds"].split():
-        _kind, _weight = _part.split(":")
-        TREE_SHARE[_id, TREES.index(_kind)] = float(_weight)
-    TREE_SHARE[_id] = np.cumsum(TREE_SHARE[_id]) / TREE_SHARE[_id].sum()
+    _weights = dict(_part.split(":") for _part in _row["kinds"].split())
+    _shares = np.cumsum([float(_weights.get(_kind, "0")) for _kind in TREES])
+    TREE_SHARE[_id] = np.round(255 * _shares / _shares[-1])
 
 COLD, MILD, HOT = (
     np.array([ID[name] for name, weight in weights for _ in range(weight)])

@@ -114,42 +114,8 @@ def _tunnel(
             _ball(chunk, ceiling, x, y, z, wide, wide)
 
 
-@jit
-def carve(
-    seed: np.uint64,
-    chunk_x: int,
-    chunk_z: int,
-    chunk: NDArray[np.uint8],
-    surface: NDArray[np.int64],
-    ceiling: NDArray[np.int64],
-    stream: NDArray[np.uint64],
-) -> None:
-    """Take the tunnels of all chunks around out of one. ``chunk``: ``(CHUNK, CHUNK, HEIGHT)``; ``ceiling`` and
-    ``stream``, ``(CHUNK, CHUNK)`` and ``(1,)``: room to work in."""
-    _limits(seed, chunk_x, chunk_z, surface, ceiling)
-    for other_x in range(chunk_x - AROUND, chunk_x + AROUND + 1):
-        for other_z in range(chunk_z - AROUND, chunk_z + AROUND + 1):
-            start(stream, salted(seed, 21), other_x, other_z)
-            if draw(stream) >= SYSTEMS:
-                continue
-            count = 1 + int(3.0 * draw(stream) * draw(stream)) + 2 * (draw(stream) < 0.25)
-            west, north = (other_x - chunk_x) * CHUNK, (other_z - chunk_z) * CHUNK
-            for _ in range(count):
-                x, z = west + CHUNK * draw(stream), north + CHUNK * draw(stream)
-                y = draw(stream) * (draw(stream) * 64.0 + 8.0) + 6.0
-                if draw(stream) < 0.3:
-                    wide = 2.0 + 2.0 * draw(stream)
-                    _ball(chunk, ceiling, x, y, z, wide, wide * 0.6)
-                branches = 1 + int(2.0 * draw(stream) * draw(stream) * 1.6)
-                for _ in range(branches):
-                    before = stream[0]
-                    _tunnel(stream, chunk, ceiling, x, y, z)
-                    # the next is the same whether this one was followed or lay too far away
-                    stream[0] = mix(before)
-
-
-@jit
-def fill_pool(
+@part
+def _fill_pool(
     seed: np.uint64,
     chunk_x: int,
     chunk_z: int,
@@ -184,3 +150,42 @@ def fill_pool(
             if fluid == LAVA:
                 chunk[dx, dz, low - depth] = STONE
     return True
+
+
+@jit
+def carve(
+    seed: np.uint64,
+    chunk_x: int,
+    chunk_z: int,
+    chunk: NDArray[np.uint8],
+    surface: NDArray[np.int64],
+    biome: NDArray[np.uint8],
+    ceiling: NDArray[np.int64],
+    stream: NDArray[np.uint64],
+) -> None:
+    """Sink a chunk's pool, and take the tunnels of all chunks around out of it.
+
+    :param chunk: ``(CHUNK, CHUNK, HEIGHT)``. :param surface, biome: ``(WIDE, WIDE)``. :param ceiling: room to work in,
+        ``(CHUNK, CHUNK)``. :param stream: the same, ``(1,)``.
+    """
+    _fill_pool(seed, chunk_x, chunk_z, chunk, surface, biome)
+    _limits(seed, chunk_x, chunk_z, surface, ceiling)
+    for other_x in range(chunk_x - AROUND, chunk_x + AROUND + 1):
+        for other_z in range(chunk_z - AROUND, chunk_z + AROUND + 1):
+            start(stream, salted(seed, 21), other_x, other_z)
+            if draw(stream) >= SYSTEMS:
+                continue
+            count = 1 + int(3.0 * draw(stream) * draw(stream)) + 2 * (draw(stream) < 0.25)
+            west, north = (other_x - chunk_x) * CHUNK, (other_z - chunk_z) * CHUNK
+            for _ in range(count):
+                x, z = west + CHUNK * draw(stream), north + CHUNK * draw(stream)
+                y = draw(stream) * (draw(stream) * 64.0 + 8.0) + 6.0
+                if draw(stream) < 0.3:
+                    wide = 2.0 + 2.0 * draw(stream)
+                    _ball(chunk, ceiling, x, y, z, wide, wide * 0.6)
+                branches = 1 + int(2.0 * draw(stream) * draw(stream) * 1.6)
+                for _ in range(branches):
+                    before = stream[0]
+                    _tunnel(stream, chunk, ceiling, x, y, z)
+                    # the next is the same whether this one was followed or lay too far away
+                    stream[0] = mix(before)

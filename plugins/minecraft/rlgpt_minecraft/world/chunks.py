@@ -11,7 +11,7 @@ from rlgpt.errors import ConfigError
 
 from rlgpt_minecraft.world.biomes import biome_id, chart
 from rlgpt_minecraft.world.blocks import AIR, CACTUS, FULL, LIGHT, LIQUID, OPACITY, TOP
-from rlgpt_minecraft.world.caves import carve, fill_pool
+from rlgpt_minecraft.world.caves import carve
 from rlgpt_minecraft.world.flora import plant
 from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.light import FULL_LIGHT, SKY, light_region
@@ -63,8 +63,7 @@ def land(seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, room: Room) ->
     lattice(seed, west - MARGIN, north - MARGIN, room.charted, room.density)
     shape(room.density, room.column, chunk, surface)
     cover(seed, west, north, chunk, biome)
-    fill_pool(seed, chunk_x, chunk_z, chunk, surface, biome)
-    carve(seed, chunk_x, chunk_z, chunk, surface, room.ceiling, stream)
+    carve(seed, chunk_x, chunk_z, chunk, surface, biome, room.ceiling, stream)
     veins(seed, chunk_x, chunk_z, chunk, biome, stream)
     plant_trees(seed, chunk_x, chunk_z, chunk, surface, biome, stream)
     plant(seed, west, north, chunk, biome)

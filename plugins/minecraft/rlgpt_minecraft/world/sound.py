@@ -48,7 +48,7 @@ def _faults(world: World) -> Iterator[str]:
         yield "fluids of a level above 8"
     if _out(world.made.view(np.uint8), 0, 1):
         yield "chunks neither made nor not"
-    if _out(world.top, -1, HEIGHT - 1):
+    if _out(world.top, -1, HEIGHT - 1) or _out(world.peak, -1, HEIGHT - 1):
         yield "columns that end outside the world"
     if _out(world.relit[: min(int(world.clock["relit"][0]), RELIT)], 0, SIZE * HEIGHT * SIZE - 1):
         yield "light that changed outside the world"

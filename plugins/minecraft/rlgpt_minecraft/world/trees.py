@@ -118,7 +118,7 @@ def plant_trees(
             mid_x, mid_z, radius, _ = pool(seed, x >> 4, z >> 4)
             if radius > 0 and max(abs((x & 15) - mid_x), abs((z & 15) - mid_z)) <= radius + 1:
                 continue
-            which, kind = draw(stream), 0
+            which, kind = 255.0 * draw(stream), 0
             while TREE_SHARE[biome, kind] <= which:
                 kind += 1
             grow(stream, chunk, kind, dx - MARGIN, y + 1, dz - MARGIN)

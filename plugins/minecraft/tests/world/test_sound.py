@@ -21,7 +21,9 @@ def test_worlds_of_ours_are_sound() -> None:
     assert fault(generate(2, "forest")) is None
 
 
-@pytest.mark.parametrize(("name", "value"), [("blocks", BLOCKS), ("level", 9), ("top", HEIGHT), ("top", -2)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("blocks", BLOCKS), ("level", 9), ("top", HEIGHT), ("top", -2), ("peak", HEIGHT)]
+)
 def test_a_number_out_of_range_is_found(world: World, name: str, value: int) -> None:
     array = getattr(world, name)
     array[(3,) * array.ndim] = value
