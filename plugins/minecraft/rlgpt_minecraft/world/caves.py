@@ -97,11 +97,12 @@ def _tunnel(
     thick = 0.6 + 1.0 * draw(stream) + 0.9 * draw(stream) * draw(stream)
     turn = climb = 0.0
     steep = draw(stream) < 0.17
-    # too far away for any step of it to matter
-    if max(-x, x - CHUNK, -z, z - CHUNK) > LENGTH + RADIUS:
-        return
     for step in range(LENGTH):
-        wide = 1.1 + math.sin(math.pi * (step + 0.5) / LENGTH) * thick
+        away = max(-x, x - CHUNK, -z, z - CHUNK)
+        if away > LENGTH - step + RADIUS:
+            return  # too far to come back
+        t = (step + 0.5) / LENGTH
+        wide = 1.1 + 4.0 * t * (1.0 - t) * thick
         flat = math.cos(pitch)
         x += math.cos(yaw) * flat
         z += math.sin(yaw) * flat
@@ -110,7 +111,7 @@ def _tunnel(
         yaw += turn * 0.1
         climb = climb * 0.9 + (draw(stream) - draw(stream)) * draw(stream) * 2.0
         turn = turn * 0.75 + (draw(stream) - draw(stream)) * draw(stream) * 4.0
-        if max(-x, x - CHUNK, -z, z - CHUNK) < wide:
+        if away < wide + 1.0:
             _ball(chunk, ceiling, x, y, z, wide, wide)
 
 

@@ -47,7 +47,9 @@ def _vein(
         t = step / size
         mid_x, mid_z = x + east * (1.0 - 2.0 * t), z + south * (1.0 - 2.0 * t)
         mid_y = first + (last - first) * t
-        radius = ((math.sin(math.pi * t) + 1.0) * thick + 1.0) * 0.5
+        radius = ((4.0 * t * (1.0 - t) + 1.0) * thick + 1.0) * 0.5
+        if max(-mid_x, mid_x - CHUNK, -mid_z, mid_z - CHUNK) > radius:
+            continue
         for dx in range(max(math.floor(mid_x - radius), 0), min(int(mid_x + radius) + 1, CHUNK)):
             for dz in range(max(math.floor(mid_z - radius), 0), min(int(mid_z + radius) + 1, CHUNK)):
                 flat = (dx + 0.5 - mid_x) ** 2 + (dz + 0.5 - mid_z) ** 2
