@@ -18,9 +18,9 @@ Array = NDArray[np.float64]
 DISTANCE = 40.0
 """Metres that a ray goes."""
 
-PITCHES = (0.0, 4.0, -4.0, 9.0, -9.0, 16.0, -16.0, 26.0, -26.0, 42.0, -42.0)
-YAWS = (0.0, 4.0, -4.0, 9.0, -9.0, 15.0, -15.0, 22.0, -22.0, 30.0, -30.0, 39.0, -39.0, 48.0, -48.0)
-"""Degrees: dense around the cross-hair, and to the left and right as wide as a screen of 256 x 160 pixels shows."""
+PITCHES = (0.0, 2.0, -2.0, 5.0, -5.0, 10.0, -10.0, 18.0, -18.0, 32.0, -32.0)
+YAWS = (0.0, *(sign * 4.0 * i for i in range(1, 13) for sign in (1, -1)))
+"""Degrees: dense about the level, and to the left and right as wide as a screen of 256 x 160 pixels shows."""
 
 RAYS = tuple((math.radians(pitch), math.radians(yaw), DISTANCE) for pitch in PITCHES for yaw in YAWS)
 """Pitch and yaw in radians and length in metres of each, as MineDojo's ``lidar_rays`` takes them."""

@@ -51,12 +51,9 @@ def chop(player: Player) -> None:
         if player("mine", ticks=40).get("broken", True):
             break
     for _ in range(3):
-        if player.over or player.see()["log_count"] > before:
+        if player.over or player("collect").get("gained", True) or player.see()["log_count"] > before:
             return
-        if player.see()["drop_seen"]:
-            player("collect", steps=20)
-        else:
-            player("walk", metres=1.0)
+        player("walk", metres=1.0)
 
 
 def gather(player: Player, logs: int) -> None:
@@ -76,8 +73,7 @@ def _milk(player: Player) -> None:
 def _wool(player: Player) -> None:
     while not player.over and reach(player, "sheep", 2.0):
         player("use")
-        if not player.over and player("look_at", target="drop").get("seen"):
-            player("collect")
+        player("collect")
 
 
 def _crafting_table(player: Player) -> None:

@@ -55,7 +55,7 @@ def test_walking_jumps_onto_one_block_and_stops_at_two(room: Player) -> None:
 def test_approaching_goes_around_a_wall(room: Player) -> None:
     x, y, z = room.feet()
     room.type(
-        f"/setblock {x} {y + 2} {z + 5} log",
+        *(f"/setblock {x} {y + b} {z + 5} log" for b in range(5)),
         *(f"/setblock {x + a} {y + b} {z + 2} stone" for a in (0, 1) for b in (0, 1)),
     )
     for _ in range(3):
@@ -103,6 +103,7 @@ def test_attack_strikes_and_follows(room: Player) -> None:
     x, y, z = room.feet()
     room.type("/replaceitem entity @p slot.weapon.mainhand diamond_sword 1", f"/summon sheep {x + 0.5} {y} {z + 2.2}")
     room("look_at", target="sheep")
+    room("use", ticks=15)  # a weapon that was just taken is weak
     told = room("attack", times=1)
     assert (told["strikes"], told["target"]) == (1, "sheep")
     life = room.world.mobs["life"][room.world.mobs["kind"] > 0]

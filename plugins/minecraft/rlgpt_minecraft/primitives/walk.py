@@ -5,8 +5,8 @@ from __future__ import annotations
 from rlgpt.plugin.base import Context, Primitive
 
 from rlgpt_minecraft.moves import bins
-from rlgpt_minecraft.primitives.common import Run, flag, gained, number, see, sight, travelled, which, whole
-from rlgpt_minecraft.primitives.gaze import aim_at, turn_to
+from rlgpt_minecraft.primitives.common import Moves, Run, flag, gained, number, see, sight, travelled, which, whole
+from rlgpt_minecraft.primitives.gaze import aim_at, facing, turn_to
 from rlgpt_minecraft.primitives.stride import Stride, Way
 from rlgpt_minecraft.rays import Array, bearing
 
@@ -16,6 +16,8 @@ LOST = 25
 """Ticks that a walk goes on towards where its target was seen last."""
 NEAR = 1.0
 """Metres from there, along the ground, at which it gives up."""
+SEARCH = (-15.0, -30.0, -45.0, -60.0, 0.0)
+"""Elevations at which a thing on the ground is looked for."""
 EXPLORE_TURNS = (0, -45, 45, -90, 90, 180)
 
 
@@ -101,9 +103,19 @@ def explore(ctx: Context, *, steps: int) -> Run:
     }
 
 
+def _search(ctx: Context, name: str, steps: int) -> Moves:
+    """Look down and level again until a thing is seen: small ones slip between the rays."""
+    for elevation in SEARCH[:steps]:
+        if sight(ctx, name).seen:
+            return
+        yield from facing(ctx, elevation)
+
+
 def collect(ctx: Context, *, steps: int) -> Run:
-    before, stride, pursuit = see(ctx).inventory, Stride(ctx), Pursuit(ctx, "drop")
-    for _ in range(steps):
+    before, step = see(ctx).inventory, ctx.step
+    yield from _search(ctx, "drop", steps)
+    stride, pursuit = Stride(ctx), Pursuit(ctx, "drop")
+    while ctx.step - step < steps:
         turns = pursuit.turn()
         action = stride.step(right=turns[0], up=turns[1], around=True) if turns is not None else None
         if action is None:
@@ -172,8 +184,8 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
         ),
         Primitive(
             "collect",
-            "Walk over the nearest item that lies on the ground in sight, which picks it up (from about 1 m). Ends "
-            "when it is lost (25 ticks out of sight).",
+            "Look for the nearest item that lies on the ground ahead (up to 5 ticks, looking down) and walk over it: that "
+            "picks it up, from about 1 m. Ends when none is seen, or it is lost (25 ticks out of sight).",
             collect,
             (whole("steps", 1, LONGEST, 30, "ticks", "at most"),),
             {
