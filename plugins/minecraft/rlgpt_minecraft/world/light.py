@@ -31,7 +31,7 @@ def sky_light(world: World, x: int, y: int, z: int) -> int:
     """The sky's light of a cell on a bright day, 0 to 15."""
     if not (0 <= x < SIZE and 0 <= z < SIZE) or y >= HEIGHT:
         return FULL_LIGHT
-    return int(world.light[x, y, z]) >> SKY if y >= 0 else 0
+    return int(np.int64(world.light[x, y, z])) >> SKY if y >= 0 else 0
 
 
 @jit
@@ -39,7 +39,7 @@ def block_light(world: World, x: int, y: int, z: int) -> int:
     """The light that blocks give to a cell, 0 to 15."""
     if not (0 <= x < SIZE and 0 <= y < HEIGHT and 0 <= z < SIZE):
         return 0
-    return int(world.light[x, y, z]) & FULL_LIGHT
+    return int(np.int64(world.light[x, y, z])) & FULL_LIGHT
 
 
 @jit
