@@ -10,4 +10,6 @@ hookimpl = pluggy.HookimplMarker("rlgpt")
 @hookimpl
 def rlgpt_plugins() -> list[object]:
     """The hook by which rlgpt finds Minecraft."""
-    return []
+    from rlgpt_minecraft.plugin import MinecraftPlugin
+
+    return [MinecraftPlugin()]

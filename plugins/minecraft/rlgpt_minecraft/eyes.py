@@ -169,7 +169,8 @@ class Seen:
         """Where something that is seen is in the world, by its distance: x, y, z in m."""
         a, b = math.radians(self.yaw + sight.bearing), math.radians(sight.elevation)
         way = np.array([-math.sin(a) * math.cos(b), math.sin(b), math.cos(a) * math.cos(b)])
-        return self.position + np.array([0.0, EYE_HEIGHT, 0.0]) + sight.distance * way
+        place: Array = self.position + np.array([0.0, EYE_HEIGHT, 0.0]) + sight.distance * way
+        return place
 
     @property
     def hand(self) -> str:

@@ -41,7 +41,8 @@ class Ground:
         # lists: a single element of an array costs five times as much
         self._names: list[list[list[str]]] = self._array.tolist()
         self._solid: list[list[list[bool]]] = voxels["blocks_movement"].tolist()
-        self._position, self._yaw = position.tolist(), yaw
+        self._position: list[float] = position.tolist()
+        self._yaw = yaw
         self._cell = [math.floor(x) for x in self._position]
         self._ways: dict[tuple[float, float], tuple[int, int]] = {}
 

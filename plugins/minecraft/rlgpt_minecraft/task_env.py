@@ -27,8 +27,9 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
     Action: MultiDiscrete [12, n], see ``actions``. ``step`` also takes MineDojo's own eight numbers (``moves``): these
     are what primitives yield.
 
-    An episode ends with success, with the player's death, or at the horizon. The reward is how many more of the target
-    there are after a step, as MineDojo's harvest tasks pay it. ``info`` has ``success`` and what ``progress`` tells.
+    An episode ends with success, with the player's death, at the horizon, or, truncated, where MineDojo's game crashed.
+    The reward is how many more of the target there are after a step, as MineDojo's harvest tasks pay it. ``info`` has
+    ``success`` and what ``progress`` tells.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -51,7 +52,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         observation, _ = self.base.reset(seed=int(self.np_random.integers(2**31)))
         seen = self._take(observation)
-        self._steps, self._over = 0, False
+        self._steps = 0
         self._had = seen.inventory.get(self.spec_of_task.target, 0)
         self._held = self._had
         self._progress = Progress(seen, self.spec_of_task.path)

@@ -23,8 +23,8 @@ def _body(view: Mapping[str, Plain]) -> str:
     time: Any = view["time"]
     state = ", in water" if view["in_water"] else "" if view["on_ground"] else ", in the air"
     return (
-        f"at {place[0]} m east, {place[1]} m up, {place[2]} m south of the start, height {view['height']} m{state}; looks "
-        f"at heading {view['heading']} degrees, elevation {view['elevation']}; life {view['life']} of 20, food "
+        f"at {place[0]} m east, {place[1]} m up, {place[2]} m south of the start, height {view['height']} m{state}; "
+        f"looks at heading {view['heading']} degrees, elevation {view['elevation']}; life {view['life']} of 20, food "
         f"{view['food']} of 20, breath {view['breath']} of 300, daylight {view['daylight']}; {100 * time:.0f} % of the "
         "episode has passed"
     )

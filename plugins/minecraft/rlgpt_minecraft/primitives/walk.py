@@ -184,8 +184,8 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
         ),
         Primitive(
             "collect",
-            "Look for the nearest item that lies on the ground ahead (up to 5 ticks, looking down) and walk over it: that "
-            "picks it up, from about 1 m. Ends when none is seen, or it is lost (25 ticks out of sight).",
+            "Look for the nearest item that lies on the ground ahead (up to 5 ticks, looking down) and walk over it; "
+            "that picks it up, from about 1 m. Ends when none is seen or it is lost (25 ticks out of sight).",
             collect,
             (whole("steps", 1, LONGEST, 30, "ticks", "at most"),),
             {
