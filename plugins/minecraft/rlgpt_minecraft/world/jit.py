@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
-import hashlib
+import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -12,23 +13,12 @@ import numba
 from numba.core import event, types
 
 from rlgpt_minecraft.world.linking import Callee, Root
+from rlgpt_minecraft.world.sources import stamp
 
 F = TypeVar("F", bound=Callable[..., object])
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 NO_ENTRANCE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-
-def digest(package: Path) -> str:
-    """A digest of what kernels take in as constants: the tables and the modules that read them."""
-    names = sorted(package.glob("data/*.csv")) + [
-        package / "world" / f"{name}.py"
-        for name in ("state", "blocks", "items", "kinds", "constants", "shapes", "skins")
-    ]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in names)).hexdigest()
-
-
-TABLES = digest(Path(__file__).parents[1])
 
 
 class _Quiet(event.Listener):
@@ -56,7 +46,8 @@ def jit(function: F) -> F:
     """``function``, compiled when Python first calls it, for each combination of types, and kept in numba's cache.
 
     No fast mathematics: the same seed and actions give the same world on every machine. Numba's cache looks at the time
-    of the function's own file alone, and a kernel keeps the tables it was compiled with: so the cache is told of those.
+    of the function's own file alone, but a kernel holds what it calls and the tables it reads: so the cache is told of
+    all those files.
     Compiled functions call it as a ``part``.
     """
     return _entered(function, part(function))
@@ -87,7 +78,8 @@ def maker(function: F) -> F:
 def _entered(function: F, callee: Any) -> F:
     dispatcher: Any = numba.njit(cache=True, pipeline_class=Root, **OPTIONS)(function)
     index = dispatcher._cache._cache_file
-    index._source_stamp = (index._source_stamp, TABLES)
+    texts = (path.read_bytes() for path in sorted(sources(Path(function.__code__.co_filename))))
+    index._source_stamp = (TABLES, hashlib.sha256(b"".join(texts)).hexdigest())
     dispatcher.get_call_template, dispatcher.get_overload = callee.get_call_template, callee.get_overload
     return cast(F, dispatcher)
 
