@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gc
-import re
+import hashlib
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -19,6 +18,18 @@ F = TypeVar("F", bound=Callable[..., object])
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 NO_ENTRANCE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def digest(package: Path) -> str:
+    """A digest of what kernels take in as constants: the tables and the modules that read them."""
+    names = sorted(package.glob("data/*.csv")) + [
+        package / "world" / f"{name}.py"
+        for name in ("state", "blocks", "items", "kinds", "constants", "shapes", "skins")
+    ]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in names)).hexdigest()
+
+
+TABLES = digest(Path(__file__).parents[1])
 
 
 class _Quiet(event.Listener):
@@ -78,8 +89,7 @@ def maker(function: F) -> F:
 def _entered(function: F, callee: Any) -> F:
     dispatcher: Any = numba.njit(cache=True, pipeline_class=Root, **OPTIONS)(function)
     index = dispatcher._cache._cache_file
-    texts = (path.read_bytes() for path in sorted(sources(Path(function.__code__.co_filename))))
-    index._source_stamp = (TABLES, hashlib.sha256(b"".join(texts)).hexdigest())
+    index._source_stamp = (TABLES, stamp(Path(function.__code__.co_filename)))
     dispatcher.get_call_template, dispatcher.get_overload = callee.get_call_template, callee.get_overload
     return cast(F, dispatcher)
 

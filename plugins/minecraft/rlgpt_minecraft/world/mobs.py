@@ -130,7 +130,7 @@ def _hunt(world: World, m: Any) -> bool:
     m.panic = max(m.panic - 1, 0)
     if p.dead:
         m.panic = 0
-    elif (m.age + m.id) % LOOKS_EVERY == 0 and _sees(world, m):
+    elif (world.clock[0].tick + m.id) % LOOKS_EVERY == 0 and _sees(world, m):
         m.panic = MEMORY
     if m.panic == 0:
         return False
