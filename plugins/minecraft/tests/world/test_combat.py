@@ -1,0 +1,192 @@
+"""Blows: what they do by the tables, when they count, whom they reach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rlgpt_minecraft.world.items import ATTACK_SPEED, DAMAGE, ID
+from rlgpt_minecraft.world.kinds import ID as KIND
+from rlgpt_minecraft.world.kinds import LIFE
+from rlgpt_minecraft.world.spawn import summon
+
+FLOOR, MIDDLE = 64, 256
+
+
+def face(scene: Any, kind: str = "cow", away: float = 2.0, tall: float = 0.7) -> Any:
+    """A mob south of the player, who looks at its middle with a rested arm; the mob's record."""
+    x, z = MIDDLE + 0.5, MIDDLE + 0.5 + away
+    index = summon(scene.world, KIND[kind], x, float(FLOOR), z)
+    scene.look_at(x, FLOOR + tall, z)
+    scene.tick(2)
+    scene.player["attack_ticks"] = 100
+    mob = scene.world.mobs[index]
+    mob["x"], mob["z"], mob["vx"], mob["vz"] = x, z, 0, 0
+    return mob
+
+
+@pytest.mark.parametrize("tool", ["air", "wooden_sword", "iron_sword", "diamond_axe", "stone_pickaxe", "wooden_hoe"])
+def test_a_rested_blow_does_the_table_s_damage(scene: Any, tool: str) -> None:
+    if tool != "air":
+        scene.hold(tool)
+    pig = face(scene, "pig", tall=0.45)
+    pig["life"] = 100
+    scene.tick(attack=True)
+    assert pig["life"] == pytest.approx(100 - DAMAGE[ID[tool]])
+    assert scene.events["hit_mob"] == KIND["pig"]
+    worn = {"air": 0, "wooden_sword": 1, "iron_sword": 1, "wooden_hoe": 1}.get(tool, 2)
+    assert scene.held()[3] == worn
+
+
+def test_a_tired_arm_does_less(scene: Any) -> None:
+    scene.hold("iron_axe")
+    cow = face(scene)
+    cow["life"] = 100
+    scene.player["attack_ticks"] = 4
+    scene.tick(attack=True)
+    ready = 5.5 * ATTACK_SPEED[ID["iron_axe"]] / 20
+    assert cow["life"] == pytest.approx(100 - DAMAGE[ID["iron_axe"]] * (0.2 + 0.8 * ready**2))
+
+
+def test_another_item_in_the_hand_tires_the_arm(scene: Any) -> None:
+    cow = face(scene)
+    cow["life"] = 100
+    scene.hold("iron_sword")
+    scene.tick(attack=True)
+    assert 100 - cow["life"] < 0.3 * DAMAGE[ID["iron_sword"]]
+
+
+def test_only_the_press_hits(scene: Any) -> None:
+    cow = face(scene)
+    cow["life"] = 100
+    scene.tick(attack=True)
+    cow["hurt_ticks"] = 0
+    for _ in range(30):
+        cow["x"], cow["z"], cow["vx"], cow["vz"], cow["hurt_ticks"] = MIDDLE + 0.5, MIDDLE + 2.5, 0, 0, 0
+        scene.tick(attack=True)
+    assert cow["life"] == 99
+    scene.tick()
+    scene.tick(attack=True)
+    assert cow["life"] < 99
+
+
+def test_ten_ticks_of_immunity_but_to_heavier_blows(scene: Any) -> None:
+    cow = face(scene)
+    cow["life"] = 100
+    lives = []
+    for _ in range(13):
+        cow["x"], cow["y"], cow["z"], cow["vx"], cow["vy"], cow["vz"] = MIDDLE + 0.5, FLOOR, MIDDLE + 2.5, 0, 0, 0
+        scene.player["attack_ticks"], scene.player["attack_held"] = 100, False
+        scene.tick(attack=True)
+        lives.append(float(cow["life"]))
+    assert lives == [99.0] * 10 + [98.0] * 3
+    scene.hold("iron_sword")
+    scene.tick()
+    scene.player["attack_ticks"] = 100
+    cow["x"], cow["y"], cow["z"], cow["vx"], cow["vy"], cow["vz"] = MIDDLE + 0.5, FLOOR, MIDDLE + 2.5, 0, 0, 0
+    scene.tick(attack=True)
+    assert cow["life"] == 98 - 5, "6 of the sword, of which 1 had counted"
+
+
+@pytest.mark.parametrize(("away", "hit"), [(3.4, True), (3.5, False)])
+def test_the_reach_is_three_blocks_from_the_eyes(scene: Any, away: float, hit: bool) -> None:
+    cow = face(scene, away=away, tall=1.3)
+    scene.player["pitch"] = 0.0
+    cow["y"] = FLOOR + 0.5
+    scene.player["pitch"] = 0.0
+    scene.tick(attack=True)
+    assert (cow["life"] < 10) == hit
+
+
+def test_a_wall_protects(scene: Any) -> None:
+    cow = face(scene, away=2.5)
+    scene.put(0, 0, 1, "stone")
+    scene.put(0, 1, 1, "stone")
+    scene.tick(attack=True)
+    assert cow["life"] == 10
+
+
+def test_it_is_thrown_back_and_runs(scene: Any) -> None:
+    cow = face(scene)
+    scene.tick(attack=True)
+    assert cow["vz"] > 0.1
+    assert cow["y"] > FLOOR
+    start = float(cow["z"]), float(cow["x"])
+    scene.tick(60)
+    assert abs(cow["z"] - start[0]) + abs(cow["x"] - start[1]) > 3
+
+
+def test_a_falling_blow_is_critical(scene: Any) -> None:
+    cow = face(scene)
+    cow["life"] = 100
+    scene.player["on_ground"], scene.player["y"], scene.player["fall"] = False, FLOOR + 0.5, 0.4
+    scene.look_at(MIDDLE + 0.5, FLOOR + 0.7, MIDDLE + 2.5)
+    scene.tick(attack=True)
+    assert cow["life"] == 98.5
+
+
+def test_a_sprint_pushes_farther(scene: Any) -> None:
+    far = []
+    for sprint in (False, True):
+        cow = face(scene)
+        scene.player["sprinting"] = sprint
+        scene.tick(attack=True)
+        far.append(float(cow["vz"]))
+        assert not scene.player["sprinting"]
+        cow["kind"] = 0
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+        scene.player["vz"] = 0
+    assert far[1] > far[0] + 0.2
+
+
+def test_a_sword_sweeps(scene: Any) -> None:
+    scene.hold("iron_sword")
+    face(scene)
+    beside = summon(scene.world, KIND["pig"], MIDDLE + 1.6, float(FLOOR), MIDDLE + 2.2)
+    scene.tick(attack=True)
+    assert scene.world.mobs[beside]["life"] == 9
+
+
+def test_armour_of_a_zombie(scene: Any) -> None:
+    zombie = face(scene, "zombie", tall=1.0)
+    scene.player["attack_ticks"] = 100
+    scene.tick(attack=True)
+    assert zombie["life"] == pytest.approx(LIFE[KIND["zombie"]] - (1 - max(2 - 0.5, 0.4) / 25))
+
+
+def test_a_kill_leaves_what_the_table_says(scene: Any) -> None:
+    leather = beef = 0
+    for _ in range(40):
+        cow = face(scene)
+        cow["life"] = 1
+        scene.tick(attack=True)
+        assert scene.events["killed_mob"] == KIND["cow"]
+        assert cow["kind"] == 0
+        got = scene.drops()
+        assert 1 <= got.get(ID["beef"], 0) <= 3
+        assert 0 <= got.get(ID["leather"], 0) <= 2
+        assert set(got) <= {ID["beef"], ID["leather"]}
+        beef, leather = beef + got[ID["beef"]], leather + got.get(ID["leather"], 0)
+        scene.world.drops["alive"] = False
+    assert scene.world.kills[KIND["cow"]] == 40
+    assert 60 <= beef <= 100
+    assert 20 <= leather <= 60
+    assert 40 <= scene.player["xp"] <= 120
+
+
+def test_a_burning_one_is_cooked_and_a_sheep_leaves_its_wool(scene: Any) -> None:
+    sheep = face(scene, "sheep")
+    sheep["life"], sheep["fire_ticks"], sheep["colour"] = 0.5, 50, 12
+    scene.tick(attack=True)
+    lying = scene.world.drops[scene.world.drops["alive"]]
+    assert {int(i) for i in lying["item"]} == {ID["cooked_mutton"], ID["wool"]}
+    assert lying["variant"][lying["item"] == ID["wool"]] == 12
+
+
+def test_who_dies_otherwise_is_no_kill(scene: Any) -> None:
+    cow = face(scene)
+    cow["y"], cow["life"] = FLOOR + 30, 10
+    scene.tick(80)
+    assert cow["kind"] == 0
+    assert scene.world.kills[KIND["cow"]] == 0
+    assert ID["beef"] in scene.drops()

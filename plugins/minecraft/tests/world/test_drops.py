@@ -1,0 +1,138 @@
+"""What lies about: where it falls, who gets it, how long it lasts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt_minecraft.world.inventory import count, put
+from rlgpt_minecraft.world.items import ID
+from rlgpt_minecraft.world.state import DROPS
+
+FLOOR, MIDDLE = 64, 256
+DIRT, EGG = ID["dirt"], ID["egg"]
+
+
+def lay(scene: Any, x: float, z: float, item: int = DIRT, quantity: int = 1, **fields: Any) -> int:
+    """A drop at rest, counted from the middle of the floor; its place."""
+    index = int(np.flatnonzero(~scene.world.drops["alive"])[0])
+    drop = scene.world.drops[index]
+    for name, value in {"alive": True, "item": item, "quantity": quantity, "y": FLOOR, **fields}.items():
+        drop[name] = value
+    drop["x"], drop["z"] = MIDDLE + x, MIDDLE + z
+    return index
+
+
+def test_a_throw_lands_ahead_and_waits_forty_ticks(scene: Any) -> None:
+    scene.hold("dirt", 3)
+    scene.tick(drop=True)
+    assert scene.held()[1] == 2
+    assert scene.drops() == {DIRT: 1}
+    scene.tick(30)
+    drop = scene.world.drops[0]
+    assert drop["y"] == FLOOR
+    assert 1.0 < drop["z"] - scene.player["z"] < 3.0
+    assert abs(drop["x"] - scene.player["x"]) < 0.5
+    scene.stand(float(drop["x"]), FLOOR, float(drop["z"]))
+    scene.tick(8)
+    assert scene.drops() == {DIRT: 1}
+    scene.tick(2)
+    assert scene.drops() == {}
+    assert count(scene.world, DIRT) == 3
+
+
+@pytest.mark.parametrize(("away", "got"), [(1.42, True), (1.43, False), (-1.42, True)])
+def test_the_reach_is_one_block_beyond_the_box(scene: Any, away: float, got: bool) -> None:
+    lay(scene, 0.5 + away, 0.5)
+    scene.tick(2)
+    assert (scene.drops() == {}) == got
+
+
+def test_a_full_inventory_takes_what_it_can(scene: Any) -> None:
+    world = scene.world
+    world.slots["item"][:36], world.slots["quantity"][:36] = ID["log"], 64
+    put(world, 5, DIRT, 60, 0, 0)
+    lay(scene, 0.5, 0.5, quantity=10)
+    scene.tick(2)
+    assert count(world, DIRT) == 64
+    assert scene.drops() == {DIRT: 6}
+
+
+def test_it_is_gone_after_five_minutes(scene: Any) -> None:
+    lay(scene, 10, 10, age=5997)
+    scene.tick(2)
+    assert scene.drops() == {DIRT: 1}
+    scene.tick()
+    assert scene.drops() == {}
+
+
+def test_likes_merge_up_to_a_stack(scene: Any) -> None:
+    for i in range(5):
+        lay(scene, 10 + 0.1 * i, 10, item=EGG, quantity=5)
+    lay(scene, 10, 10, item=EGG, variant=1)
+    lay(scene, 12, 10, item=EGG)
+    scene.tick(26)
+    lying = sorted(scene.world.drops["quantity"][scene.world.drops["alive"]].tolist())
+    assert lying == [1, 1, 10, 15]
+
+
+def test_used_tools_do_not_merge(scene: Any) -> None:
+    for _ in range(2):
+        lay(scene, 10, 10, item=ID["iron_sword"], damage=3)
+    scene.tick(30)
+    assert scene.world.drops["alive"].sum() == 2
+
+
+@pytest.mark.parametrize("block", ["lava", "fire", "cactus"])
+def test_it_burns(scene: Any, block: str) -> None:
+    scene.put(10, -1, 10, "sand" if block == "cactus" else "netherrack" if block == "fire" else "stone")
+    scene.world.blocks[MIDDLE + 10, FLOOR, MIDDLE + 10] = scene_id(block)
+    lay(scene, 10.5, 10.5)
+    scene.tick()
+    assert scene.drops() == {}
+
+
+def scene_id(block: str) -> int:
+    from rlgpt_minecraft.world.blocks import ID as BLOCK
+
+    return BLOCK[block]
+
+
+def test_it_falls_by_the_game_s_recursion(scene: Any) -> None:
+    index = lay(scene, 10, 10, y=FLOOR + 20.0)
+    y, vy = FLOOR + 20.0, 0.0
+    for _ in range(25):
+        scene.tick()
+        vy -= 0.04
+        y += vy
+        vy *= 0.98
+        assert scene.world.drops[index]["y"] == pytest.approx(y, abs=1e-9)
+    scene.tick(100)
+    assert scene.world.drops[index]["y"] == FLOOR
+
+
+def test_a_block_put_on_it_lifts_it(scene: Any) -> None:
+    index = lay(scene, 10.5, 10.5)
+    scene.put(10, 0, 10, "stone")
+    scene.tick(3)
+    assert scene.world.drops[index]["y"] == FLOOR + 1
+
+
+def test_with_no_room_the_oldest_goes(scene: Any) -> None:
+    for i in range(DROPS):
+        lay(scene, 10 + i % 16, 10 + i // 16, item=ID["iron_sword"], damage=1, age=i)
+    scene.hold("dirt")
+    scene.tick(drop=True)
+    assert scene.world.drops["alive"].sum() == DROPS
+    assert scene.world.drops[DROPS - 1]["item"] == DIRT
+
+
+def test_the_dead_leave_all_they_had(scene: Any) -> None:
+    put(scene.world, 0, DIRT, 5, 0, 0)
+    put(scene.world, 39, ID["iron_helmet"], 1, 0, 7)
+    scene.player["life"], scene.player["fall"] = 1, 20
+    scene.tick(2)
+    assert scene.player["dead"]
+    assert scene.drops() == {DIRT: 5, ID["iron_helmet"]: 1}
+    assert not scene.world.slots["quantity"].any()

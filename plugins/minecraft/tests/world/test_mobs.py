@@ -1,0 +1,260 @@
+"""How mobs move, what they do of their own accord, and what the world does to them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt_minecraft.world.blocks import ID as BLOCK
+from rlgpt_minecraft.world.chunks import generate
+from rlgpt_minecraft.world.collide import overlaps
+from rlgpt_minecraft.world.items import ID
+from rlgpt_minecraft.world.kinds import FLEES, HALF, LIFE, NAMES, SPEED, TABLE, TALL
+from rlgpt_minecraft.world.kinds import ID as KIND
+from rlgpt_minecraft.world.spawn import summon
+from rlgpt_minecraft.world.state import ACTION, World
+from rlgpt_minecraft.world.tick import tick
+
+FLOOR, MIDDLE, NIGHT = 64, 256, 18000
+
+
+def bring(scene: Any, kind: str, x: float = 0.5, z: float = 10.5, y: float = 0.0) -> Any:
+    """A mob at a place counted from the middle of the floor; its record."""
+    return scene.world.mobs[summon(scene.world, KIND[kind], MIDDLE + x, FLOOR + y, MIDDLE + z)]
+
+
+def send(mob: Any, x: float, z: float, panic: int = 0) -> None:
+    """Have a mob walk somewhere."""
+    mob["goal_x"], mob["goal_z"], mob["wander"], mob["panic"] = MIDDLE + x, MIDDLE + z, 160, panic
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in TABLE])
+@pytest.mark.parametrize("runs", [False, True])
+def test_the_pace_is_the_game_s(scene: Any, kind: str, runs: bool) -> None:
+    if runs and FLEES[KIND[kind]] == 0:
+        return
+    scene.world.clock["time"] = NIGHT
+    scene.stand(MIDDLE - 39, FLOOR + 40, MIDDLE)
+    mob = bring(scene, kind, z=-20.5)
+    send(mob, 0.5, 30.5, panic=100 if runs else 0)
+    scene.tick(25)
+    z = float(mob["z"])
+    scene.tick()
+    pace = SPEED[KIND[kind]] * (FLEES[KIND[kind]] if runs else 1)
+    assert mob["z"] - z == pytest.approx(0.98 * pace**2 / (1 - 0.91 * 0.6), rel=1e-3)
+    assert mob["x"] == pytest.approx(MIDDLE + 0.5, abs=0.05)
+
+
+def test_it_walks_up_a_step_and_jumps_a_block_but_not_two(scene: Any) -> None:
+    cow = bring(scene, "cow", z=5.5)
+    for x in range(-3, 4):
+        scene.put(x, 0, 9, "stone_slab")
+        scene.put(x, 0, 12, "stone")
+        scene.put(x, 0, 16, "stone")
+        scene.put(x, 1, 16, "stone")
+    heights = set()
+    for _ in range(5):
+        send(cow, 0.5, 25.5)
+        for _ in range(60):
+            scene.tick()
+            heights.add(float(cow["y"]))
+    assert {64.0, 64.5} <= heights
+    assert max(heights) > 65
+    assert 14 < cow["z"] - MIDDLE < 16
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4, 10])
+def test_a_stroll_ends_at_a_fall_of_more_than_three(scene: Any, depth: int) -> None:
+    cow = bring(scene, "cow", y=depth, z=0.5)
+    for x in range(-2, 3):
+        for z in range(-2, 3):
+            for y in range(depth):
+                scene.put(x, y, z, "stone")
+    for _ in range(10):
+        send(cow, 8.5, 0.5)
+        scene.tick(30)
+    assert (cow["y"] == FLOOR) == (depth <= 3)
+    assert cow["life"] == 10
+
+
+@pytest.mark.parametrize("block", ["water", "lava", "fire", "cactus"])
+def test_a_stroll_avoids_what_hurts(scene: Any, block: str) -> None:
+    pig = bring(scene, "pig", z=5.5)
+    for x in range(-30, 31):
+        for z in (8, 9):
+            scene.world.blocks[MIDDLE + x, FLOOR, MIDDLE + z] = BLOCK[block]
+            if block in ("water", "lava"):
+                scene.world.blocks[MIDDLE + x, FLOOR, MIDDLE + z] = 0
+                scene.world.blocks[MIDDLE + x, FLOOR - 1, MIDDLE + z] = BLOCK[block]
+    for _ in range(10):
+        send(pig, 0.5, 20.5)
+        scene.tick(30)
+    assert pig["z"] - MIDDLE < 8.0
+    assert pig["life"] == 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "height", "left"), [("cow", 3, 10), ("cow", 9, 4), ("chicken", 30, 4), ("zombie", 10, 13)]
+)
+def test_falls_cost_what_they_cost_the_player(scene: Any, kind: str, height: int, left: int) -> None:
+    scene.world.clock["time"] = NIGHT
+    mob = bring(scene, kind, y=height, z=39)
+    scene.tick(400 if kind == "chicken" else 150)
+    assert mob["y"] == FLOOR
+    assert mob["life"] == left
+
+
+def test_it_swims(scene: Any) -> None:
+    for x in range(-3, 4):
+        for z in range(7, 14):
+            for y in (-3, -2, -1):
+                scene.world.blocks[MIDDLE + x, FLOOR + y, MIDDLE + z] = BLOCK["water"]
+    cow = bring(scene, "cow", y=-3)
+    scene.tick(100)
+    assert cow["y"] > FLOOR - 1.2
+    assert cow["life"] == 10
+
+
+def test_lava_kills_and_burns(scene: Any) -> None:
+    scene.world.blocks[MIDDLE, FLOOR, MIDDLE + 10] = BLOCK["lava"]
+    cow = bring(scene, "cow")
+    scene.tick()
+    assert cow["life"] == 6
+    assert cow["fire_ticks"] > 290
+    scene.tick(60)
+    assert cow["kind"] == 0
+
+
+def test_crowds_spread(scene: Any) -> None:
+    cows = [bring(scene, "cow", x=0.5 + 0.02 * i, z=10.5 + 0.03 * i) for i in range(4)]
+    scene.tick(60)
+    for i, one in enumerate(cows):
+        for other in cows[:i]:
+            assert max(abs(one["x"] - other["x"]), abs(one["z"] - other["z"])) > 0.85
+
+
+def test_it_pushes_the_player_softly(scene: Any) -> None:
+    bring(scene, "cow", x=0.4, z=0.4)
+    scene.tick(40)
+    assert math.hypot(scene.player["x"] - MIDDLE - 0.5, scene.player["z"] - MIDDLE - 0.5) > 0.2
+
+
+def test_animals_stroll_now_and_then(scene: Any) -> None:
+    cows = [bring(scene, "cow", x=-20 + 10 * i, z=20.5) for i in range(5)]
+    starts = [(float(c["x"]), float(c["z"])) for c in cows]
+    walking = 0
+    for _ in range(1200):
+        scene.tick()
+        walking += sum(int(c["wander"] > 0) for c in cows)
+    assert 0.02 < walking / 6000 < 0.5
+    assert sum(math.dist(s, (c["x"], c["z"])) > 1 for s, c in zip(starts, cows, strict=True)) >= 3
+
+
+def test_a_hen_lays(scene: Any) -> None:
+    hen = bring(scene, "chicken")
+    assert 6000 <= hen["cooldown"] < 12000
+    hen["cooldown"] = 3
+    scene.tick(3)
+    assert scene.drops() == {ID["egg"]: 1}
+    assert 6000 <= hen["cooldown"] < 12000
+
+
+def test_a_zombie_comes_and_hits_every_twenty_ticks(scene: Any) -> None:
+    scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False
+    zombie = bring(scene, "zombie", z=15.5)
+    scene.player["food"] = 10
+    blows, lives = [], [20.0]
+    for i in range(260):
+        scene.tick()
+        lives.append(float(scene.player["life"]))
+        if lives[-1] < lives[-2]:
+            blows.append(i)
+            assert lives[-2] - lives[-1] == 3
+            assert 0 < scene.events["distance"] < 2
+            assert not scene.events["fire"]
+    assert len(blows) >= 3
+    assert min(np.diff(blows)) >= 20
+    assert math.dist((zombie["x"], zombie["z"]), scene.place[::2]) < 4
+
+
+def test_behind_a_wall_nobody_is_seen(scene: Any) -> None:
+    scene.world.clock["time"] = NIGHT
+    for x in range(-40, 40):
+        for y in range(4):
+            scene.put(x, y, 5, "stone")
+    zombie = bring(scene, "zombie", z=12.5)
+    scene.tick(200)
+    assert zombie["panic"] == 0
+    assert scene.player["life"] == 20
+
+
+def test_the_dead_are_left_alone(scene: Any) -> None:
+    scene.world.clock["time"] = NIGHT
+    scene.player["dead"] = True
+    zombie = bring(scene, "zombie", z=5.5)
+    scene.tick(50)
+    assert zombie["panic"] == 0
+
+
+@pytest.mark.parametrize(("roof", "time", "burns"), [(False, 6000, True), (True, 6000, False), (False, NIGHT, False)])
+def test_zombies_burn_under_the_sun_alone(scene: Any, roof: bool, time: int, burns: bool) -> None:
+    scene.world.clock["time"], scene.world.clock["time_passes"] = time, False
+    scene.player["dead"] = True
+    zombie = bring(scene, "zombie")
+    if roof:
+        scene.world.blocks[MIDDLE - 40 : MIDDLE + 40, FLOOR + 4, MIDDLE - 40 : MIDDLE + 40] = BLOCK["stone"]
+        scene.world.top[MIDDLE - 40 : MIDDLE + 40, MIDDLE - 40 : MIDDLE + 40] = FLOOR + 4
+    scene.tick(700)
+    assert (zombie["kind"] == 0) == burns
+    if burns:
+        assert scene.world.kills.sum() == 0
+
+
+def state(world: World) -> tuple[bytes, ...]:
+    return tuple(np.ascontiguousarray(part).tobytes() for part in (world.mobs, world.drops, world.player, world.clock))
+
+
+def test_the_same_seed_gives_the_same_lives() -> None:
+    ends = []
+    for _ in range(2):
+        world = generate(11, "forest")
+        world.clock["time"] = NIGHT
+        action = np.zeros(1, ACTION)
+        action["forward"], action["yaw"] = 1, 0.7
+        for _ in range(400):
+            tick(world, action)
+        ends.append(state(world))
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize(("seed", "biome"), [(1, "forest"), (2, "extreme_hills"), (5, "plains")])
+def test_no_mob_is_ever_in_a_block(seed: int, biome: str) -> None:
+    world = generate(seed, biome)
+    rng, action = np.random.default_rng(seed), np.zeros(1, ACTION)
+    x, z = float(world.player["x"][0]), float(world.player["z"][0])
+    for _ in range(24):
+        at = x + rng.uniform(-20, 20), z + rng.uniform(-20, 20)
+        top = float(world.top[math.floor(at[0]), math.floor(at[1])])
+        summon(world, int(rng.integers(1, len(NAMES))), at[0], top + 2, at[1])
+    free = {int(m["id"]): False for m in world.mobs}
+    for step in range(1500):
+        tick(world, action)
+        if step % 200 == 0:
+            hit = int(rng.integers(24))
+            world.mobs[hit]["panic"] = 100
+        for mob in world.mobs[world.mobs["kind"] > 0]:
+            kind, key = int(mob["kind"]), int(mob["id"])
+            inside = overlaps(
+                world.blocks, float(mob["x"]), float(mob["y"]), float(mob["z"]), float(HALF[kind]), float(TALL[kind])
+            )
+            assert not (inside and free.get(key, False)), NAMES[kind]
+            free[key] = not inside
+            assert mob["life"] <= LIFE[kind]
+    assert sum(free.values()) > 10
+
+
+def test_the_table_names_everyone_once() -> None:
+    assert NAMES == ("", "cow", "sheep", "pig", "chicken", "zombie")
+    assert all(kind.life > 0 and kind.loot for kind in TABLE)
