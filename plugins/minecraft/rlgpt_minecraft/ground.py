@@ -43,7 +43,7 @@ class Ground:
         self._solid: list[list[list[bool]]] = voxels["blocks_movement"].tolist()
         self._position: list[float] = position.tolist()
         self._yaw = yaw
-        self._cell = [math.floor(x) for x in self._position]
+        self._cell: list[int] = [math.floor(x) for x in self._position]
         self._ways: dict[tuple[float, float], tuple[int, int]] = {}
 
     def blocks(self, name: str) -> NDArray[np.int64]:
@@ -90,7 +90,7 @@ class Ground:
         dx, dz = self.ahead(degrees, metres)
         return self.solid(dx, 1, dz) or (self.solid(dx, 0, dz) and self.solid(dx, 2, dz))
 
-    def drop(self, degrees: float = 0.0) -> int:
+    def descent(self, degrees: float = 0.0) -> int:
         """Blocks down to the floor of the next column, 4 also where it is deeper; 0 where it rises."""
         dx, dz = self.ahead(degrees)
         return next(

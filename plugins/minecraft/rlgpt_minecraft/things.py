@@ -50,7 +50,7 @@ _ALL = (
     _block("water", label="water"),
     _block("lava", label="lava"),
     *(_entity(name) for name in ("cow", "sheep", "pig", "chicken", "zombie")),
-    _entity("drop", "item", "item that lies on the ground"),
+    _entity("drop", "item", "item lying on the ground"),
 )
 
 THINGS = {thing.name: thing for thing in _ALL}

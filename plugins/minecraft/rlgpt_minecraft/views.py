@@ -40,7 +40,7 @@ _HAND = (
 _WAYS = (
     ViewKey("feet_blocked", "1 if a block stops the feet 0.8 m away: 45 degrees left, ahead, 45 right", "", size=3),
     ViewKey("head_blocked", "the same for the head; feet blocked and head free: a jump gets up there", "", size=3),
-    ViewKey("drop", "how far the ground falls there: 0 to 3 m, 4 for 4 and more (falls of over 3 hurt)", "m", size=3),
+    ViewKey("descent", "how far the ground falls there: 0 to 3 m; 4: 4 or more (over 3 hurts)", "m", size=3),
     ViewKey("water_ahead", "1 if water is there, in the same three directions", "", size=3),
     ViewKey("lava_ahead", "1 if lava is ahead there", "", size=1),
 )
@@ -129,7 +129,7 @@ def _tell_ways(seen: Seen) -> dict[str, Plain]:
     return {
         "feet_blocked": [int(ground.feet_blocked(way)) for way in ways],
         "head_blocked": [int(ground.head_blocked(way)) for way in ways],
-        "drop": [ground.drop(way) for way in ways],
+        "descent": [ground.descent(way) for way in ways],
         "water_ahead": [int(ground.liquid("water", way)) for way in ways],
         "lava_ahead": int(ground.liquid("lava")),
     }

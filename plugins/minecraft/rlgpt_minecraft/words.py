@@ -42,9 +42,9 @@ def _hand(view: Mapping[str, Plain]) -> str:
 def _ways(view: Mapping[str, Any]) -> str:
     said = []
     for i, side in enumerate(("45 degrees left", "ahead", "45 degrees right")):
-        feet, head, drop, water = (view[key][i] for key in ("feet_blocked", "head_blocked", "drop", "water_ahead"))
+        feet, head, down, water = (view[key][i] for key in ("feet_blocked", "head_blocked", "descent", "water_ahead"))
         way = "a wall" if feet and head else "a step up" if feet else "blocked at the head" if head else "free"
-        said.append(f"{side} {way}{', water' if water else ''}" + (f", {drop} m down" if drop else ""))
+        said.append(f"{side} {way}{', water' if water else ''}" + (f", {down} m down" if down else ""))
     return "ways: " + "; ".join(said) + ("; LAVA ahead" if view["lava_ahead"] else "")
 
 

@@ -70,7 +70,7 @@ def test_ways_are_told(room: Player) -> None:
     view = room.see()
     assert view["feet_blocked"] == [0, 1, 1]
     assert view["head_blocked"] == [0, 0, 1]
-    assert view["drop"] == [4, 0, 0]
+    assert view["descent"] == [4, 0, 0]
     assert room.seen.ground.steppable(0.0)
     assert not room.seen.ground.steppable(45.0)
 

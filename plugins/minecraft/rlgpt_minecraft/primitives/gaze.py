@@ -151,7 +151,8 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
         ),
         Primitive(
             "scan",
-            "Turn once around on the spot, in 12 ticks, and tell where the nearest thing of a kind was seen.",
+            "Turn once around on the spot, in 12 ticks, back to the heading it began with, and tell where the nearest "
+            "thing of a kind was seen.",
             scan,
             (which(sights, "what to look for"),),
             {

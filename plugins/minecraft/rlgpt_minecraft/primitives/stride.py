@@ -29,7 +29,7 @@ def hazard(ground: Ground, degrees: float) -> str:
     """What forbids to walk on: "lava", "fall", or nothing."""
     if ground.liquid("lava", degrees):
         return "lava"
-    deep = ground.on_ground and ground.drop(degrees) >= DEEPEST and not ground.liquid("water", degrees)
+    deep = ground.on_ground and ground.descent(degrees) >= DEEPEST and not ground.liquid("water", degrees)
     return "fall" if deep else ""
 
 
