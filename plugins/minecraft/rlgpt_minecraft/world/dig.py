@@ -49,7 +49,8 @@ def harvests(block: int, item: int) -> bool:
         return True
     if block == WEB and TOOL_CLASS[item] == SHEARS:
         return True
-    return bool(TOOL_CLASS[item] == TOOL[block] and TOOL_LEVEL[item] >= LEVEL[block])
+    tool = TOOL_CLASS[item]
+    return bool(tool != NO_TOOL and tool == TOOL[block] and TOOL_LEVEL[item] >= LEVEL[block])
 
 
 @jit

@@ -23,14 +23,17 @@ from rlgpt_minecraft.world.blocks import (
     WATER,
 )
 from rlgpt_minecraft.world.collide import Blocks, block_at
-from rlgpt_minecraft.world.edit import inside, set_block
+from rlgpt_minecraft.world.edit import inside, queue_update, set_block
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.loot import break_block
+from rlgpt_minecraft.world.room import occupied
 from rlgpt_minecraft.world.state import CHUNK, World
 
 FALLING = 8
 """Level of a fluid that comes from above."""
 FAR = 1000
+WAIT = 10
+"""Ticks after which what would turn to stone around somebody looks again."""
 COBBLES = 4
 """Lava up to this level becomes cobblestone; thinner lava stays."""
 STOPS = BLOCKS_MOVEMENT.copy()
@@ -83,7 +86,7 @@ def _hole(blocks: Blocks, level: Blocks, x: int, y: int, z: int, fluid: int, ste
 
 @jit
 def mix(world: World, x: int, y: int, z: int) -> bool:
-    """Turn lava to stone where water touches it from the sides or from above."""
+    """Turn lava to stone where water touches it from the sides or from above; not around a body: it waits for that."""
     if block_at(world.blocks, x, y, z) != LAVA:
         return False
     wet = block_at(world.blocks, x, y + 1, z) == WATER
@@ -92,6 +95,9 @@ def mix(world: World, x: int, y: int, z: int) -> bool:
         wet = wet or block_at(world.blocks, x + dx, y, z + dz) == WATER
     level = int(world.level[x, y, z])
     if not wet or level > COBBLES:
+        return False
+    if occupied(world, x, y, z, STONE):
+        queue_update(world, x, y, z, WAIT)
         return False
     return set_block(world, x, y, z, OBSIDIAN if level == 0 else COBBLESTONE, 0)
 
@@ -173,7 +179,10 @@ def update_fluid(world: World, x: int, y: int, z: int) -> None:
             set_block(world, x, y, z, fluid, level)
     under = block_at(world.blocks, x, y - 1, z)
     if fluid == LAVA and under == WATER:
-        set_block(world, x, y - 1, z, STONE, 0)
+        if occupied(world, x, y - 1, z, STONE):
+            queue_update(world, x, y, z, WAIT)
+        else:
+            set_block(world, x, y - 1, z, STONE, 0)
     elif _open(world, x, y - 1, z, fluid):
         pour(world, x, y - 1, z, fluid, FALLING)
     elif level == 0 or STOPS[under]:

@@ -18,14 +18,12 @@ from rlgpt_minecraft.world.loot import break_block
 from rlgpt_minecraft.world.room import stands
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT, QUEUE, SIZE, World
 
-LOOKED = 512
-"""Entries that a tick looks at."""
-DONE = 64
+DONE = 512
 """Updates that a tick does."""
-SWEPT = 32
+SWEPT = 64
 """Columns, each way of a square around the player, that are searched after the queue was full."""
-SWEEP_TICKS = SWEPT * SWEPT
-"""One column a tick."""
+COLUMNS = 4
+"""Of these, so many a tick."""
 
 
 @part
@@ -76,7 +74,7 @@ def run_updates(world: World) -> None:
     clock = world.clock[0]
     waiting = (clock.queue_end - clock.queue_start) % QUEUE
     done = 0
-    for _ in range(min(waiting, LOOKED)):
+    for _ in range(waiting):
         if done >= DONE:
             break
         entry = world.queue[clock.queue_start]
@@ -88,6 +86,7 @@ def run_updates(world: World) -> None:
             _update(world, x, y, z)
             done += 1
     if clock.overflow > 0:
-        clock.overflow, clock.sweep = 0, SWEEP_TICKS
-    if clock.sweep > 0 and waiting < QUEUE // 2:
-        _sweep(world)
+        clock.overflow, clock.sweep = 0, SWEPT * SWEPT
+    if waiting < QUEUE // 2:
+        for _ in range(min(COLUMNS, clock.sweep)):
+            _sweep(world)

@@ -1,0 +1,266 @@
+"""Digging: ticks, tools, drops and wear as the wiki's tables have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt_minecraft.world.blocks import AIR, ID, TABLE
+from rlgpt_minecraft.world.dig import harvests, tool_speed
+from rlgpt_minecraft.world.items import DURABILITY
+from rlgpt_minecraft.world.items import ID as ITEM
+
+FLOOR, MIDDLE = 64, 256
+
+
+def ahead(scene: Any, block: str) -> None:
+    """A block at the height of the eyes, right before them, and one under it."""
+    scene.put(0, 0, 1, "dirt")
+    scene.put(0, 1, 1, block)
+    scene.look_at(MIDDLE + 0.5, FLOOR + 1.5, MIDDLE + 1.5)
+
+
+def ticks(scene: Any, limit: int = 10_000, **keys: Any) -> int:
+    """Ticks of attacking until the block ahead is gone."""
+    for count in range(1, limit + 1):
+        scene.tick(attack=True, **keys)
+        if scene.at(0, 1, 1) == AIR:
+            return count
+    raise AssertionError(f"still there after {limit} ticks")
+
+
+@pytest.mark.parametrize(
+    ("block", "item", "expected"),
+    [
+        # seconds in minecraft.wiki, Breaking and the blocks' own pages, times 20, rounded up
+        *(("log", "air", 60), ("log", "wooden_axe", 30), ("log", "stone_axe", 15), ("log", "iron_axe", 10)),
+        *(("log", "diamond_axe", 8), ("log", "golden_axe", 5), ("log", "wooden_pickaxe", 60)),
+        *(("stone", "air", 150), ("stone", "wooden_pickaxe", 23), ("stone", "stone_pickaxe", 12)),
+        *(("stone", "iron_pickaxe", 8), ("stone", "diamond_pickaxe", 6), ("stone", "wooden_axe", 150)),
+        *(("dirt", "air", 15), ("dirt", "wooden_shovel", 8), ("sand", "air", 15), ("gravel", "air", 18)),
+        *(("grass", "air", 18), ("planks", "air", 60), ("crafting_table", "air", 75), ("furnace", "air", 350)),
+        *(("iron_ore", "wooden_pickaxe", 150), ("iron_ore", "stone_pickaxe", 23), ("diamond_ore", "iron_pickaxe", 15)),
+        *(("diamond_ore", "stone_pickaxe", 75), ("obsidian", "diamond_pickaxe", 188), ("obsidian", "air", 5000)),
+        *(("leaves", "air", 6), ("leaves", "iron_sword", 4), ("wool", "air", 24), ("wool", "shears", 5)),
+        *(("web", "iron_sword", 8), ("web", "shears", 8), ("coal_ore", "wooden_pickaxe", 45)),
+    ],
+)
+def test_ticks(scene: Any, block: str, item: str, expected: int) -> None:
+    if item != "air":
+        scene.hold(item)
+    ahead(scene, block)
+    assert ticks(scene) == expected
+
+
+@pytest.mark.parametrize(("block", "item"), [("leaves", "shears"), ("poppy", "air"), ("torch", "air")])
+def test_some_break_at_once(scene: Any, block: str, item: str) -> None:
+    if item != "air":
+        scene.hold(item)
+    ahead(scene, block)
+    scene.look_at(MIDDLE + 0.5, FLOOR + 1.3, MIDDLE + 1.5)
+    assert ticks(scene) == 1
+
+
+def test_bedrock_does_not_break(scene: Any) -> None:
+    scene.hold("diamond_pickaxe")
+    ahead(scene, "bedrock")
+    scene.tick(2000, attack=True)
+    assert scene.at(0, 1, 1) == ID["bedrock"]
+
+
+def test_in_the_air_and_under_water_five_times_as_slow(scene: Any) -> None:
+    ahead(scene, "dirt")
+    scene.put(0, 1, 0, "water")
+    scene.player["air"] = 10_000
+    for face in ((1, 0), (-1, 0), (0, -1)):
+        scene.put(face[0], 1, face[1], "glass")
+    scene.world.clock["queue_start"] = scene.world.clock["queue_end"]
+    assert ticks(scene) == 75
+
+
+def test_break_speed_multiplies(scene: Any) -> None:
+    scene.world.clock["break_speed"] = 10.0
+    ahead(scene, "log")
+    assert ticks(scene) == 6
+
+
+def test_five_ticks_between_blocks(scene: Any) -> None:
+    scene.hold("stick")  # in an empty hand the dirt that is picked up would begin the next block anew
+    scene.put(0, 1, 2, "dirt")
+    ahead(scene, "dirt")
+    assert ticks(scene) == 15
+    scene.tick(5 + 14, attack=True)
+    assert scene.at(0, 1, 2) == ID["dirt"]
+    scene.tick(1, attack=True)
+    assert scene.at(0, 1, 2) == AIR
+
+
+def test_what_breaks_at_once_needs_no_pause(scene: Any) -> None:
+    scene.world.clock["break_speed"] = 1000.0
+    scene.put(0, 1, 2, "dirt")
+    scene.put(0, 1, 3, "dirt")
+    ahead(scene, "dirt")
+    scene.tick(3, attack=True)
+    assert scene.at(0, 1, 3) == AIR
+
+
+def test_letting_go_looking_away_and_another_item_begin_anew(scene: Any) -> None:
+    ahead(scene, "dirt")
+    scene.tick(14, attack=True)
+    scene.tick(1)
+    assert scene.player["dig_progress"] == 0
+    scene.tick(14, attack=True)
+    scene.hold("stick")
+    assert ticks(scene) == 15
+    ahead(scene, "dirt")
+    scene.tick(5)
+    scene.tick(14 + 5, attack=True)
+    scene.tick(1, attack=True, yaw=90)
+    assert scene.player["dig_progress"] == 0
+    assert scene.at(0, 1, 1) == ID["dirt"]
+
+
+def test_reach_is_4_5(scene: Any) -> None:
+    for z, reached in ((4, True), (5, False)):
+        scene.put(0, 1, z, "leaves")
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.45)
+        scene.look_at(MIDDLE + 0.5, FLOOR + 1.62, MIDDLE + z)
+        scene.tick(20, attack=True)
+        assert (scene.at(0, 1, z) == AIR) == reached
+
+
+@pytest.mark.parametrize(
+    ("block", "item", "falls"),
+    [
+        *(("stone", "air", None), ("stone", "wooden_pickaxe", "cobblestone"), ("iron_ore", "wooden_pickaxe", None)),
+        *(("iron_ore", "stone_pickaxe", "iron_ore"), ("diamond_ore", "stone_pickaxe", None)),
+        *(("diamond_ore", "iron_pickaxe", "diamond"), ("log", "air", "log"), ("birch_log", "air", "log")),
+        *(("grass", "air", "dirt"), ("leaves", "shears", "leaves"), ("glass", "air", None), ("web", "shears", "web")),
+        *(
+            ("coal_ore", "wooden_pickaxe", "coal"),
+            ("clay", "air", "clay_ball"),
+            ("crafting_table", "air", "crafting_table"),
+        ),
+        *(
+            ("furnace", "air", None),
+            ("furnace", "wooden_pickaxe", "furnace"),
+            ("snow_layer", "wooden_shovel", "snowball"),
+        ),
+    ],
+)
+def test_what_falls(scene: Any, block: str, item: str, falls: str | None) -> None:
+    scene.world.clock["break_speed"] = 1000.0
+    if item != "air":
+        scene.hold(item)
+    ahead(scene, block)
+    if block == "snow_layer":
+        scene.look_at(MIDDLE + 0.5, FLOOR + 1.05, MIDDLE + 1.4)
+    scene.tick(1, attack=True)
+    assert scene.events["broke"] == ID[block]
+    drops = scene.drops()
+    assert list(drops) == ([] if falls is None else [ITEM[falls]])
+    assert drops.get(ITEM["clay_ball"], 4) == 4
+
+
+def test_variants_fall_as_they_are(scene: Any) -> None:
+    scene.world.clock["break_speed"] = 1000.0
+    ahead(scene, "birch_log")
+    scene.tick(1, attack=True)
+    lying = scene.world.drops[scene.world.drops["alive"]]
+    assert lying["variant"].tolist() == [2]
+
+
+def test_gravel_gives_flint_once_in_ten(scene: Any) -> None:
+    scene.world.clock["break_speed"] = 1000.0
+    flints = 0
+    for _ in range(400):
+        ahead(scene, "gravel")
+        scene.world.clock["queue_start"] = scene.world.clock["queue_end"]
+        scene.tick(1, attack=True)
+        drops = scene.drops()
+        assert sum(drops.values()) == 1
+        flints += drops.get(ITEM["flint"], 0)
+        scene.world.drops["alive"] = False
+    assert 20 <= flints <= 65
+
+
+def test_redstone_and_lapis_fall_in_numbers(scene: Any) -> None:
+    scene.world.clock["break_speed"] = 1000.0
+    scene.hold("iron_pickaxe")
+    for block, item, least, most in (("redstone_ore", "redstone", 4, 5), ("lapis_ore", "dye", 4, 8)):
+        seen = set()
+        for _ in range(60):
+            scene.world.slots[0]["damage"] = 0
+            ahead(scene, block)
+            scene.tick(1, attack=True)
+            seen.add(scene.drops()[ITEM[item]])
+            scene.world.drops["alive"] = False
+        assert seen == set(range(least, most + 1))
+
+
+def test_ores_give_experience(scene: Any) -> None:
+    scene.world.clock["break_speed"] = 1000.0
+    scene.hold("iron_pickaxe")
+    ahead(scene, "diamond_ore")
+    scene.tick(1, attack=True)
+    assert 3 <= scene.player["xp"] <= 7
+
+
+@pytest.mark.parametrize(
+    ("item", "block", "cost"),
+    [("wooden_pickaxe", "stone", 1), ("wooden_sword", "dirt", 2), ("wooden_axe", "torch", 0), ("stick", "dirt", 0)],
+)
+def test_tools_wear(scene: Any, item: str, block: str, cost: int) -> None:
+    scene.world.clock["break_speed"] = 1000.0
+    scene.hold(item)
+    ahead(scene, block)
+    scene.look_at(MIDDLE + 0.5, FLOOR + 1.3, MIDDLE + 1.5)
+    scene.tick(1, attack=True)
+    assert scene.at(0, 1, 1) == AIR
+    assert scene.held()[3] == cost
+
+
+def test_a_wooden_pickaxe_breaks_sixty_blocks(scene: Any) -> None:
+    scene.world.clock["break_speed"] = 1000.0
+    scene.hold("wooden_pickaxe")
+    for count in range(int(DURABILITY[ITEM["wooden_pickaxe"]]) + 1):
+        assert scene.held()[:2] == (ITEM["wooden_pickaxe"], 1)
+        assert scene.held()[3] == count
+        ahead(scene, "stone")
+        scene.tick(1, attack=True)
+    assert scene.held() == (0, 0, 0, 0)
+    assert count == 59
+
+
+def test_both_halves_of_a_bed_go_and_one_bed_falls(scene: Any) -> None:
+    scene.world.clock["break_speed"] = 1000.0
+    scene.put(0, 0, 2, "bed_foot_south")
+    scene.put(0, 0, 3, "bed_head_south")
+    for z in (2, 3):
+        scene.put(0, 0, 2, "bed_foot_south")
+        scene.put(0, 0, 3, "bed_head_south")
+        scene.look_at(MIDDLE + 0.5, FLOOR + 0.4, MIDDLE + z + 0.5)
+        scene.tick(1, attack=True)
+        assert scene.at(0, 0, 2) == scene.at(0, 0, 3) == AIR
+        assert scene.drops() == {ITEM["bed"]: 1}
+        scene.world.drops["alive"] = False
+
+
+def test_every_block_has_a_sane_speed_for_every_tool() -> None:
+    tools = [
+        ITEM[f"{stuff}_{kind}"] for stuff in ("wooden", "stone", "golden") for kind in ("pickaxe", "axe", "shovel")
+    ]
+    for block in range(len(TABLE)):
+        hand = tool_speed(block, AIR)
+        assert hand == 1
+        for item in [*tools, ITEM["shears"], ITEM["iron_sword"]]:
+            assert 1 <= tool_speed(block, item) <= 15
+            assert harvests(block, item) or not harvests(block, AIR)
+
+
+def test_all_the_steps_of_tools_order_as_in_the_game() -> None:
+    for tier, level in (("wooden", 0), ("golden", 0), ("stone", 1), ("iron", 2), ("diamond", 3)):
+        item = ITEM[f"{tier}_pickaxe"]
+        got = [harvests(ID[block], item) for block in ("stone", "iron_ore", "gold_ore", "obsidian")]
+        assert got == (np.array([0, 1, 2, 3]) <= level).tolist()

@@ -1,0 +1,209 @@
+"""Falls, breath, fire, thorns, food, death: numbers of the wiki's pages Damage and Hunger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rlgpt_minecraft.world.blocks import ID
+from rlgpt_minecraft.world.items import ID as ITEM
+from rlgpt_minecraft.world.life import FIRE, PLAIN, UNBLOCKABLE, heal, hurt, respawn
+
+FLOOR, MIDDLE = 64, 256
+
+
+def drop_from(scene: Any, height: float) -> None:
+    scene.stand(MIDDLE + 0.5, FLOOR + height, MIDDLE + 0.5)
+    scene.player["on_ground"], scene.player["fall"], scene.player["food"] = False, 0.0, 17
+    scene.tick(80)
+    assert scene.place[1] == FLOOR
+
+
+@pytest.mark.parametrize(
+    ("height", "damage"), [(1, 0), (3, 0), (3.5, 1), (4, 1), (4.5, 2), (10, 7), (22.5, 20), (23, 20), (40, 20)]
+)
+def test_a_fall_costs_what_is_beyond_three_blocks(scene: Any, height: float, damage: int) -> None:
+    drop_from(scene, height)
+    assert scene.player["life"] == 20 - damage
+    assert scene.player["dead"] == (damage == 20)
+
+
+def test_water_breaks_a_fall(scene: Any) -> None:
+    for x in range(-1, 2):
+        for z in range(-1, 2):
+            scene.put(x, -1, z, "water")
+    scene.stand(MIDDLE + 0.5, FLOOR + 30, MIDDLE + 0.5)
+    scene.player["on_ground"] = False
+    scene.tick(80)
+    assert scene.player["life"] == 20
+    assert scene.place[1] == FLOOR - 1
+
+
+def test_jumping_costs_nothing_but_food(scene: Any) -> None:
+    scene.tick(60, jump=True)
+    assert scene.player["life"] == 20
+    assert scene.player["exhaustion"] == pytest.approx(5 * 0.05)
+
+
+def test_drowning(scene: Any) -> None:
+    """300 ticks of breath, then 2 every 20 ticks."""
+    for y in range(3):
+        for x in range(-1, 2):
+            for z in range(-1, 2):
+                scene.put(x, y, z, "water" if (x, z) == (0, 0) else "glass")
+    scene.put(0, 3, 0, "glass")
+    scene.player["food"] = 17
+    scene.tick(300)
+    assert (scene.player["air"], scene.player["life"]) == (0, 20)
+    scene.tick(19)
+    assert scene.player["life"] == 20
+    scene.tick(1)
+    assert scene.player["life"] == 18
+    assert scene.events["unblockable"]
+    assert scene.events["amount"] == 2
+    scene.tick(40)
+    assert scene.player["life"] == 14
+    for y in range(3):
+        scene.put(0, y, 0, "air")
+    scene.tick(10)
+    assert scene.player["air"] == 300
+
+
+def test_lava_burns_4_each_half_second_and_after(scene: Any) -> None:
+    scene.player["food"] = 17
+    for x in range(-1, 2):
+        for z in range(-1, 2):
+            scene.put(x, 0, z, "lava" if (x, z) == (0, 0) else "stone")
+    scene.tick(1)
+    assert scene.player["life"] == 16
+    scene.tick(9)
+    assert scene.player["life"] == 16
+    scene.tick(1)
+    assert scene.player["life"] == 12
+    scene.put(0, 0, 0, "air")
+    scene.tick(1)
+    burning = int(scene.player["fire_ticks"])
+    assert burning >= 298
+    scene.tick(100)
+    assert scene.player["life"] == 7
+    scene.put(0, 0, 0, "water")
+    scene.tick(1)
+    assert scene.player["fire_ticks"] == 0
+
+
+def test_fire_and_cactus(scene: Any) -> None:
+    scene.player["food"] = 17
+    scene.put(0, -1, 1, "sand")
+    scene.put(0, 0, 1, "cactus")
+    scene.tick(30, forward=1)
+    assert 17 <= scene.player["life"] <= 18
+    assert scene.place[2] == pytest.approx(MIDDLE + 1 + 1 / 16 - 0.3, abs=1e-6)
+    scene.player["life"] = 20
+    scene.stand(MIDDLE + 5.5, FLOOR, MIDDLE + 0.5)
+    scene.tick(20)
+    scene.put(5, 0, 0, "fire")
+    scene.tick(1)
+    assert scene.player["life"] == 19
+    assert scene.events["fire"]
+
+
+def test_a_head_in_a_block_suffocates_and_one_walks_out(scene: Any) -> None:
+    scene.put(0, 1, 0, "stone")
+    scene.player["food"] = 17
+    scene.tick(1)
+    assert scene.player["life"] == 19
+    scene.tick(20, forward=1)
+    life = scene.player["life"]
+    scene.tick(40)
+    assert scene.player["life"] == life
+    assert scene.place[2] > MIDDLE + 1
+
+
+def test_only_heavier_blows_count_at_once(scene: Any) -> None:
+    scene.player["food"] = 17
+    assert hurt(scene.world, 4.0, PLAIN)
+    assert not hurt(scene.world, 4.0, PLAIN)
+    assert hurt(scene.world, 6.0, FIRE)
+    assert scene.player["life"] == 14
+    scene.tick(10)
+    assert hurt(scene.world, 1.0, PLAIN)
+    assert scene.player["life"] == 13
+
+
+def test_armour(scene: Any) -> None:
+    """Full iron is 15 points: a blow of 4 loses (15 - 4 / 2) of 25 shares; falls do not care."""
+    for slot, item in zip(range(36, 40), ("boots", "leggings", "chestplate", "helmet"), strict=True):
+        scene.world.slots[slot] = (ITEM[f"iron_{item}"], 1, 0, 0)
+    scene.player["food"] = 17
+    hurt(scene.world, 4.0, PLAIN)
+    assert scene.player["life"] == pytest.approx(20 - 4 * (1 - 13 / 25))
+    assert scene.world.slots["damage"][36:40].tolist() == [1, 1, 1, 1]
+    scene.tick(10)
+    before = float(scene.player["life"])
+    hurt(scene.world, 4.0, UNBLOCKABLE)
+    assert scene.player["life"] == before - 4
+
+
+def test_food_heals(scene: Any) -> None:
+    """At 18 and 19 one half heart every 80 ticks; at 20 with saturation up to one every 10."""
+    scene.player["life"], scene.player["food"], scene.player["saturation"] = 10, 18, 0
+    scene.tick(79)
+    assert scene.player["life"] == 10
+    scene.tick(1)
+    assert scene.player["life"] == 11
+    assert scene.player["exhaustion"] == 6
+    scene.player["life"], scene.player["food"], scene.player["saturation"] = 10, 20, 6
+    scene.player["exhaustion"], scene.player["food_timer"] = 0, 0
+    scene.tick(10)
+    assert scene.player["life"] == 11
+    scene.player["food"] = 17
+    scene.tick(200)
+    assert scene.player["life"] == 11
+
+
+def test_exhaustion_takes_saturation_then_food(scene: Any) -> None:
+    scene.player["saturation"], scene.player["exhaustion"] = 1, 12.5
+    scene.tick(3)
+    assert scene.player["saturation"] == 0
+    assert scene.player["food"] == 18
+    assert scene.player["exhaustion"] == pytest.approx(0.5)
+
+
+def test_sprinting_tires_a_tenth_a_block(scene: Any) -> None:
+    scene.tick(1, forward=1, sprint=True)
+    start, before = scene.place[2], float(scene.player["exhaustion"])
+    scene.tick(40, forward=1, sprint=True)
+    assert scene.player["exhaustion"] - before == pytest.approx((scene.place[2] - start) * 0.1)
+
+
+def test_hunger_hurts_down_to_half_a_heart(scene: Any) -> None:
+    scene.player["food"], scene.player["saturation"], scene.player["life"] = 0, 0, 3
+    scene.tick(80)
+    assert scene.player["life"] == 2
+    scene.tick(400)
+    assert scene.player["life"] == 1
+    assert not scene.player["dead"]
+
+
+def test_death_drops_everything_and_respawn_begins_anew(scene: Any) -> None:
+    for name, value in {"spawn_x": MIDDLE + 10.5, "spawn_y": FLOOR, "spawn_z": MIDDLE + 10.5}.items():
+        scene.player[name] = value
+    scene.hold("log", 12)
+    scene.world.slots[37] = (ITEM["iron_leggings"], 1, 0, 5)
+    hurt(scene.world, 100.0, PLAIN)
+    assert scene.player["dead"]
+    assert scene.player["life"] == 0
+    assert scene.drops() == {ITEM["log"]: 12, ITEM["iron_leggings"]: 1}
+    assert not scene.world.slots["quantity"].any()
+    place, tick = scene.place, int(scene.world.clock["tick"][0])
+    scene.tick(20, forward=1, attack=True, jump=True)
+    assert scene.place == place
+    assert scene.world.clock["tick"][0] == tick + 20
+    heal(scene.world, 5.0)
+    assert scene.player["life"] == 0
+    respawn(scene.world)
+    assert scene.place == (MIDDLE + 10.5, FLOOR, MIDDLE + 10.5)
+    assert (scene.player["life"], scene.player["food"], scene.player["dead"]) == (20, 20, False)
+    scene.tick(20, forward=1)
+    assert scene.place[2] > MIDDLE + 11
+    assert scene.at(0, -1, 0) == ID["stone"]
