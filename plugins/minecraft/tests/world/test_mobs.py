@@ -166,7 +166,7 @@ def test_a_zombie_comes_and_hits_every_twenty_ticks(scene: Any) -> None:
     zombie = bring(scene, "zombie", z=15.5)
     scene.player["food"] = 10
     blows, lives = [], [20.0]
-    for i in range(260):
+    for i in range(220):
         scene.tick()
         lives.append(float(scene.player["life"]))
         if lives[-1] < lives[-2]:
