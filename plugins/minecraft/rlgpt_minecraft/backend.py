@@ -23,7 +23,9 @@ from rlgpt.errors import ConfigError, PluginError
 
 from rlgpt_minecraft.doctor import display, java
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
+from rlgpt_minecraft.malmo import flat
 from rlgpt_minecraft.mission import Box, Mission, Ray
+from rlgpt_minecraft.names import BIOMES
 from rlgpt_minecraft.spaces import action_space, no_op, observation_space
 
 logger = logging.getLogger(__name__)
@@ -150,7 +152,10 @@ def mission_options(mission: Mission) -> dict[str, Plain]:
         "regenerate_world_after_reset": True,
         "world_seed": "" if mission.seed is None else str(mission.seed),
     }
-    if mission.biome is not None:
+    if mission.layers:
+        text = flat.written(mission.layers, BIOMES[mission.biome or "plains"])
+        known.update(generate_world_type="flat", flat_world_seed_string=text)
+    elif mission.biome is not None:
         known["specified_biome"] = mission.biome
     if mission.start is not None:
         known["start_position"] = mission.start.model_dump()

@@ -133,8 +133,13 @@ def fit(space: Any, value: Any) -> Any:
 
 
 def made(task_id: str, options: Mapping[str, Any]) -> Any:
-    """``minedojo.make``, which takes what it reads out of its own table: the table gets it back."""
+    """``minedojo.make``, which takes what it reads out of its own table: the table gets it back.
+
+    An option that its table names too is taken from ``options``: together they would be an error.
+    """
     kept = copy.deepcopy(ALL_TASKS_SPECS.get(task_id))
+    for name in options if kept is not None else ():
+        ALL_TASKS_SPECS[task_id].pop(name, None)
     try:
         return minedojo.make(task_id, **options)
     finally:

@@ -9,6 +9,7 @@ from rlgpt.domain import Value
 from rlgpt.errors import UnknownNameError
 
 from rlgpt_minecraft.names import BIOMES, ITEMS
+from rlgpt_minecraft.world.blocks import ID as BLOCKS
 from rlgpt_minecraft.world.state import SLOTS
 
 Weather = Literal["normal", "clear", "rain", "thunder"]
@@ -77,6 +78,7 @@ class Mission(Value):
     :ivar inventory: at most one stack a slot.
     :ivar start: without it the player begins on safe ground near the middle of the world.
     :ivar health: half hearts. :ivar food: half drumsticks.
+    :ivar layers: blocks of a level world, the lowest first; without them the land is as the seed has it.
     :ivar time: ticks since sunrise (0 to 23,999; 6,000 is noon, 13,000 night).
     :ivar biome: fills the surroundings; without it the land is mixed. :ivar weather: "normal" changes by itself.
     :ivar break_speed: by how much blocks break faster. :ivar seed: of the land; without it every reset has its own.
@@ -89,6 +91,7 @@ class Mission(Value):
     food: Annotated[int, Field(ge=0, le=20)] = 20
     time: Annotated[int, Field(ge=0, le=24_000)] = 0
     biome: str | None = None
+    layers: tuple[str, ...] = ()
     weather: Weather = "normal"
     break_speed: Annotated[float, Field(gt=0, le=1_000)] = 1.0
     time_passes: bool = True
@@ -113,6 +116,14 @@ class Mission(Value):
         if biome is not None and biome not in BIOMES:
             raise UnknownNameError("biome", biome, BIOMES)
         return biome
+
+    @field_validator("layers")
+    @classmethod
+    def _layers(cls, layers: tuple[str, ...]) -> tuple[str, ...]:
+        for name in layers:
+            if name not in BLOCKS:
+                raise UnknownNameError("block", name, BLOCKS)
+        return layers
 
     @field_validator("rays")
     @classmethod

@@ -23,7 +23,8 @@ from rlgpt_minecraft.saving import pack, unpack
 from rlgpt_minecraft.sights import Sights
 from rlgpt_minecraft.stats import DEATHS, SINCE_DEATH, Counts
 from rlgpt_minecraft.world.biomes import biome_id
-from rlgpt_minecraft.world.chunks import generate, reset_world
+from rlgpt_minecraft.world.blocks import ID as BLOCK
+from rlgpt_minecraft.world.chunks import flat, generate, reset_world
 from rlgpt_minecraft.world.inventory import put
 from rlgpt_minecraft.world.items import ID, STACK
 from rlgpt_minecraft.world.life import respawn
@@ -73,7 +74,9 @@ class Sim:
         :param seed: of all chance, and of the land where the mission names none.
         """
         mission, land = self.mission, seed if self.mission.seed is None else self.mission.seed
-        if self._world is None:
+        if mission.layers:
+            self._world = flat(land, [BLOCK[name] for name in mission.layers], mission.biome or "plains")
+        elif self._world is None:
             self._world = generate(land, mission.biome)
         else:
             reset_world(self._world, land, mission.biome)

@@ -1,0 +1,64 @@
+"""``python -m rlgpt_minecraft.malmo``."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from rlgpt.errors import RlgptError
+
+from rlgpt_minecraft.malmo.server import SILENCE, Server
+
+EPILOG = """\
+From rlgpt:      rlgpt train task=minecraft/harvest_milk task.settings.backend=minedojo task.settings.port=9000 ...
+From MineDojo's own package, before minedojo.make(...):
+  from minedojo.sim.bridge.mc_instance import InstanceManager
+  InstanceManager.add_existing_instance(9000)
+
+A line is written for each mission that begins, and for whatever cannot be done. Missions without a seed have one drawn.
+"""
+
+
+def arguments() -> argparse.ArgumentParser:
+    """What the command line takes."""
+    parser = argparse.ArgumentParser(
+        prog="python -m rlgpt_minecraft.malmo",
+        description="Serve the embedded world by the Malmo protocol, for MineDojo's client or any other.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--port", type=int, default=9000, help="where to listen; 0 for any (default: %(default)s)")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at; whoever reaches it may play")
+    parser.add_argument("--games", type=int, default=1, help="missions played at a time (default: %(default)s)")
+    parser.add_argument(
+        "--silence",
+        type=float,
+        default=SILENCE,
+        help="seconds until a silent client is hung up on (default: %(default)g)",
+    )
+    parser.add_argument("--seed", type=int, help="makes the seeds of missions that name none repeatable")
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Serve until interrupted; the exit status."""
+    chosen = arguments().parse_args(words)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    try:
+        with Server(
+            chosen.port, host=chosen.host, games=chosen.games, silence=chosen.silence, seed=chosen.seed
+        ) as server:
+            print(f"listening at {chosen.host}:{server.port}; end with Ctrl-C", flush=True)
+            server.serve()
+    except KeyboardInterrupt:
+        return 0
+    except RlgptError as error:
+        print(error, file=sys.stderr)
+        return error.exit_status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""The lines of a step ("forward 1", "camera 0.0 15.0", "craft planks", "chat /time set 0") as a command.
+
+Source of the words: MineDojo 0.1, ``sim/handlers/agent/actions`` and ``sim/sim.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from rlgpt_minecraft.command import NOTHING, Command
+from rlgpt_minecraft.names import CRAFTS, ITEMS, made
+from rlgpt_minecraft.world.state import SLOTS
+
+KEYS: Final = frozenset(
+    ("forward", "back", "left", "right", "jump", "sneak", "sprint", "use", "attack", "drop"),
+)
+CRAFTING: Final = {
+    "craft": ("hand",),
+    "craftNearby": ("hand", "table"),
+    "smelt": ("furnace",),
+    "smeltNearby": ("furnace",),
+}
+"""Malmo's words for making things -> where what they make is made."""
+UNUSED: Final = frozenset(("pickItem", "inventory", "swapHands"))
+"""Keys that nothing comes of here."""
+HOTBAR: Final = 9
+_WHERE: Final = {name: made(name) for name in CRAFTS}
+_ITEMS: Final = frozenset(ITEMS)
+
+
+def read(text: str) -> tuple[Command, list[str]]:
+    """The command of a step, and what of it was not understood, a remark each; that is left out."""
+    known: dict[str, Any] = {}
+    remarks = []
+    for line in text.split("\n"):
+        word, _, rest = line.strip().partition(" ")
+        if word:
+            try:
+                known.update(_part(word, rest.strip()))
+            except (ValueError, IndexError) as error:
+                remarks.append(f"{line.strip()[:80]!r}: {error}")
+    return NOTHING._replace(**known), remarks
+
+
+def _part(word: str, rest: str) -> dict[str, Any]:
+    if word in KEYS:
+        return {word: _held(rest)}
+    if word == "camera":
+        pitch, yaw = (float(number) for number in rest.split())
+        if not (math.isfinite(pitch) and math.isfinite(yaw)):
+            raise ValueError("the camera turns by finite degrees")
+        return {"pitch": pitch, "yaw": yaw}
+    if word == "chat":
+        return {"chat": rest}
+    if word in CRAFTING:
+        return {} if rest == "none" else {"craft": _craft(word, rest)}
+    if word in ("equip", "place"):
+        return {} if rest == "none" else {word: _item(rest)}
+    if word == "swapInventoryItems":
+        first, second = (int(slot) for slot in rest.split())
+        if not (0 <= first < SLOTS and 0 <= second < SLOTS):
+            raise ValueError(f"slots are 0 to {SLOTS - 1}")
+        return {"swap": (first, second)}
+    if word.startswith("hotbar."):
+        slot = int(word.removeprefix("hotbar.")) - 1
+        if not 0 <= slot < HOTBAR:
+            raise ValueError(f"the hotbar's slots are 1 to {HOTBAR}")
+        return {"hotbar": slot} if _held(rest) else {}
+    if word in UNUSED and not _held(rest):
+        return {}
+    raise ValueError("no such command here")
+
+
+def _held(rest: str) -> bool:
+    return float(rest or 0) > 0
+
+
+def _craft(word: str, rest: str) -> str:
+    name = _item(rest)
+    if _WHERE.get(name) not in CRAFTING[word]:
+        raise ValueError(f"{word} makes no {name}")
+    return name
+
+
+def _item(rest: str) -> str:
+    name = rest.removeprefix("minecraft:")
+    if name not in _ITEMS:
+        raise ValueError("no such item")
+    return name

@@ -1,0 +1,54 @@
+"""Who may play: so many games at a time, each with a seed."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+
+from rlgpt_minecraft.malmo.game import Game, land_seed
+from rlgpt_minecraft.malmo.mission import Order
+
+PATIENCE = 3.0
+"""Seconds that a mission waits for a place before it is told that the server is busy; Malmo waits as long."""
+
+
+class Desk:
+    """Gives out places, and games to play at them.
+
+    :param games: how many may be played at a time. :param seed: of the seeds of missions that name none.
+    :param begun: is told of each game that begins, in the thread that plays it.
+    """
+
+    def __init__(self, games: int, seed: int | None, begun: Callable[[Game], None] | None) -> None:
+        self._places = threading.BoundedSemaphore(games)
+        self._lock = threading.Lock()
+        self._draw, self._begun = random.Random(seed), begun
+        self._land: int | None = None
+        self._count = 0
+
+    def take(self) -> bool:
+        """Take a place, if there is one."""
+        return self._places.acquire(timeout=PATIENCE)
+
+    def give_back(self) -> None:
+        """Leave a place."""
+        self._places.release()
+
+    def game(self, order: Order, chance: int | None) -> Game:
+        """A game of a mission. Where it names no seed and does not force a reset, it is on the land of the last one.
+
+        :raises MissionError: the world cannot play it.
+        """
+        with self._lock:
+            self._count += 1
+            name = f"mission {self._count}"
+            if order.seed:
+                self._land = land_seed(order.seed)
+            elif order.fresh or self._land is None:
+                self._land = self._draw.getrandbits(62)
+            land = self._land
+        game = Game(order, land, chance, name)
+        if self._begun is not None:
+            self._begun(game)
+        return game

@@ -1,0 +1,89 @@
+"""What a mission draws into its world before it begins, as the commands that draw it.
+
+Source: ``DrawingDecorator`` of Malmo's ``MissionHandlers.xsd``. Coordinates are the world's: 0 to 511 along x and z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from rlgpt_minecraft.malmo.errors import MissionError
+
+LARGEST: Final = 65_536
+"""Blocks that a mission may draw."""
+FARTHEST: Final = 1_000_000
+
+Place = tuple[int, int, int]
+
+
+def commands(decorator: Element) -> tuple[list[str], set[str]]:
+    """What is typed to draw all of it, and the kinds of drawing that are not known here.
+
+    :raises MissionError: coordinates are missing or absurd, or it is too much.
+    """
+    typed: list[str] = []
+    unknown: set[str] = set()
+    for shape in decorator:
+        if shape.tag == "DrawEntity":
+            typed.append("/summon {} {} {} {}".format(_word(shape, "type"), *(_word(shape, axis) for axis in "xyz")))
+        elif shape.tag in SHAPES:
+            block = _word(shape, "type")
+            for x, y, z in SHAPES[shape.tag](shape):
+                typed.append(f"/setblock {x} {y} {z} {block}")
+                if len(typed) > LARGEST:
+                    raise MissionError(f"a mission draws at most {LARGEST} blocks")
+        else:
+            unknown.add(shape.tag)
+    return typed, unknown
+
+
+def _word(shape: Element, name: str) -> str:
+    value = shape.get(name, "")
+    if len(value.split()) != 1:
+        raise MissionError(f"<{shape.tag} {name}={value[:40]!r}> names nothing")
+    return value
+
+
+def _numbers(shape: Element, names: str) -> list[int]:
+    numbers = []
+    for name in names.split():
+        try:
+            numbers.append(int(shape.get(name, "")))
+        except ValueError as error:
+            raise MissionError(f"<{shape.tag} {name}={shape.get(name, '')[:40]!r}> is no whole number") from error
+    if max(map(abs, numbers)) > FARTHEST:
+        raise MissionError(f"<{shape.tag}> is drawn outside the world")
+    return numbers
+
+
+def _block(shape: Element) -> Iterator[Place]:
+    x, y, z = _numbers(shape, "x y z")
+    yield x, y, z
+
+
+def _cuboid(shape: Element) -> Iterator[Place]:
+    first, last = _numbers(shape, "x1 y1 z1"), _numbers(shape, "x2 y2 z2")
+    spans = [range(min(a, b), max(a, b) + 1) for a, b in zip(first, last, strict=True)]
+    yield from product(*spans)
+
+
+def _sphere(shape: Element) -> Iterator[Place]:
+    x, y, z, radius = _numbers(shape, "x y z radius")
+    for dx, dy, dz in product(range(-radius, radius + 1), repeat=3):
+        if dx * dx + dy * dy + dz * dz <= radius * radius:
+            yield x + dx, y + dy, z + dz
+
+
+def _line(shape: Element) -> Iterator[Place]:
+    first, last = _numbers(shape, "x1 y1 z1"), _numbers(shape, "x2 y2 z2")
+    steps = max(abs(b - a) for a, b in zip(first, last, strict=True))
+    for step in range(steps + 1):
+        x, y, z = (a + round((b - a) * step / max(steps, 1)) for a, b in zip(first, last, strict=True))
+        yield x, y, z
+
+
+SHAPES: Final = {"DrawBlock": _block, "DrawCuboid": _cuboid, "DrawSphere": _sphere, "DrawLine": _line}
+"""Element -> the places of its blocks."""

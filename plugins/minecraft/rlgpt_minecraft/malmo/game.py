@@ -1,0 +1,110 @@
+"""One mission as it is played: the world, when it ends, and what a client is shown."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from typing import Final
+
+from rlgpt.errors import RlgptError
+
+from rlgpt_minecraft.malmo import commands
+from rlgpt_minecraft.malmo.errors import MissionError
+from rlgpt_minecraft.malmo.mission import Order
+from rlgpt_minecraft.sim import Sim
+
+logger = logging.getLogger(__name__)
+
+REMARKS: Final = 20
+"""Remarks on a mission's commands that are logged; the rest is silence."""
+
+
+def land_seed(text: str) -> int:
+    """A seed as the game reads it: a whole number of 64 bits, else Java's hash of the text (minecraft.wiki, Seed)."""
+    with contextlib.suppress(ValueError):
+        if -(2**63) <= (number := int(text)) < 2**63:
+            return number
+    value = 0
+    for unit in memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H"):
+        value = (31 * value + unit) % 2**32
+    return value - 2**32 if value >= 2**31 else value
+
+
+class Game:
+    """A mission that is played.
+
+    :ivar land: the seed of its land. :ivar done: whether it has ended; then nothing changes any more.
+    :ivar steps: ticks so far. :ivar name: how the log calls it.
+
+    :param chance: the seed of all chance; without it, that of the land.
+    :raises MissionError: the world cannot play it.
+    """
+
+    def __init__(self, order: Order, land: int, chance: int | None = None, name: str = "mission") -> None:
+        self.order, self.land, self.name = order, land, name
+        self.steps, self.done, self._remarks = 0, False, 0
+        try:
+            self.sim = Sim(order.mission(land))
+            self.sim.reset(land if chance is None else chance)
+            for text in order.typed:
+                self.sim.chat(text)
+        except RlgptError as error:
+            raise MissionError(str(error)) from error
+        if order.unknown:
+            logger.warning("%s: not known here, left out: %s", name, ", ".join(sorted(order.unknown)))
+
+    def step(self, text: str) -> None:
+        """One tick with what is asked for in it. What cannot be done is logged and left out, and the tick passes."""
+        if self.done:
+            return
+        command, remarks = commands.read(text)
+        for remark in remarks:
+            self._remark(remark)
+        try:
+            self.sim.step(command)
+        except RlgptError as error:
+            self._remark(str(error))
+            self.sim.step(command._replace(chat=None))
+        self.steps += 1
+        self.done = self._ended()
+
+    def picture(self) -> bytes:
+        """What the player sees, as Malmo sends it: rows from the lowest up, three bytes a pixel."""
+        return self.sim.rgb()[::-1].tobytes()
+
+    def facts(self) -> bytes:
+        """Malmo's JSON."""
+        return json.dumps(self.sim.info()).encode()
+
+    def _ended(self) -> bool:
+        order = self.order
+        if order.ticks is not None and self.steps >= order.ticks:
+            return True
+        if order.mortal and not self.sim.alive:
+            return True
+        if not order.wanted:
+            return False
+        held: dict[str, int] = {}
+        for slot in self.sim.facts()["inventory"]:
+            held[slot["name"]] = held.get(slot["name"], 0) + slot["quantity"]
+        return any(held.get(name, 0) >= amount for name, amount in order.wanted)
+
+    def _remark(self, text: str) -> None:
+        self._remarks += 1
+        if self._remarks <= REMARKS:
+            logger.warning("%s, tick %d: left out: %s", self.name, self.steps, text)
+        if self._remarks == REMARKS:
+            logger.warning("%s: more of this will not be logged", self.name)
+
+    def __str__(self) -> str:
+        mission = self.sim.mission
+        height, width = mission.image_size or (0, 0)
+        box = mission.voxels
+        seen = [f"picture {height} x {width}"]
+        if box is not None:
+            seen.append("voxels {} x {} x {}".format(*box.shape))
+        if mission.rays:
+            seen.append(f"{len(mission.rays)} rays")
+        where = "flat" if mission.layers else mission.biome or "every biome"
+        return f"{self.name}: {where}, seed {self.land}, {', '.join(seen)}"

@@ -1,0 +1,52 @@
+"""Mission XML as a tree, without what makes XML dangerous: no document types, and so no entities; limits on size."""
+
+from __future__ import annotations
+
+from typing import Final
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from rlgpt_minecraft.malmo.errors import MissionError
+
+LARGEST: Final = 20_000
+"""Elements of a mission; one ray of the lidar is one."""
+DEEPEST: Final = 32
+
+
+def parse(data: bytes) -> Element:
+    """The root of a document. Tags and attributes are without their namespaces.
+
+    :raises MissionError: it is no XML, declares a document type, or is too large or too deep.
+    """
+    builder, depth, count = TreeBuilder(), 0, 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth, count
+        depth, count = depth + 1, count + 1
+        if depth > DEEPEST or count > LARGEST:
+            raise MissionError(
+                f"a mission of more than {LARGEST} elements, or {DEEPEST} within each other, is not read"
+            )
+        builder.start(_local(tag), {_local(name): value for name, value in attributes.items()})
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+        builder.end(_local(tag))
+
+    def doctype(*_: object) -> None:
+        raise MissionError("a mission that declares a document type is not read; leave <!DOCTYPE ...> out")
+
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = builder.data, doctype
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise MissionError(f"the mission is no XML: {error}") from error
+    return builder.close()
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]

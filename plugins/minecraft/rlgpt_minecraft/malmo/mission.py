@@ -1,0 +1,243 @@
+"""Malmo's mission XML as a mission of this world: every element that MineDojo writes, and some that only Malmo knows.
+
+Source: ``MissionInit.xsd`` and what it includes, as MineDojo 0.1 ships them; ``sim/mc_meta/minedojo_mission.xml.j2``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+from xml.etree.ElementTree import Element
+
+from pydantic import ValidationError
+
+from rlgpt_minecraft.malmo import drawing, flat
+from rlgpt_minecraft.malmo.errors import MissionError
+from rlgpt_minecraft.malmo.markup import parse
+from rlgpt_minecraft.mission import Mission
+from rlgpt_minecraft.names import BIOMES
+
+TICK: Final = 50
+"""Milliseconds."""
+DAY: Final = 24_000
+_BIOME: Final = {number: name for name, number in BIOMES.items()}
+
+OPENED: Final = frozenset(
+    (
+        *("MissionInit", "Mission", "ServerSection", "ServerInitialConditions", "ServerHandlers", "Time"),
+        *(
+            "AgentSection",
+            "AgentStart",
+            "AgentHandlers",
+            "Inventory",
+            "ObservationFromGrid",
+            "ObservationFromRichLidar",
+        ),
+    )
+)
+"""Elements that only hold others."""
+NEEDLESS: Final = frozenset(
+    (
+        *("About", "ModSettings", "Name", "ExperimentUID", "ClientRole", "ClientAgentConnection", "LowLevelInputs"),
+        *("FileBasedPerformanceProducer", "PauseCommand", "ObservationFromDamage", "ObservationFromFullInventory"),
+        *("ObservationFromFullStats", "ObservationFromEquippedItem", "ObservationFromNearbyTools", "ChatCommands"),
+        *("CameraCommands", "SimpleCraftCommands", "NearbyCraftCommands", "NearbySmeltCommands", "EquipCommands"),
+        *("HumanLevelCommands", "PlaceCommands", "InventoryCommands", "ServerQuitWhenAnyAgentFinishes"),
+    )
+)
+"""Elements that change nothing: all of Malmo's JSON is always told, every command always understood."""
+
+
+@dataclass
+class Order:
+    """What a mission's XML asks for.
+
+    :ivar seed: of the land, as text: empty for any. :ivar fresh: whether the land has to be another than the last.
+    :ivar typed: commands that draw into the world before it begins.
+    :ivar ticks: after which the mission ends. :ivar mortal: whether it ends with the player's death.
+    :ivar wanted: items (name, how many) of which one ends it. :ivar unknown: elements that were left out.
+    """
+
+    known: dict[str, Any] = field(default_factory=dict)
+    seed: str = ""
+    fresh: bool = False
+    typed: list[str] = field(default_factory=list)
+    ticks: int | None = None
+    mortal: bool = False
+    wanted: list[tuple[str, int]] = field(default_factory=list)
+    unknown: set[str] = field(default_factory=set)
+    agents: int = 0
+
+    def mission(self, seed: int) -> Mission:
+        """The mission, on the land of a seed.
+
+        :raises MissionError: a value is out of its range.
+        """
+        try:
+            return Mission(**self.known, seed=seed)
+        except ValidationError as error:
+            told = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+            raise MissionError(f"the mission cannot be played: {told[:500]}") from error
+
+
+def read(data: bytes) -> Order:
+    """What is asked for.
+
+    :raises MissionError: it is no mission, or not one for this world.
+    """
+    order, root = Order(), parse(data)
+    if root.tag != "MissionInit":
+        raise MissionError(f"a mission begins with <MissionInit>, not with <{root.tag[:40]}>")
+    _read(root, order)
+    if order.agents != 1:
+        raise MissionError(f"a mission of {order.agents} players; here there is one")
+    if "image_size" not in order.known:
+        raise MissionError(
+            "the mission has no <VideoProducer>; without a picture there is nothing to answer a step with"
+        )
+    return order
+
+
+def _read(element: Element, order: Order) -> None:
+    if element.tag == "AgentSection":
+        order.agents += 1
+    if element.tag in OPENED:
+        for part in element:
+            _read(part, order)
+    elif element.tag in READERS:
+        try:
+            READERS[element.tag](element, order)
+        except ValueError as error:
+            raise MissionError(f"<{element.tag}>: {error}") from error
+    elif element.tag not in NEEDLESS:
+        order.unknown.add(element.tag[:60])
+
+
+def _text(element: Element) -> str:
+    return (element.text or "").strip()
+
+
+def _flag(text: str) -> bool:
+    if text not in ("true", "false", "1", "0"):
+        raise ValueError(f"{text[:40]!r} is neither true nor false")
+    return text in ("true", "1")
+
+
+def _whole(text: str) -> int:
+    if len(text) > 18:
+        raise ValueError(f"{text[:40]!r}... is too long for a number")
+    return int(text)
+
+
+def _slot(element: Element, order: Order) -> None:
+    stack = {
+        "slot": _whole(element.get("slot", "")),
+        "name": element.get("type", "").removeprefix("minecraft:"),
+        "quantity": _whole(element.get("quantity", "1")),
+        "variant": _whole(element.get("metadata", "0")),
+    }
+    order.known["inventory"] = (*order.known.get("inventory", ()), stack)
+
+
+def _placement(element: Element, order: Order) -> None:
+    order.known["start"] = {key: float(element.get(key, "0")) for key in ("x", "y", "z", "yaw", "pitch")}
+
+
+def _video(element: Element, order: Order) -> None:
+    if _flag(element.get("want_depth", "false")):
+        raise MissionError("depth is not drawn here; leave want_depth out")
+    sizes = {part.tag: _whole(_text(part)) for part in element}
+    order.known["image_size"] = (sizes.get("Height", 0), sizes.get("Width", 0))
+
+
+def _grid(element: Element, order: Order) -> None:
+    if element.get("name") != "voxels":
+        order.unknown.add(f"Grid {element.get('name', '')[:40]}")
+        return
+    order.known["voxels"] = {axis + end.tag: _whole(end.get(axis, "")) for end in element for axis in "xyz"}
+
+
+def _ray(element: Element, order: Order) -> None:
+    ray = tuple(float(element.get(key, "0")) for key in ("pitch", "yaw", "distance"))
+    order.known.setdefault("rays", []).append(ray)
+
+
+def _land(element: Element, order: Order) -> None:
+    order.seed, order.fresh = element.get("seed", "").strip()[:200], _flag(element.get("forceReset", "false"))
+    if "biome" in element.attrib:
+        order.known["biome"] = _named(_whole(element.get("biome", "")))
+
+
+def _level(element: Element, order: Order) -> None:
+    _land(element, order)
+    order.known["layers"], biome = flat.layers(element.get("generatorString", ""))
+    order.known["biome"] = _named(biome)
+
+
+def _named(biome: int) -> str:
+    if biome not in _BIOME:
+        raise ValueError(f"no biome has the number {biome}")
+    return _BIOME[biome]
+
+
+def _file(element: Element, order: Order) -> None:
+    raise MissionError("worlds are not read from files here; use a world of a seed, of one biome, or a flat one")
+
+
+def _draw(element: Element, order: Order) -> None:
+    typed, unknown = drawing.commands(element)
+    order.typed += typed
+    order.unknown |= unknown
+
+
+def _time_up(element: Element, order: Order) -> None:
+    if "timeLimitMs" in element.attrib:
+        limit = max(int(float(element.get("timeLimitMs", ""))) // TICK, 1)
+        order.ticks = limit if order.ticks is None else min(order.ticks, limit)
+    if _flag(element.get("quitWhenAnyDead", "false").lower()):
+        order.mortal = True
+
+
+def _possessing(element: Element, order: Order) -> None:
+    for item in element.iter("Item"):
+        names = item.get("type", "").split()
+        order.wanted += [(name.removeprefix("minecraft:"), _whole(item.get("amount", "1"))) for name in names]
+
+
+def _simple(key: str, convert: Callable[[str], Any], attribute: str | None = None) -> Callable[[Element, Order], None]:
+    def reader(element: Element, order: Order) -> None:
+        text = _text(element) if attribute is None else element.get(attribute, "")
+        order.known[key] = convert(text)
+
+    return reader
+
+
+def _mortal(element: Element, order: Order) -> None:
+    order.mortal = True
+
+
+READERS: Final[dict[str, Callable[[Element, Order], None]]] = {
+    "StartTime": _simple("time", lambda text: _whole(text) % DAY),
+    "AllowPassageOfTime": _simple("time_passes", _flag),
+    "AllowSpawning": _simple("mobs_spawn", _flag),
+    "Weather": _simple("weather", str),
+    "BreakSpeedMultiplier": _simple("break_speed", float),
+    "StartingHealth": _simple("health", float, "health"),
+    "StartingFood": _simple("food", _whole, "food"),
+    "InventoryObject": _slot,
+    "Placement": _placement,
+    "VideoProducer": _video,
+    "Grid": _grid,
+    "RayOffset": _ray,
+    "DefaultWorldGenerator": _land,
+    "BiomeGenerator": _land,
+    "FlatWorldGenerator": _level,
+    "FileWorldGenerator": _file,
+    "DrawingDecorator": _draw,
+    "ServerQuitFromTimeUp": _time_up,
+    "AgentQuitFromTimeUp": _time_up,
+    "AgentQuitFromDeath": _mortal,
+    "AgentQuitFromPossessingItem": _possessing,
+}
+"""Element -> what it asks for."""

@@ -1,0 +1,122 @@
+"""Listening for clients: a thread for each, and none of them can harm the others."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from types import TracebackType
+
+from rlgpt.errors import ConfigError
+
+from rlgpt_minecraft.malmo.desk import Desk
+from rlgpt_minecraft.malmo.errors import ProtocolError
+from rlgpt_minecraft.malmo.game import Game
+from rlgpt_minecraft.malmo.protocol import Frames
+from rlgpt_minecraft.malmo.session import Session
+
+logger = logging.getLogger(__name__)
+
+CLIENTS = 64
+"""Connections at a time; more are hung up on."""
+SILENCE = 600.0
+"""Seconds after which a client that says nothing is taken for dead."""
+
+
+class Server:
+    """Plays missions with the clients that connect. It listens from its making on; ``with`` closes it.
+
+    :ivar port: where it listens.
+
+    :param port: 0 for any. :param host: the address to listen at; no client is asked who it is, so keep it local.
+    :param games: missions played at a time; further ones are told that the server is busy, and ask again.
+    :param silence: seconds after which a silent client is hung up on.
+    :param seed: of the seeds of missions that name none. :param begun: is told of each game that begins.
+    :raises ConfigError: the address is taken or is none of this machine's.
+    """
+
+    def __init__(
+        self,
+        port: int = 0,
+        *,
+        host: str = "127.0.0.1",
+        games: int = 1,
+        silence: float = SILENCE,
+        seed: int | None = None,
+        begun: Callable[[Game], None] | None = None,
+    ) -> None:
+        if games < 1 or silence <= 0 or not 0 <= port < 65_536:
+            raise ConfigError(f"games={games}, silence={silence}, port={port}; valid: 1 or more, above 0, 0 to 65535.")
+        try:
+            self._socket = socket.create_server((host, port))
+        except OSError as error:
+            raise ConfigError(
+                f"cannot listen at {host}:{port} ({error}). Name another --port, or 0 for any."
+            ) from error
+        self.port: int = self._socket.getsockname()[1]
+        self._silence, self._desk = silence, Desk(games, seed, begun)
+        self._lock, self._closed = threading.Lock(), False
+        self._clients: dict[socket.socket, threading.Thread] = {}
+
+    def serve(self) -> None:
+        """Answer clients until ``close`` is called."""
+        while not self._closed:
+            try:
+                connection, address = self._socket.accept()
+            except OSError:
+                if self._closed:
+                    return
+                raise
+            self._welcome(connection, f"{address[0]}:{address[1]}")
+
+    def start(self) -> Server:
+        """Serve in a thread."""
+        threading.Thread(target=self.serve, name="malmo", daemon=True).start()
+        return self
+
+    def close(self) -> None:
+        """Hang up on everybody."""
+        with self._lock:
+            self._closed = True
+            clients = dict(self._clients)
+        for connection in (self._socket, *clients):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        for thread in clients.values():
+            thread.join()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _welcome(self, connection: socket.socket, name: str) -> None:
+        thread = threading.Thread(target=self._talk, args=(connection, name), name=f"malmo {name}", daemon=True)
+        with self._lock:
+            if self._closed or len(self._clients) >= CLIENTS:
+                connection.close()
+                return
+            self._clients[connection] = thread
+        thread.start()
+
+    def _talk(self, connection: socket.socket, name: str) -> None:
+        try:
+            connection.settimeout(self._silence)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            Session(Frames(connection), self._desk, name).run()
+        except ProtocolError as error:
+            logger.warning("%s: hung up on: %s", name, error)
+        except OSError as error:
+            logger.info("%s: left (%s)", name, error)
+        except Exception:  # a fault of ours in one game is not the end of the others
+            logger.exception("%s: hung up on after an error of the server", name)
+        finally:
+            with self._lock:
+                self._clients.pop(connection)
+            connection.close()

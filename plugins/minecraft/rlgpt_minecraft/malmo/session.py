@@ -1,0 +1,98 @@
+"""The dialogue with one client, from its hello to its end."""
+
+from __future__ import annotations
+
+import logging
+import struct
+
+from rlgpt_minecraft.malmo.desk import Desk
+from rlgpt_minecraft.malmo.errors import ProtocolError
+from rlgpt_minecraft.malmo.game import Game
+from rlgpt_minecraft.malmo.mission import read
+from rlgpt_minecraft.malmo.protocol import HELLO, Frames, read_step, read_token
+
+logger = logging.getLogger(__name__)
+
+REFUSED, DONE = struct.pack("!I", 0), struct.pack("!I", 1)
+
+
+class Session:
+    """One connection. It holds a place at the desk from its mission's beginning until it quits or leaves.
+
+    :param name: how the log calls the client.
+    """
+
+    def __init__(self, frames: Frames, desk: Desk, name: str) -> None:
+        self._frames, self._desk, self._name = frames, desk, name
+        self._seated = False
+        self._game: Game | None = None
+
+    def run(self) -> None:
+        """Answer until the client leaves.
+
+        :raises ProtocolError: it says what cannot be answered, and has to be hung up on.
+        :raises OSError: it is gone.
+        """
+        hello = self._frames.receive()
+        if hello is None:  # somebody looked whether a server listens
+            return
+        if not hello.startswith(HELLO.encode()):
+            raise ProtocolError(f"it began with {hello[:40]!r}, not with {HELLO}0/>")
+        try:
+            while (said := self._frames.receive()) is not None and not said.startswith(b"<Disconnect"):
+                self._answer(said)
+        finally:
+            self._leave()
+
+    def _answer(self, said: bytes) -> None:
+        if said.startswith(b"<StepClient"):
+            self._step(said)
+        elif said.startswith(b"<StepServer"):
+            return  # the world has gone on with the player's step
+        elif said.startswith(b"<Peek"):
+            game = self._playing()
+            self._frames.send(game.picture(), game.facts(), struct.pack("!b", game.done))
+        elif said.startswith(b"<MissionInit"):
+            self._begin(said)
+        elif said.startswith(b"<Quit"):
+            self._leave()
+            self._frames.send(DONE)
+        elif said.startswith(b"<Echo"):
+            self._frames.send(b"<Echo>" + said + b"</Echo>")
+        elif said.startswith((b"<Exit", b"<Close")):  # no client ends the server
+            self._frames.send(REFUSED)
+        else:
+            raise ProtocolError(f"{said[:60]!r} is nothing that is understood here")
+
+    def _begin(self, mission: bytes) -> None:
+        token = self._frames.receive()
+        if token is None:
+            raise ProtocolError("it hung up between a mission and its token")
+        chance, order = read_token(token).seed, read(mission)
+        if not self._seated and not self._desk.take():
+            logger.warning("%s: told to wait, as every place is taken (--games has more)", self._name)
+            self._frames.send(REFUSED)
+            return
+        self._seated = True
+        self._game = self._desk.game(order, chance)
+        logger.info("%s: %s", self._name, self._game)
+        self._frames.send(DONE)
+
+    def _step(self, said: bytes) -> None:
+        game = self._playing()
+        commands, informed = read_step(said)
+        game.step(commands)
+        reply = [game.picture(), struct.pack("!dbb", 0.0, game.done, 1)]
+        self._frames.send(*reply, *([game.facts()] if informed else []))
+
+    def _playing(self) -> Game:
+        if self._game is None:
+            raise ProtocolError("it wants to play before a mission was begun")
+        return self._game
+
+    def _leave(self) -> None:
+        if self._game is not None:
+            logger.debug("%s: %s ended after %d ticks", self._name, self._game.name, self._game.steps)
+        if self._seated:
+            self._desk.give_back()
+        self._game, self._seated = None, False
