@@ -120,7 +120,8 @@ class Camera:
         """What the player sees now: uint8 ``(height, width, 3)``, a new array."""
         image = np.empty((*self._depth.shape, 3), np.uint8)
         self._depth.fill(FAR)
-        settle(world)
+        if world.clock["relit"][0]:
+            settle(world)
         flat = (world.blocks.reshape(-1), world.level.reshape(-1), world.light.reshape(-1))
         draw(world, self._art, flat, image, self._depth, self._boxes)
         return image

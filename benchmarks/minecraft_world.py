@@ -1,0 +1,208 @@
+"""How fast the embedded Minecraft is on one core, and how soon it begins.
+
+    python benchmarks/minecraft_world.py               # some minutes
+    python benchmarks/minecraft_world.py --quick       # that it runs, in a minute
+    python benchmarks/minecraft_world.py --parts world start
+
+``world``: steps per CPU-second, of physics and mobs, with pictures, and of the environment with MineDojo's dictionary.
+``start``: CPU seconds of a new process until its first observation and picture, kernels compiled or read from disk.
+
+Random play in six biomes, by day and by night, in short blocks of work, the kinds of work in turn. A figure is the
+median of the blocks; its rows are the biomes. Ends with lines of JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
+
+import numpy as np
+from cells import commit, emit
+from ratios import median, turns
+from rlgpt_minecraft.env import MineDojoEnv
+from rlgpt_minecraft.mission import Box, Mission
+from rlgpt_minecraft.rays import RAYS
+from rlgpt_minecraft.world.chunks import generate
+from rlgpt_minecraft.world.render import Camera
+from rlgpt_minecraft.world.state import ACTION, World
+from rlgpt_minecraft.world.tick import tick
+
+BIOMES = ("plains", "forest", "birch_forest", "extreme_hills", "desert", "river")
+GOALS = {"physics": 100_000, "observation": 5_000, "rgb_64x64": 1_500, "rgb_160x256": 200}
+START_GOALS = {"cold": 15.0, "warm": 3.0}
+LENGTH = {"physics": 2_000, "observation": 100, "rgb_64x64": 40, "rgb_160x256": 8, "everything_64x64": 40}
+"""Steps of one block: some 20 ms."""
+UNITS = {
+    "physics": "steps per CPU-second: the player, mobs, blocks, the clock",
+    "observation": "steps per CPU-second of the environment: MineDojo's whole dictionary, 27 voxels, 165 rays, no rgb",
+    "rgb_64x64": "steps per CPU-second, each with a picture of 64 x 64",
+    "rgb_160x256": "steps per CPU-second, each with a picture of 160 x 256",
+    "everything_64x64": "steps per CPU-second of the environment: that dictionary and rgb of 64 x 64",
+}
+START = """
+from rlgpt_minecraft.env import MineDojoEnv
+from rlgpt_minecraft.mission import Box, Mission
+from rlgpt_minecraft.rays import RAYS
+env = MineDojoEnv(Mission(voxels=Box(), rays=RAYS, image_size=(64, 64)))
+env.reset(seed=0)
+env.step(env.no_op())
+"""
+
+Work = Callable[[int], float]
+"""Does so many steps and tells the CPU seconds they took."""
+
+
+def _play(count: int, seed: int) -> np.ndarray[Any, np.dtype[np.void]]:
+    """Actions of someone who walks about, looks around, jumps, and digs."""
+    draw = np.random.default_rng(seed)
+    actions = np.zeros(count, ACTION)
+    actions["yaw"], actions["pitch"] = draw.normal(0, 8, count), draw.normal(0, 3, count)
+    actions["forward"], actions["strafe"] = draw.integers(0, 2, count), draw.integers(-1, 2, count)
+    for name, share in (("jump", 0.2), ("attack", 0.5), ("sprint", 0.3), ("use", 0.05)):
+        actions[name] = draw.random(count) < share
+    return actions
+
+
+def _kept(world: World) -> None:
+    """Alive, and not looking at its feet for ever."""
+    player = world.player
+    player["life"], player["food"], player["air"], player["dead"] = 20, 20, 300, False
+    player["pitch"] = np.clip(player["pitch"], -40, 40)
+
+
+def _raw(biome: str, night: bool, camera: Camera | None) -> Work:
+    world = generate(1, biome)
+    world.clock["time"] = 18_000 if night else 1_000
+    actions = _play(4_096, 0)
+    single = [actions[i : i + 1] for i in range(len(actions))]
+    at = 0
+
+    def work(steps: int) -> float:
+        nonlocal at
+        _kept(world)
+        before = time.process_time()
+        for _ in range(steps):
+            tick(world, single[at])
+            if camera is not None:
+                camera.picture(world)
+            at = (at + 1) % len(single)
+        return time.process_time() - before
+
+    return work
+
+
+def _environment(biome: str, night: bool, image: tuple[int, int] | None) -> Work:
+    env = MineDojoEnv(
+        Mission(biome=biome, voxels=Box(), rays=RAYS, image_size=image, time=18_000 if night else 1_000), strict=False
+    )
+    env.reset(seed=1)
+    env.action_space.seed(0)
+    chosen = [env.action_space.sample() for _ in range(1_024)]
+    for action in chosen:
+        action[3:5] = np.clip(action[3:5], 11, 13)
+        action[5] = action[5] if action[5] in (0, 1, 3) else 3
+    at = 0
+
+    def work(steps: int) -> float:
+        nonlocal at
+        _kept(env.sim.world)
+        before = time.process_time()
+        for _ in range(steps):
+            env.step(chosen[at])
+            at = (at + 1) % len(chosen)
+        return time.process_time() - before
+
+    return work
+
+
+def _contestants(biome: str, night: bool) -> dict[str, Work]:
+    return {
+        "physics": _raw(biome, night, None),
+        "rgb_64x64": _raw(biome, night, Camera(64, 64)),
+        "rgb_160x256": _raw(biome, night, Camera(160, 256)),
+        "observation": _environment(biome, night, None),
+        "everything_64x64": _environment(biome, night, (64, 64)),
+    }
+
+
+def measure_world(*, quick: bool) -> None:
+    blocks, now = (3, commit()) if quick else (40, commit())
+    rates: dict[str, dict[str, list[float]]] = {name: {} for name in UNITS}
+    for number, biome in enumerate(BIOMES):
+        contestants = _contestants(biome, night=number % 2 == 1)
+        for work in contestants.values():
+            work(2)
+        for block in range(blocks):
+            for name in turns(tuple(contestants), block):
+                rates[name].setdefault(biome, []).append(LENGTH[name] / contestants[name](LENGTH[name]))
+        print(f"world: {biome} done", file=sys.stderr, flush=True)
+    for name, found in rates.items():
+        # The time of all biomes together: the rate of someone who plays as long in each.
+        times = [[1.0 / rate for rate in rates_of] for rates_of in found.values()]
+        together = [len(times) / sum(block) for block in zip(*times, strict=True)]
+        point, low, high = median(together)
+        emit(
+            f"minecraft_world/{name}",
+            round(point),
+            UNITS[name],
+            goal=GOALS.get(name),
+            interval=[round(low), round(high)],
+            rows=[
+                {"biome": b, "value": round(median(r)[0]), "blocks": len(r), "commit": now} for b, r in found.items()
+            ],
+            commit=now,
+        )
+
+
+def measure_start(*, quick: bool) -> None:
+    now = commit()
+    found: dict[str, list[tuple[float, float]]] = {"cold": [], "warm": []}
+    for _ in range(1 if quick else 3):
+        with tempfile.TemporaryDirectory() as cache:
+            for name in ("cold", "warm"):
+                found[name].append(_begin(cache))
+    for name, seconds in found.items():
+        cpu, wall = ([pair[i] for pair in seconds] for i in (0, 1))
+        emit(
+            f"minecraft_world/start/{name}",
+            round(float(np.median(cpu)), 2),
+            "CPU seconds of a new process until its first observation and picture",
+            goal=START_GOALS[name],
+            rows=[{"cpu": round(c, 2), "wall": round(w, 2), "commit": now} for c, w in zip(cpu, wall, strict=True)],
+            commit=now,
+        )
+
+
+def _begin(cache: str) -> tuple[float, float]:
+    """CPU and wall seconds of a process that begins a mission, with numba's cache in a folder."""
+    before, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run([sys.executable, "-c", START], check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache})
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return cpu, time.monotonic() - clock
+
+
+PARTS = {"start": measure_start, "world": measure_world}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--parts", nargs="+", choices=tuple(PARTS), default=tuple(PARTS))
+    parser.add_argument("--quick", action="store_true", help="few blocks: that it runs, not how fast")
+    arguments = parser.parse_args()
+    for part in arguments.parts:
+        PARTS[part](quick=arguments.quick)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
