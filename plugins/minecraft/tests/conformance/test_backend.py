@@ -18,8 +18,8 @@ from rlgpt_minecraft.interpreter import HINT, minedojo_python
 from rlgpt_minecraft.mission import Box, Mission, Stack
 from rlgpt_minecraft.plugin import MinecraftPlugin
 
+from ..watched import Watched
 from .conftest import REQUIRED
-from .malmo_stub import MalmoStub
 
 MISSION = Mission(
     inventory=(Stack(slot=0, name="bucket"), Stack(slot=3, name="log", quantity=9), Stack(slot=5, name="dirt")),
@@ -33,15 +33,15 @@ MISSION = Mission(
 
 
 @pytest.fixture
-def server() -> Iterator[MalmoStub]:
+def server() -> Iterator[Watched]:
     if minedojo_python() is None:
         message = f"MineDojo's interpreter is not there: {HINT}"
         if os.environ.get(REQUIRED) == "1" or os.environ.get("CI") in ("1", "true"):
             pytest.fail(message)
         pytest.skip(message)
-    stub = MalmoStub()
-    yield stub
-    stub.close()
+    watched = Watched()
+    yield watched
+    watched.close()
 
 
 def leaves(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -63,7 +63,7 @@ def differences(first: Any, second: Any) -> list[str]:
     return found
 
 
-def test_the_embedded_world_and_minedojo_are_one_environment(server: MalmoStub) -> None:
+def test_the_embedded_world_and_minedojo_are_one_environment(server: Watched) -> None:
     """The same world, the same actions, the same observation, leaf by leaf."""
     real, ours = make_minedojo(MISSION, port=server.port), MineDojoEnv(MISSION, strict=False)
     assert isinstance(real, gymnasium.Env)
@@ -87,7 +87,7 @@ def test_the_embedded_world_and_minedojo_are_one_environment(server: MalmoStub) 
 
 
 @pytest.mark.slow
-def test_seeds_decide(server: MalmoStub) -> None:
+def test_seeds_decide(server: Watched) -> None:
     env = make_minedojo(MISSION, mobs=("cow", "sheep"), spread=6.0, port=server.port)
     first = [env.reset(seed=seed)[0] for seed in (1, 2, 1)]
     assert not differences(first[0], first[2])
@@ -100,7 +100,7 @@ def test_seeds_decide(server: MalmoStub) -> None:
 
 
 @pytest.mark.slow
-def test_no_picture_where_none_is_asked_for(server: MalmoStub) -> None:
+def test_no_picture_where_none_is_asked_for(server: Watched) -> None:
     plain = MISSION.model_copy(update={"image_size": None})
     env = make_minedojo(plain, port=server.port, render_mode="rgb_array")
     seen, _ = env.reset(seed=1)
@@ -113,7 +113,7 @@ def test_no_picture_where_none_is_asked_for(server: MalmoStub) -> None:
 
 
 @pytest.mark.slow
-def test_a_crash_ends_the_episode_and_the_next_begins(server: MalmoStub, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_crash_ends_the_episode_and_the_next_begins(server: Watched, caplog: pytest.LogCaptureFixture) -> None:
     env = make_minedojo(MISSION, port=server.port)
     env.reset(seed=1)
     os.kill(env.worker.pid, signal.SIGKILL)
@@ -132,7 +132,7 @@ def test_a_crash_ends_the_episode_and_the_next_begins(server: MalmoStub, caplog:
     env.close()
 
 
-def test_minedojos_own_tasks_with_their_own_success(server: MalmoStub) -> None:
+def test_minedojos_own_tasks_with_their_own_success(server: Watched) -> None:
     """A cow is summoned in front of the bucket."""
     env: MineDojoBackend = make_task("harvest_milk_with_empty_bucket_and_cow", image_size=(16, 24), port=server.port)
     seen, info = env.reset(seed=2)
@@ -152,7 +152,7 @@ def test_minedojos_own_tasks_with_their_own_success(server: MalmoStub) -> None:
     env.close()
 
 
-def test_a_task_plays_on_either(server: MalmoStub) -> None:
+def test_a_task_plays_on_either(server: Watched) -> None:
     """The plugin's tasks and primitives do not know which backend a setting chose."""
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_milk"]
