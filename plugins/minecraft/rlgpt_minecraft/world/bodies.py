@@ -25,7 +25,7 @@ from rlgpt_minecraft.world.constants import (
     SWIM_UP,
     WATER_DRAG,
 )
-from rlgpt_minecraft.world.jit import once, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import CHICKEN, HALF, TALL
 from rlgpt_minecraft.world.rng import draw
 
@@ -44,7 +44,7 @@ def block_of(blocks: Blocks, x: float, y: float, z: float) -> int:
     return block_at(blocks, math.floor(x), math.floor(y), math.floor(z))
 
 
-@once
+@part
 def _move(blocks: Blocks, m: Any) -> bool:
     """Move by the speed it has, onto steps; whether a wall stopped it."""
     half, tall = HALF[m.kind], TALL[m.kind]
@@ -70,7 +70,7 @@ def _move(blocks: Blocks, m: Any) -> bool:
     return bumped
 
 
-@once
+@part
 def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
     """One tick of a mob that walks at ``pace`` (0: stands), the way it looks; whether a wall is in its way.
 

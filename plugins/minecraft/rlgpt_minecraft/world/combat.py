@@ -10,7 +10,7 @@ from rlgpt_minecraft.world.blocks import AIR
 from rlgpt_minecraft.world.constants import BLOCK_REACH, ENTITY_REACH, EXHAUSTION_ATTACK
 from rlgpt_minecraft.world.inventory import wear
 from rlgpt_minecraft.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
-from rlgpt_minecraft.world.jit import once, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import HALF, SIGHT, TALL
 from rlgpt_minecraft.world.player import exhaust
 from rlgpt_minecraft.world.ray import eyes, look, trace
@@ -62,7 +62,7 @@ def _strike(world: World, m: Any, amount: float, force: float) -> bool:
     return True
 
 
-@once
+@part
 def _sweep(world: World, target: int, x: float, y: float, z: float, half: float, tall: float) -> None:
     """A sword's full blow on the ground reaches those beside the one it was meant for, which stood at a place."""
     p = world.player[0]
@@ -77,7 +77,7 @@ def _sweep(world: World, target: int, x: float, y: float, z: float, half: float,
             _strike(world, m, SWEEP_DAMAGE, SWEEP_KNOCK)
 
 
-@once
+@part
 def _blow(world: World, index: int) -> None:
     """Hit the mob under the cross-hair with what is in the hand."""
     p, m = world.player[0], world.mobs[index]
@@ -102,7 +102,7 @@ def _blow(world: World, index: int) -> None:
     exhaust(world, EXHAUSTION_ATTACK)
 
 
-@once
+@part
 def attack(world: World) -> bool:
     """One tick with the attack held; whether a mob is under the cross-hair, so that nothing is dug.
 

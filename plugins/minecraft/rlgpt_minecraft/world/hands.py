@@ -15,12 +15,12 @@ from rlgpt_minecraft.world.constants import USE_DELAY
 from rlgpt_minecraft.world.dig import dig, stop_digging
 from rlgpt_minecraft.world.drops import throw
 from rlgpt_minecraft.world.interact import eat, interact
-from rlgpt_minecraft.world.jit import once
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.place import use_on_block
 from rlgpt_minecraft.world.state import World
 
 
-@once
+@part
 def step_hands(world: World, action: NDArray[np.void]) -> None:
     """One tick of ``action``, ACTION ``(1,)``: its attack, use and drop."""
     p, a = world.player[0], action[0]

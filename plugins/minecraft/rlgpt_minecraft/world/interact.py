@@ -10,7 +10,7 @@ from rlgpt_minecraft.world.drops import exchange, spill
 from rlgpt_minecraft.world.inventory import wear
 from rlgpt_minecraft.world.items import CONTAINER, DRINK, FOOD, SATURATION
 from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import once, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import COW, SHEEP
 from rlgpt_minecraft.world.ray import eyes, look, trace
 from rlgpt_minecraft.world.rng import pick
@@ -22,7 +22,7 @@ ALWAYS = ITEM["golden_apple"], ITEM["chorus_fruit"]
 MOST_WOOL = 3
 
 
-@once
+@part
 def _handle(world: World, m: Any) -> bool:
     """Milk a cow, shear a sheep; whether that was possible (minecraft.wiki, Cow, Sheep)."""
     p, e, clock = world.player[0], world.events[0], world.clock[0]
@@ -75,7 +75,7 @@ def eat(world: World) -> bool:
     return True
 
 
-@once
+@part
 def interact(world: World) -> bool:
     """Use the hand on the mob under the cross-hair; False where there is none. ``events.used``: it did something."""
     p = world.player[0]

@@ -67,18 +67,10 @@ def jit(function: F) -> F:
 def part(function: F) -> F:
     """``function`` for compiled functions alone to call: it becomes a part of them.
 
-    Python must not call it: that ends the process. It makes no arrays: numba does not count who holds which.
+    Python must not call it: that ends the process. It makes no arrays: numba does not count who holds which. What is
+    called often takes records and arrays: a world that is handed on is a hundred and more numbers to put down and read.
     """
     return _callee(function, _nrt=False)
-
-
-def once(function: F) -> F:
-    """As ``part``, for what is called in one place: it is taken in whole, whatever its size.
-
-    A world that is handed on is a hundred and more numbers to put down and to read; in what each mob does in each tick
-    that was nine tenths of the time. Records and single arrays are handed on quickly, by ``part`` too.
-    """
-    return _callee(function, _nrt=False, forceinline=True)
 
 
 def maker(function: F) -> F:

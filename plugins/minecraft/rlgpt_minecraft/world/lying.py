@@ -23,7 +23,7 @@ from rlgpt_minecraft.world.drops import Drops
 from rlgpt_minecraft.world.fluids import current
 from rlgpt_minecraft.world.inventory import give
 from rlgpt_minecraft.world.items import STACK
-from rlgpt_minecraft.world.jit import once
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.player import CURRENT
 from rlgpt_minecraft.world.state import DROPS, World
 
@@ -35,7 +35,7 @@ REACH_ABOVE = 0.5
 STILL = 1e-3
 
 
-@once
+@part
 def _fall(world: World, d: Any) -> bool:
     """Move a drop by one tick; False where it burns."""
     blocks = world.blocks
@@ -63,7 +63,7 @@ def _fall(world: World, d: Any) -> bool:
     return True
 
 
-@once
+@part
 def _merge(drops: Drops, index: int) -> None:
     """Take in the like of it that lies close by, as many as fit on a stack."""
     d = drops[index]
@@ -78,7 +78,7 @@ def _merge(drops: Drops, index: int) -> None:
                 o.alive = False
 
 
-@once
+@part
 def _pick_up(world: World, d: Any) -> None:
     """Have the player take what is within their reach, as much as finds room."""
     p = world.player[0]
@@ -89,7 +89,7 @@ def _pick_up(world: World, d: Any) -> None:
         d.alive = d.quantity > 0
 
 
-@once
+@part
 def step_drops(world: World) -> None:
     """A tick of all that lies about."""
     for index in range(DROPS):

@@ -17,17 +17,17 @@ from rlgpt_minecraft.world.blocks import AIR, CACTUS, DIRT, FIRE, GRASS, LAVA, T
 from rlgpt_minecraft.world.bodies import block_of, shove, step_body
 from rlgpt_minecraft.world.collide import Blocks, block_at
 from rlgpt_minecraft.world.constants import EYE_HEIGHT, PLAYER_HEIGHT, PLAYER_WIDTH
-from rlgpt_minecraft.world.drops import spill
+from rlgpt_minecraft.world.drops import Drops, spill
 from rlgpt_minecraft.world.edit import set_block
 from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import once, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
 from rlgpt_minecraft.world.life import PLAIN, hurt
 from rlgpt_minecraft.world.ray import trace
 from rlgpt_minecraft.world.rng import draw, pick
 from rlgpt_minecraft.world.state import MOBS, SIZE, World
 from rlgpt_minecraft.world.sun import sun_brightness
-from rlgpt_minecraft.world.wounds import ail
+from rlgpt_minecraft.world.wounds import ail, wound
 
 EGG = ITEM["egg"]
 EGG_TICKS = 6000
@@ -89,7 +89,7 @@ def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
     return inside != WATER
 
 
-@once
+@part
 def _sees(world: World, m: Any) -> bool:
     """Whether nothing lies between a mob's eyes and the player's, within its sight."""
     p = world.player[0]
@@ -102,14 +102,11 @@ def _sees(world: World, m: Any) -> bool:
     return trace(world, m.x, m.y + EYES[m.kind], m.z, dx / far, dy / far, dz / far, far, False)[0] == AIR
 
 
-@once
+@part
 def _strike(world: World, m: Any) -> None:
-    """Hit the player where they are within reach: twice the width of the mob (``EntityAIAttackMelee``)."""
+    """Hit the player, and push them away."""
     p, e = world.player[0], world.events[0]
     dx, dy, dz = p.x - m.x, p.y - m.y, p.z - m.z
-    reach = 16.0 * HALF[m.kind] * HALF[m.kind] + PLAYER_WIDTH
-    if m.cooldown > 0 or dx * dx + dy * dy + dz * dz > reach:
-        return
     m.cooldown = BLOW_EVERY
     if hurt(world, ATTACK[m.kind], PLAIN):
         flat = math.hypot(dx, dz)
@@ -122,59 +119,62 @@ def _strike(world: World, m: Any) -> None:
                 p.vy = min(KNOCK, p.vy / 2 + KNOCK)
 
 
-@once
-def _hunt(world: World, m: Any) -> bool:
-    """Look out for the player and hit them; whether it is after them. ``panic`` is how long it still remembers."""
-    p = world.player[0]
+@part
+def _hunt(world: World, m: Any, p: Any) -> None:
+    """Look out for the player now and then, and hit them within reach: twice its width (``EntityAIAttackMelee``)."""
     m.cooldown = max(m.cooldown - 1, 0)
-    m.panic = max(m.panic - 1, 0)
-    if p.dead:
-        m.panic = 0
-    elif (world.clock[0].tick + m.id) % LOOKS_EVERY == 0 and _sees(world, m):
+    m.panic = 0 if p.dead else max(m.panic - 1, 0)
+    if (world.clock[0].tick + m.id) % LOOKS_EVERY == 0 and not p.dead and _sees(world, m):
         m.panic = MEMORY
-    if m.panic == 0:
-        return False
-    if m.wander == 0:
-        m.goal_x, m.goal_z = p.x, p.z
-    _strike(world, m)
-    return True
+    if m.panic > 0:
+        if m.wander == 0:
+            m.goal_x, m.goal_z = p.x, p.z
+        away = (p.x - m.x) ** 2 + (p.y - m.y) ** 2 + (p.z - m.z) ** 2
+        if m.cooldown == 0 and away <= 16.0 * HALF[m.kind] * HALF[m.kind] + PLAYER_WIDTH:
+            _strike(world, m)
 
 
-@once
-def _habits(world: World, m: Any) -> None:
-    """Eggs, grass, and what the sun does to those that shun it."""
-    clock = world.clock[0]
-    x, y, z = math.floor(m.x), math.floor(m.y + 0.5), math.floor(m.z)
-    if m.kind == CHICKEN:
-        m.cooldown -= 1
-        if m.cooldown <= 0:
-            m.cooldown = EGG_TICKS + pick(clock, EGG_TICKS)
-            spill(world.drops, clock, m.x, m.y, m.z, EGG, 1, 0, 0)
-    elif m.kind == SHEEP and m.sheared and m.wander == 0 and draw(clock) < GRAZES:
-        if block_at(world.blocks, x, y - 1, z) == GRASS:
-            set_block(world, x, y - 1, z, DIRT, 0)
-            m.sheared = False
-    elif BURNS[m.kind] and draw(clock) < BURN_CHANCE and sun_brightness(world) > DAYLIGHT:
-        m.fire_ticks = max(int(m.fire_ticks), SUN_BURN if y + 1 > world.top[x, z] else 0)
+@part
+def _graze(world: World, m: Any) -> None:
+    """Eat the grass below, and have wool again."""
+    x, y, z = math.floor(m.x), math.floor(m.y - 0.5), math.floor(m.z)
+    if block_at(world.blocks, x, y, z) == GRASS:
+        set_block(world, x, y, z, DIRT, 0)
+        m.sheared = False
 
 
-@once
-def _pace(world: World, m: Any) -> float:
+@part
+def _lay(drops: Drops, clock: Any, m: Any) -> None:
+    m.cooldown -= 1
+    if m.cooldown <= 0:
+        m.cooldown = EGG_TICKS + pick(clock, EGG_TICKS)
+        spill(drops, clock, m.x, m.y, m.z, EGG, 1, 0, 0)
+
+
+@part
+def _scorch(world: World, m: Any) -> None:
+    """Set who shuns the sun on fire under it."""
+    open_sky = m.y + 1.0 > world.top[math.floor(m.x), math.floor(m.z)]
+    if open_sky and sun_brightness(world) > DAYLIGHT:
+        m.fire_ticks = max(m.fire_ticks, SUN_BURN)
+
+
+@part
+def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
     """Decide where to and turn there; how fast it walks, 0 where it stays."""
-    clock = world.clock[0]
     pace, fall = float(SPEED[m.kind]), FALL
-    if SIGHT[m.kind] > 0 and _hunt(world, m):
+    if SIGHT[m.kind] > 0 and m.panic > 0:
         fall = HUNTING_FALL
         m.wander = max(m.wander - 1, 0)
     elif FLEES[m.kind] > 0 and (m.panic > 0 or m.fire_ticks > 0):
         m.panic = max(m.panic - 1, 0)
         pace *= FLEES[m.kind]
         if m.wander == 0:
-            _choose(world.blocks, world.top, clock, m, RUN)
+            _choose(blocks, top, clock, m, RUN)
     elif m.wander > 0:
         m.wander -= 1
     elif draw(clock) < SETS_OUT:
-        _choose(world.blocks, world.top, clock, m, ROAM)
+        _choose(blocks, top, clock, m, ROAM)
     else:
         return 0.0
     dx, dz = m.goal_x - m.x, m.goal_z - m.z
@@ -183,13 +183,13 @@ def _pace(world: World, m: Any) -> float:
         return 0.0
     turn = (math.degrees(math.atan2(-dx, dz)) - m.yaw + 180.0) % 360.0 - 180.0
     m.yaw = (m.yaw + min(TURN, max(-TURN, turn)) + 180.0) % 360.0 - 180.0
-    if m.on_ground and _barred(world.blocks, m, fall):
+    if m.on_ground and _barred(blocks, m, fall):
         m.wander = 0
         return 0.0
     return pace
 
 
-@once
+@part
 def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
     """Push the mobs after this one, and the player, out of its way."""
     m = mobs[index]
@@ -203,24 +203,43 @@ def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
         m.vx, m.vz, p.vx, p.vz = m.vx - dx, m.vz - dz, p.vx + dx, p.vz + dz
 
 
-@once
+@part
+def _live(world: World, m: Any) -> None:
+    """What each kind does besides walking. Here the whole world is handed on, which is slow, and rare."""
+    p, clock, kind = world.player[0], world.clock[0], int(m.kind)
+    if kind == CHICKEN:
+        _lay(world.drops, clock, m)
+    elif kind == SHEEP and m.sheared and m.wander == 0 and draw(clock) < GRAZES:
+        _graze(world, m)
+    if BURNS[kind] and draw(clock) < BURN_CHANCE:
+        _scorch(world, m)
+    if SIGHT[kind] > 0:
+        _hunt(world, m, p)
+
+
+@part
 def step_mobs(world: World) -> None:
     """A tick of every mob: what happens to it, what it wants, where it gets."""
-    mobs, clock, last = world.mobs, world.clock[0], 0
+    blocks, top, mobs, p, clock, last = world.blocks, world.top, world.mobs, world.player[0], world.clock[0], 0
     for index in range(MOBS):
         if mobs[index].kind > 0:
             last = index + 1
     for index in range(last):
         m = mobs[index]
-        if m.kind > 0:
-            m.age += 1
-            ail(world, m)
-        if m.kind > 0:
-            _habits(world, m)
-            bumped = step_body(world.blocks, clock, m, _pace(world, m))
-            if bumped and m.on_ground:
-                m.wander = max(m.wander - DETOUR, 0)
-                if m.wander == 0 and SIGHT[m.kind] > 0:
-                    _choose(world.blocks, world.top, clock, m, RUN)
-                    m.wander = DETOUR
-            _crowd(mobs, world.player[0], index, last)
+        if m.kind == 0:
+            continue
+        m.age += 1
+        amount = ail(blocks, m)
+        if amount > 0.0:
+            wound(world, m, amount, False)
+        if m.kind == 0:
+            continue
+        if SIGHT[m.kind] > 0 or BURNS[m.kind] or m.kind == CHICKEN or m.sheared:
+            _live(world, m)
+        bumped = step_body(blocks, clock, m, _pace(blocks, top, clock, m))
+        if bumped and m.on_ground:
+            m.wander = max(m.wander - DETOUR, 0)
+            if m.wander == 0 and SIGHT[m.kind] > 0:
+                _choose(blocks, top, clock, m, RUN)
+                m.wander = DETOUR
+        _crowd(mobs, p, index, last)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rlgpt_minecraft.names import BIOMES
 from rlgpt_minecraft.world.blocks import FULL, GRASS, LIQUID, TOP
 from rlgpt_minecraft.world.collide import Blocks, block_at, overlaps
-from rlgpt_minecraft.world.jit import jit, once, part
+from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.kinds import CHICKEN, GROUP, HALF, LIFE, SHEEP, SIGHT, TALL, WEIGHT
 from rlgpt_minecraft.world.light import sky_light
 from rlgpt_minecraft.world.mobs import EGG_TICKS
@@ -149,7 +149,7 @@ def populate(world: World, chunk_x: int, chunk_z: int) -> None:
     clock.rng = before
 
 
-@once
+@part
 def _monster(world: World) -> None:
     """Try to bring a monster: on the surface or on the floor of a cave, where it is dark."""
     p, clock = world.player[0], world.clock[0]
@@ -172,7 +172,7 @@ def _monster(world: World) -> None:
         summon(world, kind, x, float(y), z)
 
 
-@once
+@part
 def _animals(world: World) -> None:
     """Try to bring a group of animals onto lit grass, not under the player's eyes."""
     p, clock = world.player[0], world.clock[0]
@@ -185,7 +185,7 @@ def _animals(world: World) -> None:
         _herd(world, x // CHUNK * CHUNK, z // CHUNK * CHUNK, x, z)
 
 
-@once
+@part
 def spawn_mobs(world: World) -> None:
     """A tick of coming and going."""
     clock, p = world.clock[0], world.player[0]

@@ -7,6 +7,7 @@ from typing import Any
 
 from rlgpt_minecraft.world.blocks import FIRE, LAVA, WATER
 from rlgpt_minecraft.world.bodies import block_of
+from rlgpt_minecraft.world.collide import Blocks
 from rlgpt_minecraft.world.constants import (
     FALL_FREE,
     FIRE_BURN,
@@ -17,7 +18,7 @@ from rlgpt_minecraft.world.constants import (
 )
 from rlgpt_minecraft.world.drops import spill
 from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import once, part
+from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import ARMOR, CHICKEN, FLEES, LOOT, RARE, SHEEP, XP
 from rlgpt_minecraft.world.rng import draw, pick
 from rlgpt_minecraft.world.state import World
@@ -77,25 +78,24 @@ def wound(world: World, m: Any, amount: float, plain: bool) -> bool:
     return fresh
 
 
-@once
-def ail(world: World, m: Any) -> None:
-    """A tick of what a mob stands in, burns with or fell from."""
+@part
+def ail(blocks: Blocks, m: Any) -> float:
+    """Half hearts that a tick costs a mob by what it stands in, burns with or fell from."""
     m.hurt_ticks = max(m.hurt_ticks - 1, 0)
     m.hit_ticks = max(m.hit_ticks - 1, 0)
-    feet = block_of(world.blocks, m.x, m.y + 0.01, m.z)
-    amount, plain = 0.0, False
+    feet = block_of(blocks, m.x, m.y + 0.01, m.z)
+    amount = 0.0
     if m.on_ground:
         amount = math.ceil(m.fall - FALL_FREE - 1e-6) if m.kind != CHICKEN else 0.0
         m.fall = 0.0
     if feet == LAVA:
-        amount, plain, m.fire_ticks = max(amount, float(LAVA_DAMAGE)), True, LAVA_BURN
+        amount, m.fire_ticks = max(amount, float(LAVA_DAMAGE)), LAVA_BURN
     elif feet == FIRE:
-        amount, plain, m.fire_ticks = max(amount, float(FIRE_DAMAGE)), True, max(int(m.fire_ticks), FIRE_BURN)
+        amount, m.fire_ticks = max(amount, float(FIRE_DAMAGE)), max(m.fire_ticks, FIRE_BURN)
     elif feet == WATER:
         m.fire_ticks = 0
     if m.fire_ticks > 0:
         if m.fire_ticks % BURN_EVERY == 0:
             amount = max(amount, float(FIRE_DAMAGE))
         m.fire_ticks -= 1
-    if amount > 0.0:
-        wound(world, m, amount, plain)
+    return amount
