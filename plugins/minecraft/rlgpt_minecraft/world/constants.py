@@ -1,7 +1,7 @@
 """Numbers of the game that are no property of a block, an item or a mob.
 
-Read from ``data/constants.csv``, each with its source there: lengths in blocks, speeds in blocks a tick, times in ticks.
-Kernels take them in as constants.
+Read from ``data/constants.csv``, each with its source there: blocks, blocks a tick, ticks. Kernels take them in as
+constants.
 """
 
 from __future__ import annotations
