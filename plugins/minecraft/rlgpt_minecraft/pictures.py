@@ -19,6 +19,7 @@ from rlgpt_minecraft.world.chunks import flat, generate
 from rlgpt_minecraft.world.edit import set_block
 from rlgpt_minecraft.world.kinds import ID as KIND
 from rlgpt_minecraft.world.light import settle
+from rlgpt_minecraft.world.ray import eyes, look, trace
 from rlgpt_minecraft.world.render import Camera
 from rlgpt_minecraft.world.state import World
 
@@ -84,7 +85,7 @@ def _room(world: World, x: int, y: int, z: int) -> bool:
 
 
 def cave() -> Picture:
-    """The largest room below the ground near the player, lit by torches, with ores in its walls."""
+    """The largest room below the ground near the player, lit by torches, ores of every kind in its walls."""
     world = generate(11, "extreme_hills")
     x0, z0 = math.floor(world.player["x"][0]), math.floor(world.player["z"][0])
     near = range(-30, 31)
@@ -98,35 +99,36 @@ def cave() -> Picture:
 
     x, y, z = max(standing, key=space)
     _into(world, x, y, z)
-    free = [(i, k) for i in (-3, -1, 2) for k in (2, 4, 6) if (x + i, y, z + k) in floor]
-    for i, k in free[:2] + free[-1:]:
+    free = [(i, k) for i in (-3, -1, 2) for k in (1, 3, 5, 7) if (x + i, y, z + k) in floor]
+    for i, k in free[:2] + free[-2:]:
         set_block(world, x + i, y, z + k, ID["torch"], 0)
-    wall = [
-        (x + i, y + j, z + k)
-        for i in range(-5, 6)
-        for j in range(-1, 4)
-        for k in range(1, 9)
-        if world.blocks[x + i, y + j, z + k] == ID["stone"] and AIR in _around(world, x + i, y + j, z + k)
-    ]
-    ores = ("coal_ore", "iron_ore", "coal_ore", "redstone_ore", "iron_ore", "gold_ore", "diamond_ore")
-    for ore, place in zip(ores, wall[:: max(len(wall) // len(ores), 1)], strict=False):
-        set_block(world, *place, ID[ore], 0)
+    for ore, yaw, pitch in ORES:
+        block, _, at_x, at_y, at_z, _ = trace(world, *eyes(world), *look(yaw, pitch), 12.0, False)
+        if block == ID["stone"]:
+            set_block(world, at_x, at_y, at_z, ID[ore], 0)
     settle(world)
     return _take(world, NOON, 0.0, 8.0)
 
 
-def _around(world: World, x: int, y: int, z: int) -> set[int]:
-    steps = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
-    return {int(world.blocks[x + i, y + j, z + k]) for i, j, k in steps}
+ORES = (
+    ("coal_ore", -24.0, -4.0),
+    ("coal_ore", -28.0, 4.0),
+    ("iron_ore", 25.0, -6.0),
+    ("iron_ore", 29.0, 2.0),
+    ("gold_ore", 36.0, 12.0),
+    ("redstone_ore", -36.0, 12.0),
+    ("diamond_ore", 14.0, 16.0),
+)
+"""What is seen in the cave's walls: degrees from straight ahead."""
 
 
 SCENES: dict[str, Callable[[], Picture]] = {
-    "plains": _biome("plains", 7, 200.0),
-    "forest": _biome("forest", 7, 200.0),
-    "birch_forest": _biome("birch_forest", 7, 20.0),
-    "extreme_hills": _biome("extreme_hills", 7, 20.0),
-    "desert": _biome("desert", 7, 20.0),
-    "river": _biome("river", 7, 200.0),
+    "plains": _biome("plains", 1, 160.0),
+    "forest": _biome("forest", 4, 0.0),
+    "birch_forest": _biome("birch_forest", 4, 310.0),
+    "extreme_hills": _biome("extreme_hills", 4, 75.0, -2.0),
+    "desert": _biome("desert", 3, 340.0),
+    "river": _biome("river", 4, 110.0),
     "cave": cave,
     "night": night,
     "animals": animals,
@@ -143,7 +145,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     chosen.folder.mkdir(parents=True, exist_ok=True)
     for name in chosen.scenes:
-        picture = Image.fromarray(SCENES[name]()).quantize(128, dither=Image.Dither.NONE)
+        picture = Image.fromarray(SCENES[name]()).quantize(256, dither=Image.Dither.NONE)
         picture.save(chosen.folder / f"{name}.png", optimize=True)
     return 0
 

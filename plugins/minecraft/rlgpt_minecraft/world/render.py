@@ -61,6 +61,8 @@ def draw(
         for k in range(int(most(z - SIGHT, 0.0)) // TILE, int(least(z + SIGHT, SIZE - 1.0)) // TILE + 1):
             if world.peak[i, k] >= ceiling:
                 ceiling = world.peak[i, k] + 1
+    # From beyond the world's walls or below its floor there is nothing to be seen.
+    sight = SIGHT if 0.0 <= x < SIZE and y >= 0.0 and 0.0 <= z < SIZE else 0.0
     thick, here, block, above = 0.0, 240, AIR, AIR
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     if 0 <= cx < SIZE and 0 <= cy < HEIGHT - 1 and 0 <= cz < SIZE:
@@ -92,7 +94,7 @@ def draw(
         lit,
         steepest,
         ceiling,
-        SIGHT,
+        sight,
         tangent,
         focus,
         crack,

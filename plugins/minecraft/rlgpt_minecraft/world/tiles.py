@@ -118,7 +118,7 @@ def woods() -> dict[str, Tile]:
         out[name + "_bark"] = paint.streaks(name + "_bark", bark)
         out[name + "_cut"] = paint.rings(name + "_cut", cut, bark)
         out[name + "_leaves"] = paint.foliage(name + "_leaves", "c0c0c0" if name == "birch" else "aaaaaa", 0.24)
-    marks = paint.field("birch_marks", 3, 1) < 0.14
+    marks = paint.field("birch_marks", 3, 1) < 0.1
     out["birch_bark"] = paint.shade(grain("birch_bark", "dcdbd5", 0.05, 2, 1), np.where(marks, 0.22, 1.0))
     planks = out["oak_planks"]
     out["table_top"] = paint.frame(paint.boards("table_top", "b08a54"), 0.6)

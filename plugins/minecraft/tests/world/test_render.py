@@ -290,3 +290,14 @@ def test_each_biome_has_its_green() -> None:
     values = list(greens.values())
     assert all(np.abs(a - b).max() > 0.01 for i, a in enumerate(values) for b in values[:i])
     assert all(green.argmax() == 1 for green in values)
+
+
+@pytest.mark.parametrize(
+    "place", [(-5.0, 60.0, 9.0), (9.0, -50.0, 9.0), (9.0, 1e9, 9.0), (SIZE + 3.0, 60.0, 9.0), (9.0, float("nan"), 9.0)]
+)
+@pytest.mark.parametrize("pitch", [-90.0, 0.0, 90.0])
+def test_from_outside_the_world_a_picture_is_one_too(place: tuple[float, float, float], pitch: float) -> None:
+    world = stand(flat(0, MEADOW), pitch=pitch)
+    for axis, value in zip("xyz", place, strict=True):
+        world.player[axis] = value
+    assert take(world, (8, 8)).shape == (8, 8, 3)

@@ -1,0 +1,28 @@
+"""The README's pictures are there, small, and are still made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from rlgpt_minecraft.pictures import SCENES, SIZE, main
+
+DOCS = Path(__file__).parents[1] / "docs"
+LARGEST = 150_000
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_each_scene_is_shown(name: str) -> None:
+    path = DOCS / f"{name}.png"
+    assert path.stat().st_size < LARGEST
+    with Image.open(path) as picture:
+        assert picture.size == SIZE[::-1]
+
+
+@pytest.mark.parametrize("name", ["animals", *(pytest.param(n, marks=pytest.mark.slow) for n in ("cave", "night"))])
+def test_scenes_are_made(name: str, tmp_path: Path) -> None:
+    assert main([str(tmp_path), "--scenes", name]) == 0
+    with Image.open(tmp_path / f"{name}.png") as picture:
+        assert len(np.unique(np.asarray(picture.convert("RGB")).reshape(-1, 3), axis=0)) > 50
