@@ -1,0 +1,15 @@
+"""RL-GPT plugin for furniture assembly with a Panda arm, in plain MuJoCo."""
+
+from __future__ import annotations
+
+import pluggy
+
+hookimpl = pluggy.HookimplMarker("rlgpt")
+
+
+@hookimpl
+def rlgpt_plugins() -> list[object]:
+    """The hook by which rlgpt finds the furniture."""
+    from rlgpt_furniture.plugin import FurniturePlugin
+
+    return [FurniturePlugin()]

@@ -1,0 +1,197 @@
+"""What is built: parts, how they fit, and where they lie at first. FurnitureBench's numbers unless said otherwise.
+
+A part's z is the axis along which it is put together (FurnitureBench's y; its -y for the lamp): a leg's peg points to
+-z, the holes of a top open to +z.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from rlgpt_furniture.shapes import Meshes, box
+
+PEG = 0.0128
+"""m, radius of a leg's peg."""
+PEG_LENGTH = 0.025
+CHAMFER = 0.002
+FLOOR = 0.004
+"""m of wood under a blind hole."""
+BLOCK = 0.022
+"""m, half side of the square of wedges around a hole."""
+_LYING = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)
+"""z points along x."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """:ivar mass: kg. :ivar start: x, y of its origin at yaw 0, m from the robot's base on the table.
+
+    :ivar height: of its origin above the table, m. :ivar lying: its quaternion (w, x, y, z) at yaw 0.
+    :ivar footprint: half sizes of what it covers on the table along x and y at yaw 0, m.
+    :ivar grip: width between the fingers where it is held, m.
+    """
+
+    name: str
+    mass: float
+    start: tuple[float, float]
+    height: float
+    footprint: tuple[float, float]
+    lying: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    grip: float = 0.03
+    grasp: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Where it is best held, m in its frame."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """``part`` belongs onto ``base``: at any of ``places`` (m in the frame of ``base``), which each hold one part.
+
+    :ivar turns: quarter and other turns about z that look the same: 4, or 0 for any.
+    :ivar upright: whether its directions count (not so for FurnitureBench's hood).
+    :ivar after: number of the joint that must be made before; None: none.
+    """
+
+    base: str
+    part: str
+    places: tuple[tuple[float, float, float], ...]
+    turns: int = 4
+    upright: bool = True
+    after: int | None = None
+    depth: float = PEG_LENGTH
+    """m that the part goes into or over ``base``."""
+
+
+@dataclass(frozen=True)
+class Furniture:
+    """A kind of furniture: its parts in order, its joints in order of assembly."""
+
+    name: str
+    parts: tuple[Part, ...]
+    joints: tuple[Joint, ...]
+
+    def geoms(self, part: str, meshes: Meshes, clearance: float, solid: bool) -> str:
+        """MJCF geoms of a part. ``solid``: pegs collide (they do not where connectors hold)."""
+        return _GEOMS[part.rstrip("1234")](meshes, clearance, solid)
+
+
+def _top(
+    meshes: Meshes, clearance: float, solid: bool, *, half: tuple[float, float, float], hole: tuple[float, float]
+) -> str:
+    (w, d, h), (sx, sy) = half, hole
+    low, high = -h + FLOOR, h
+    middle, thick = (low + high) / 2, (high - low) / 2
+    wall, b = PEG + clearance, BLOCK
+    found = [
+        box((0, 0, -h + FLOOR / 2), (w, d, FLOOR / 2)),
+        box((0, 0, middle), (sx - b, d, thick)),
+    ]
+    rim, strip = (w - sx - b) / 2, (d - sy - b) / 2
+    for x in (-1, 1):
+        found.append(box((x * (w - rim), 0, middle), (rim, d, thick)))
+        found.append(box((x * sx, 0, middle), (b, sy - b, thick)))
+        for y in (-1, 1):
+            found.append(box((x * sx, y * (d - strip), middle), (b, strip, thick)))
+            profile = ((low, wall, b), (high - CHAMFER, wall, b), (high, wall + CHAMFER, b))
+            found.append(meshes.ring(f"hole{x}{y}", profile, (x * sx, y * sy), square=True))
+    return "".join(found)
+
+
+def _peg(top: float, length: float, radius: float) -> tuple[tuple[float, float], ...]:
+    return ((top - length, radius - CHAMFER), (top - length + CHAMFER, radius), (top, radius))
+
+
+def _leg(meshes: Meshes, clearance: float, solid: bool, *, half: float) -> str:
+    free = "" if solid else 'contype="0" conaffinity="0"'
+    return box((0, 0, 0), (0.015, 0.015, half)) + meshes.prism("peg", _peg(-half, PEG_LENGTH, PEG), free)
+
+
+def _lamp_base(meshes: Meshes, clearance: float, solid: bool) -> str:
+    wall, bottom, shoulder, top = 0.013 + clearance, 0.0148, 0.0397, 0.0458
+    return (
+        meshes.prism("foot", ((-0.0172, 0.0423), (bottom, 0.0423)))
+        + meshes.ring("stand", ((bottom, wall, 0.0423), (shoulder, wall, 0.0423)))
+        + meshes.ring("neck", ((shoulder, wall, 0.036), (top - CHAMFER, wall, 0.036), (top, wall + CHAMFER, 0.034)))
+    )
+
+
+def _lamp_bulb(meshes: Meshes, clearance: float, solid: bool) -> str:
+    free = "" if solid else 'contype="0" conaffinity="0"'
+    glass = '<geom class="part" type="sphere" pos="0 0 0.041" size="0.027" rgba="0.95 0.93 0.8 1"/>'
+    plug = meshes.prism("plug", _peg(-0.022, 0.031, 0.013), free)
+    return plug + box((0, 0, -0.004), (0.0175, 0.0175, 0.018)) + glass
+
+
+def _lamp_hood(meshes: Meshes, clearance: float, solid: bool) -> str:
+    return meshes.ring("hood", ((-0.0486, 0.040, 0.044), (0.0514, 0.026, 0.030)))
+
+
+_GEOMS: dict[str, Callable[[Meshes, float, bool], str]] = {
+    "table_top": partial(_top, half=(0.08125, 0.08125, 0.015625), hole=(0.05625, 0.05625)),
+    "leg": partial(_leg, half=0.03125),
+    "desk_top": partial(_top, half=(0.105, 0.075, 0.015625), hole=(0.080, 0.050)),
+    "desk_leg": partial(_leg, half=0.05),
+    "lamp_base": _lamp_base,
+    "lamp_bulb": _lamp_bulb,
+    "lamp_hood": _lamp_hood,
+}
+
+
+def _places(x: float, y: float, z: float) -> tuple[tuple[float, float, float], ...]:
+    return tuple((i * x, j * y, z) for i in (1, -1) for j in (1, -1))
+
+
+def _square_leg(number: int, y: float) -> Part:
+    return Part(f"leg{number}", 0.0231, (0.3715, y), 0.015, (0.045, 0.017), _LYING, 0.03, grasp=(0.0, 0.0, 0.012))
+
+
+def _desk_leg(number: int, y: float) -> Part:
+    # its mass is that of the square table's leg, by volume
+    return Part(f"desk_leg{number}", 0.0344, (0.3715, y), 0.015, (0.065, 0.017), _LYING, 0.03, grasp=(0.0, 0.0, 0.02))
+
+
+_TABLE_TOP = Part("table_top", 0.151, (0.5415, 0.0), 0.015625, (0.08125, 0.08125), grip=0.1625)
+_TABLE = partial(Joint, "table_top", places=_places(0.05625, 0.05625, 0.046875))
+# by volume of the square table's top
+_DESK_TOP = Part(
+    "desk_top", 0.180, (0.5415, 0.0), 0.015625, (0.075, 0.105), (math.sqrt(0.5), 0, 0, math.sqrt(0.5)), 0.15
+)
+_DESK = partial(Joint, "desk_top", places=_places(0.080, 0.050, 0.065625))
+
+FURNITURE: dict[str, Furniture] = {
+    "one_leg": Furniture("one_leg", (_TABLE_TOP, _square_leg(4, 0.20)), (_TABLE("leg4"),)),
+    "square_table": Furniture(
+        "square_table",
+        (_TABLE_TOP, *(_square_leg(i + 1, y) for i, y in enumerate((-0.20, -0.12, 0.12, 0.20)))),
+        tuple(_TABLE(f"leg{i}") for i in (1, 2, 3, 4)),
+    ),
+    "desk": Furniture(
+        "desk",
+        (_DESK_TOP, *(_desk_leg(i + 1, y) for i, y in enumerate((-0.15, -0.08, 0.08, 0.15)))),
+        tuple(_DESK(f"desk_leg{i}") for i in (1, 2, 3, 4)),
+    ),
+    "lamp": Furniture(
+        "lamp",
+        (
+            Part("lamp_base", 0.0597, (0.4415, 0.05), 0.0172, (0.0423, 0.0423), grip=0.0846),
+            Part(
+                "lamp_bulb",
+                0.0385,
+                (0.4315, 0.18),
+                0.0209,
+                (0.068, 0.03),
+                (math.cos(0.71), 0.0, math.sin(0.71), 0.0),
+                0.035,
+                grasp=(0.0, 0.0, -0.004),
+            ),
+            Part("lamp_hood", 0.060, (0.4615, -0.12), 0.0486, (0.044, 0.044), grip=0.062, grasp=(0.0, 0.0, 0.045)),
+        ),
+        (
+            Joint("lamp_base", "lamp_bulb", ((0.0, 0.0, 0.0678),), turns=0, depth=0.031),
+            Joint("lamp_base", "lamp_hood", ((0.0, 0.0, 0.0883),), turns=0, upright=False, after=0, depth=0.1),
+        ),
+    ),
+}
+"""By name. Densities of the desk's parts are those of the square table's."""

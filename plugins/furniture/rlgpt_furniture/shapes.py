@@ -1,0 +1,81 @@
+"""Shapes with a hole, of convex wedges that meet in planes: nothing overlaps, so nothing is pushed out of a wall."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+SIDES = 8
+ROUND = 16
+"""Corners of what is meant to be round."""
+_HALF = math.pi / SIDES
+
+Profile = Sequence[tuple[float, float, float]]
+"""(height, inner, outer) of each level, from below, m: in-radii of the octagons."""
+
+
+def box(centre: Sequence[float], half: Sequence[float], extra: str = "") -> str:
+    """A box of a part: centre and half sizes, m."""
+    place, size = (" ".join(f"{v:.6g}" for v in values) for values in (centre, half))
+    return f'<geom class="part" type="box" pos="{place}" size="{size}" {extra}/>'
+
+
+class Meshes:
+    """The meshes of one model, and the geoms that show them."""
+
+    def __init__(self) -> None:
+        self._vertices: dict[str, str] = {}
+
+    @property
+    def assets(self) -> str:
+        """The meshes as MJCF."""
+        return "".join(f'<mesh name="{n}" vertex="{v}" inertia="convex"/>' for n, v in self._vertices.items())
+
+    def prism(self, name: str, profile: Sequence[tuple[float, float]], extra: str = "") -> str:
+        """A round body about z: (height, radius) of each level, m, from below; convex. ``name`` twice: the same shape.
+
+        Not a cylinder: MuJoCo's upright cylinder on a plane is at times found millimetres deep in it.
+        """
+        turns = [2 * math.pi * k / ROUND for k in range(ROUND)]
+        points = [(r * math.cos(a), r * math.sin(a), z) for z, r in profile for a in turns]
+        return self._geom(name, points, extra=extra)
+
+    def ring(self, name: str, profile: Profile, centre: tuple[float, float] = (0.0, 0.0), square: bool = False) -> str:
+        """Geoms of a ring of eight wedges about z; ``square``: its outside is a square of that half side."""
+        geoms = []
+        for k in range(SIDES):
+            points = [
+                p
+                for z, inner, outer in profile
+                for p in (*_edge(k, inner, z), *(_square(k, outer, z) if square else _edge(k, outer, z)))
+            ]
+            geoms.append(self._geom(f"{name}_{k}", points, centre))
+        return "".join(geoms)
+
+    def _geom(
+        self,
+        name: str,
+        points: Sequence[tuple[float, float, float]],
+        centre: tuple[float, float] = (0.0, 0.0),
+        extra: str = "",
+    ) -> str:
+        self._vertices[name] = " ".join(f"{v:.7g}" for p in points for v in p)
+        # mujoco moves a mesh's frame to its middle and the geom with it: the place given is that of the points' origin
+        return f'<geom class="part" type="mesh" mesh="{name}" pos="{centre[0]:.6g} {centre[1]:.6g} 0" {extra}/>'
+
+
+def _edge(k: int, radius: float, z: float) -> list[tuple[float, float, float]]:
+    corner, middle = radius / math.cos(_HALF), 2 * _HALF * k
+    return [(corner * math.cos(middle + way * _HALF), corner * math.sin(middle + way * _HALF), z) for way in (-1, 1)]
+
+
+def _square(k: int, half: float, z: float) -> list[tuple[float, float, float]]:
+    middle = 2 * _HALF * k
+    found = []
+    for way in (-1, 1):
+        x, y = math.cos(middle + way * _HALF), math.sin(middle + way * _HALF)
+        reach = half / max(abs(x), abs(y))
+        found.append((x * reach, y * reach, z))
+    if k % 2:
+        found.append((math.copysign(half, math.cos(middle)), math.copysign(half, math.sin(middle)), z))
+    return found

@@ -1,0 +1,42 @@
+"""The tasks: which furniture, how its parts lie at first, for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlgpt.domain import Task
+
+_TASKS: Mapping[str, tuple[str, int, str]] = {
+    "one_leg": ("Put the leg into one of the four holes of the table top.", 600, "the leg sits in a hole"),
+    "square_table": ("Put the four legs into the holes of the table top.", 2400, "every leg sits in a hole"),
+    "desk": ("Put the four legs into the holes of the desk's top.", 2400, "every leg sits in a hole"),
+    "lamp": (
+        "Put the bulb into the lamp's base, then the hood over the bulb onto the base.",
+        1000,
+        "the bulb sits in the base and the hood stands on the base",
+    ),
+}
+_RULE = "within 5 mm along each axis, and the cosine of each axis is at least 0.94"
+
+
+def make_tasks() -> dict[str, Task]:
+    """Every task by its id: low randomness under its name, medium and high under name_medium and name_high."""
+    found = {}
+    for name, (goal, horizon, success) in _TASKS.items():
+        for randomness in ("low", "medium", "high"):
+            task = f"furniture/{name}" + ("" if randomness == "low" else f"_{randomness}")
+            found[task] = Task(
+                id=task,
+                goal=goal,
+                horizon=horizon,
+                success=f"{success}: {_RULE}",
+                settings={
+                    "furniture": name,
+                    "randomness": randomness,
+                    "joints": "peg",
+                    "clearance": 0.0012,
+                    "control": "hand",
+                    "cameras": False,
+                },
+            )
+    return found

@@ -1,0 +1,11 @@
+"""The furniture's plugin."""
+
+from __future__ import annotations
+
+import pytest
+from rlgpt_furniture.plugin import FurniturePlugin
+
+
+@pytest.fixture(scope="session")
+def plugin() -> FurniturePlugin:
+    return FurniturePlugin()

@@ -1,0 +1,200 @@
+"""The tasks as environments."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from rlgpt.domain import Task
+from rlgpt.errors import ConfigError
+from rlgpt.plugin import offscreen
+from rlgpt_furniture.env import ARM, PERIOD, FurnitureTask
+from rlgpt_furniture.plugin import FurniturePlugin
+from rlgpt_furniture.tasks import make_tasks
+
+TASKS = make_tasks()
+KINDS = ("one_leg", "square_table", "desk", "lamp")
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def variant(name: str, **settings: Any) -> Task:
+    task = TASKS[f"furniture/{name}"]
+    return task.model_copy(update={"settings": {**task.settings, **settings}})
+
+
+def same(a: dict[str, Any], b: dict[str, Any]) -> None:
+    assert a.keys() == b.keys()
+    for key in a:
+        np.testing.assert_array_equal(a[key], b[key])
+
+
+@pytest.mark.parametrize("name", ["one_leg", "lamp_high", "square_table_medium", "desk_high"])
+@pytest.mark.parametrize("settings", [{}, {"control": "joints", "joints": "connector"}], ids=["hand", "joints"])
+def test_gymnasiums_checker_passes(name: str, settings: dict[str, Any]) -> None:
+    env = FurnitureTask(variant(name, **settings), seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".*different from the unwrapped version")
+        check_env(env, skip_render_check=True)
+    env.close()
+
+
+@pytest.mark.parametrize("name", list(TASKS))
+def test_the_same_seed_gives_the_same_episode(name: str) -> None:
+    envs = [FurnitureTask(TASKS[name], seed=s) for s in (0, 1)]
+    envs[1].reset(seed=9)
+    rng = np.random.default_rng(0)
+    same(*(env.reset(seed=5)[0] for env in envs))
+    for _ in range(20):
+        action = rng.uniform(-1, 1, 8)
+        a, b = (env.step(action) for env in envs)
+        same(a[0], b[0])
+        assert a[1:4] == b[1:4]
+
+
+@every_kind
+@pytest.mark.parametrize("control", ["hand", "joints"])
+@pytest.mark.parametrize("joints", ["peg", "connector"])
+def test_a_saved_state_goes_on_bit_for_bit(kind: str, control: str, joints: str) -> None:
+    task = variant(kind, control=control, joints=joints)
+    env, other = FurnitureTask(task, seed=0), FurnitureTask(task, seed=7)
+    env.reset(seed=3)
+    rng = np.random.default_rng(1)
+    for _ in range(15):
+        env.step(rng.uniform(-1, 1, 8))
+    saved, actions = env.state(), rng.uniform(-1, 1, (20, 8))
+    first = [env.step(a) for a in actions]
+    for again in (env, other):
+        again.restore(saved)
+        for before, action in zip(first, actions, strict=True):
+            now = again.step(action)
+            same(now[0], before[0])
+            assert now[1:] == before[1:]
+        np.testing.assert_array_equal(again.state(), env.state())
+
+
+@every_kind
+def test_starts_are_as_far_apart_as_they_may(kind: str) -> None:
+    for randomness, shift, turn in (("low", 0.015, 15), ("medium", 0.05, 45), ("high", 0.10, 180)):
+        env = FurnitureTask(variant(kind, randomness=randomness), seed=0)
+        found = []
+        for seed in range(8):
+            env.reset(seed=seed)
+            found.append(env.data.qpos[ARM:].reshape(-1, 7).copy())
+            assert env.data.ncon == 0 or env.data.contact.dist[: env.data.ncon].min() > -5e-4
+        starts = np.array([p.start for p in env.furniture.parts])
+        away = np.abs(np.array(found)[:, :, :2] - starts)
+        assert away.max() < shift + 0.01  # round things roll a little until they lie
+        assert away.max() > shift / 3
+        yaws = 2 * np.arctan2(np.array(found)[:, 0, 6], np.array(found)[:, 0, 3])
+        lying = 2 * math.atan2(env.furniture.parts[0].lying[3], env.furniture.parts[0].lying[0])
+        turned = np.abs(np.remainder(yaws - lying + math.pi, 2 * math.pi) - math.pi)
+        assert turned.max() < math.radians(turn) + 0.02
+        assert turned.max() > math.radians(turn) / 3
+
+
+@every_kind
+def test_nothing_moves_at_rest_and_energy_does_not_grow(kind: str) -> None:
+    import mujoco
+
+    env = FurnitureTask(variant(kind), seed=0)
+    env.model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    env.reset(seed=0)
+    energies, before = [], env.data.qpos.copy()
+    for _ in range(100):
+        env.step(np.zeros(8))
+        mujoco.mj_forward(env.model, env.data)
+        energies.append(float(env.data.energy.sum()))
+    assert max(energies) - energies[0] < 1e-5
+    assert np.abs(env.data.qpos[:ARM] - before[:ARM]).max() < 1e-4
+    assert np.abs(env.data.qpos[ARM:] - before[ARM:]).max() < 2e-3
+    assert env.data.energy[1] < 1e-6
+
+
+def test_the_hand_goes_where_it_is_sent() -> None:
+    env = FurnitureTask(variant("one_leg"), seed=0)
+    before = env.reset(seed=0)[0]["robot"][:3].copy()
+    for _ in range(5):
+        env.step([0, -1, 1, 0, 0, 0, 0, 0])
+    for _ in range(10):
+        seen = env.step(np.zeros(8))[0]["robot"]
+    np.testing.assert_allclose(seen[:3] - before, (0, -0.15, 0.15), atol=2e-3)
+    assert np.abs(seen[7:13]).max() < 5e-3
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_the_hand_turns_as_it_is_told(axis: int) -> None:
+    env = FurnitureTask(variant("one_leg"), seed=0)
+    env.reset(seed=0)
+    start = env.rotation.copy()
+    action = np.zeros(8)
+    action[2], action[3 + axis] = 0.5, 0.5
+    for _ in range(4):
+        env.step(action)
+    for _ in range(15):
+        env.step(np.zeros(8))
+    turned = np.zeros(3)
+    _, turn = env.arm.pose(env.data.qpos[:7])
+    turned[:] = env.arm.turn(turn.copy(), start)
+    wanted = np.zeros(3)
+    wanted[axis] = 4 * 2 * math.atan(0.075)
+    np.testing.assert_allclose(turned, wanted, atol=0.01)
+
+
+def test_joint_velocities_move_joints() -> None:
+    env = FurnitureTask(variant("one_leg", control="joints"), seed=0)
+    env.reset(seed=0)
+    before = env.data.qpos[:7].copy()
+    for _ in range(5):
+        env.step([0, 0, 0, 0.5, 0, 0, -0.5, 0])
+    for _ in range(15):
+        env.step(np.zeros(8))
+    moved = env.data.qpos[:7] - before
+    np.testing.assert_allclose(moved, (0, 0, 0, 5 * 0.5 * PERIOD, 0, 0, -5 * 0.5 * PERIOD), atol=0.01)
+
+
+def test_the_fingers_open_and_close_and_keep() -> None:
+    env = FurnitureTask(variant("one_leg"), seed=0)
+    env.reset(seed=0)
+    widths = []
+    for grip in (1.0, 0.0, -1.0, 0.0):
+        for _ in range(8):
+            seen = env.step([0, 0, 0, 0, 0, 0, 0, grip])[0]
+        widths.append(float(seen["robot"][13]))
+    np.testing.assert_allclose(widths, (0.0, 0.0, 0.08, 0.08), atol=1e-3)
+
+
+@pytest.mark.parametrize("setting", ["furniture", "randomness", "joints", "control"])
+def test_a_setting_that_is_none_is_named(setting: str) -> None:
+    with pytest.raises(ConfigError, match=f"setting {setting} is 'chair'; valid: "):
+        FurnitureTask(variant("one_leg", **{setting: "chair"}), seed=0)
+
+
+@pytest.mark.skipif(not offscreen.find_backend(), reason="no offscreen OpenGL here")
+def test_two_cameras_are_a_choice(plugin: FurniturePlugin) -> None:
+    env = plugin.make_env(variant("lamp", cameras=True), seed=0)
+    seen = env.reset(seed=0)[0]
+    for name in ("front", "wrist"):
+        assert seen[name].shape == (64, 64, 3)
+        assert seen[name].std() > 10
+    assert seen in env.observation_space
+    env.close()
+
+
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=[] if k == "one_leg" else pytest.mark.slow) for k in KINDS])
+def test_random_actions_break_nothing(kind: str) -> None:
+    env = FurnitureTask(variant(kind, randomness="high"), seed=0)
+    rng = np.random.default_rng(0)
+    for seed in range(2):
+        env.reset(seed=seed)
+        for _ in range(300):
+            seen, _, terminated, _, _ = env.step(rng.uniform(-1, 1, 8))
+            assert all(np.isfinite(v).all() for v in seen.values())
+            assert np.abs(env.data.qvel).max() < 100
+            if terminated:
+                break
+    assert env.data.warning.number.sum() == 0
