@@ -6,8 +6,7 @@ ingredients are there is made; birch logs so become birch planks. The rules are 
 
 - By hand anything of ``CRAFT`` goes whose recipes fit two by two; what it can smelt out of used tools, too.
 - Shapes do not matter, and containers (the buckets of a cake) do not come back.
-- A smelting takes 200 ticks of fuel: first what is left from before, then the first thing that burns. The fuel is
-  counted with what is smelted still there, so the last log may smelt on credit, which the next fuel pays.
+- A smelting takes 200 ticks of fuel: first what is left from before, then the first thing that burns.
 - Only what is smelted into a thing's first variant counts: ``coal`` comes out of coal ore, charcoal never does.
 """
 
@@ -120,7 +119,7 @@ def _has_parts(world: World, recipe: int) -> bool:
 
 @part
 def fuel(world: World) -> int:
-    """Ticks of burning that the inventory holds, with what is left from before (which may be owed)."""
+    """Ticks of burning that the inventory holds, with what is left from before."""
     total = int(world.player[0].fuel_ticks)
     for i in range(MAIN):
         total += FUEL[world.slots[i].item] * world.slots[i].quantity
