@@ -180,7 +180,7 @@ def test_lava_burns_long_and_leaves_its_bucket(scene: Any) -> None:
 
 
 def test_charcoal_never_comes_out_and_tools_melt_by_hand(scene: Any) -> None:
-    """Malmo looks for what is smelted into coal's first variant, and smelts by hand what crafting by hand cannot make."""
+    """Malmo looks for what is smelted into coal's first variant; by hand it smelts what it cannot craft."""
     world = workshop(scene)
     give(world, ID["log"], 2, 0, 0)
     assert not craft(world, CRAFT.index("coal"))
