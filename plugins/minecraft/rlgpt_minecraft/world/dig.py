@@ -1,7 +1,8 @@
 """Digging: how fast, with what, and what it costs.
 
-minecraft.wiki, Breaking, as of 1.11; the client's order is ``PlayerControllerMP.onPlayerDamageBlock``, and, as Malmo
-presses the key anew in every tick in which it is held, ``clickBlock`` before it.
+minecraft.wiki, Breaking, as of 1.11. The order is the client's: the press of the attack starts on a block
+(``PlayerControllerMP.clickBlock``) and digs in the same tick (``onPlayerDamageBlock``); while the attack is held on, the
+next block takes the pause after the last one, then a tick to be started on.
 """
 
 from __future__ import annotations
@@ -107,8 +108,8 @@ def stop_digging(world: World) -> None:
 def dig(world: World) -> bool:
     """A tick of digging at what is under the cross-hair; False where nothing is in reach.
 
-    Another block, or another item in the hand, begins anew. After a block there are ``DIG_DELAY`` ticks without
-    progress; what breaks at once breaks at once all the same.
+    Another block, or another item in the hand, begins anew. With the attack held on (``attack_held`` of the tick
+    before) there are ``DIG_DELAY`` ticks after a block and one to start on the next; what breaks at once makes no pause.
     """
     p = world.player[0]
     x, y, z = eyes(world)
@@ -120,9 +121,14 @@ def dig(world: World) -> bool:
     item = int(world.slots[p.selected].item)
     share = dig_speed(world, block, item)
     if bx != p.dig_x or by != p.dig_y or bz != p.dig_z or item != p.dig_item:
+        if p.attack_held and p.dig_delay > 0:
+            p.dig_delay -= 1
+            return True
         p.dig_x, p.dig_y, p.dig_z, p.dig_item, p.dig_progress = bx, by, bz, item, 0.0
         if share >= 1.0:
             _broken(world, block, item)
+            return True
+        if p.attack_held:
             return True
     if p.dig_delay > 0:
         p.dig_delay -= 1

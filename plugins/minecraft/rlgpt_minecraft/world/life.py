@@ -181,7 +181,7 @@ def step_life(world: World) -> None:
         p.fall = 0.0
     if p.on_ground:
         # Falls are sums of many moves: rounding must not make a block of it.
-        hurt(world, math.ceil(p.fall - FALL_FREE - 1e-6), UNBLOCKABLE)
+        hurt(world, float(math.ceil(p.fall - FALL_FREE - 1e-6)), UNBLOCKABLE)
         p.fall = 0.0
     if p.hurt_ticks > 0:
         p.hurt_ticks -= 1

@@ -1,7 +1,7 @@
 """Using what is in the hand on what is under the cross-hair: placing blocks, filling and emptying buckets.
 
-``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. Malmo presses the key anew
-in every tick in which it is held, so nothing keeps a player from placing a block a tick.
+``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. How often a held button uses
+is told in ``hands.py``.
 """
 
 from __future__ import annotations
