@@ -43,7 +43,7 @@ LENGTH = {"physics": 2_000, "observation": 100, "rgb_64x64": 40, "rgb_160x256": 
 """Steps of one block: some 20 ms."""
 UNITS = {
     "physics": "steps per CPU-second: the player, mobs, blocks, the clock",
-    "observation": "steps per CPU-second of the environment: MineDojo's whole dictionary, 27 voxels, 165 rays, no rgb",
+    "observation": f"steps per CPU-second of the environment: MineDojo's whole dictionary, 27 voxels, {len(RAYS)} rays",
     "rgb_64x64": "steps per CPU-second, each with a picture of 64 x 64",
     "rgb_160x256": "steps per CPU-second, each with a picture of 160 x 256",
     "everything_64x64": "steps per CPU-second of the environment: that dictionary and rgb of 64 x 64",

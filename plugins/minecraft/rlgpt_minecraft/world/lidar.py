@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from rlgpt_minecraft.world import blocks
 from rlgpt_minecraft.world.aim import DROP_SIZE, reaches
+from rlgpt_minecraft.world.horizon import SECTORS, horizon, sector
 from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.kinds import HALF, TALL
 from rlgpt_minecraft.world.kinds import NAMES as KINDS
 from rlgpt_minecraft.world.ray import eyes, look, trace
+from rlgpt_minecraft.world.scalar import most
 from rlgpt_minecraft.world.state import DROPS, HEIGHT, MOBS, SIZE, World
 from rlgpt_minecraft.world.voxels import NAMES
 
@@ -32,6 +34,9 @@ FLAGS = {
     "is_solid": blocks.SOLID,
     "can_burn": blocks.BURNS,
 }
+
+
+CLOSE = 1e-9
 
 
 @jit
@@ -51,15 +56,21 @@ def cast(
     p = world.player[0]
     x, y, z = eyes(world)
     look_x, look_y, look_z = look(p.yaw, p.pitch)
-    ways = np.empty((len(rays), 3))
+    ways, steepest, farthest = np.empty((len(rays), 3)), np.empty(SECTORS), 0.0
+    for i in range(len(rays)):
+        farthest = most(farthest, rays[i, 2])
+    horizon(world.peak, x, y, z, farthest, steepest)
     for i in range(len(rays)):
         pitch, yaw, reach = rays[i]
         up = math.cos(pitch) * look_y + math.sin(pitch) * look_z
         ahead = math.cos(pitch) * look_z - math.sin(pitch) * look_y
         dx, dz = math.cos(yaw) * look_x + math.sin(yaw) * ahead, math.cos(yaw) * ahead - math.sin(yaw) * look_x
         ways[i, 0], ways[i, 1], ways[i, 2] = dx, up, dz
-        block, distance, at_x, at_y, at_z, _ = trace(world, x, y, z, dx, up, dz, reach, True)
-        level = 0
+        block, level, distance, run = 0, 0, reach, dx * dx + dz * dz
+        if up > 0.0 and run > 0.0 and up * up > steepest[int(sector(dx, dz)) % SECTORS] * run:
+            at_x, at_y, at_z = math.floor(x + dx * reach), math.floor(y + up * reach), math.floor(z + dz * reach)
+        else:
+            _, distance, at_x, at_y, at_z, _ = trace(world, x, y, z, dx, up, dz, reach, True)
         if 0 <= at_x < SIZE and 0 <= at_y < HEIGHT and 0 <= at_z < SIZE:
             block, level = int(world.blocks[at_x, at_y, at_z]), int(world.level[at_x, at_y, at_z])
         found[i, 0], found[i, 1], found[i, 2] = block, blocks.META[block] + level, 0
@@ -74,8 +85,14 @@ def cast(
             drop = world.drops[j - MOBS]
             kind, at = (len(ENTITIES) - 1) * int(drop.alive), (drop.x, drop.y, drop.z)
             half, tall = DROP_SIZE / 2, DROP_SIZE
-        if kind > 0:
+        # Most rays pass by the ball around an entity's box: that is asked first.
+        mx, my, mz, ball = at[0] - x, at[1] + tall / 2 - y, at[2] - z, 2 * half * half + tall * tall / 4
+        away = mx * mx + my * my + mz * mz
+        if kind > 0 and math.sqrt(away) < farthest + math.sqrt(ball):
             for i in range(len(rays)):
+                along = mx * ways[i, 0] + my * ways[i, 1] + mz * ways[i, 2]
+                if away > ball and (along < 0.0 or away - along * along > ball + CLOSE):
+                    continue
                 near = reaches(x, y, z, ways[i, 0], ways[i, 1], ways[i, 2], at[0], at[1], at[2], half, tall)
                 if near < distances[i, 1]:
                     distances[i, 1], found[i, 2] = near, kind

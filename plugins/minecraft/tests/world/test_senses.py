@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlgpt_minecraft.spaces import observation_space
+from rlgpt_minecraft.world.aim import aim
 from rlgpt_minecraft.world.blocks import ID, TABLE
 from rlgpt_minecraft.world.chunks import generate
 from rlgpt_minecraft.world.edit import get, set_block
@@ -134,3 +135,21 @@ def test_positive_yaw_turns_left_and_positive_pitch_lifts_a_look_to_the_south() 
     seen = lidar(world, np.array([(0.0, math.pi / 2, 4.0), (math.pi / 4, 0.0, 4.0)]))
     assert (seen["traced_block_x"][0], seen["traced_block_z"][0]) == (104, 100)
     assert seen["traced_block_y"][1] == 64
+
+
+@given(YAWS, PITCHES, st.lists(st.tuples(*[st.floats(-6, 6)] * 3, st.sampled_from(KINDS[1:])), min_size=1, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_lidar_meets_mobs_as_the_cross_hair_does(
+    yaw: float, pitch: float, mobs: list[tuple[float, float, float, str]]
+) -> None:
+    world = standing()
+    world.player["yaw"], world.player["pitch"] = yaw, pitch
+    for i, (x, y, z, name) in enumerate(mobs):
+        world.mobs[i]["kind"] = KIND[name]
+        world.mobs[i]["x"], world.mobs[i]["y"], world.mobs[i]["z"] = 100.5 + x, 61.0 + y, 100.5 + z
+    rays = [(up, aside, 8.0) for up in (-0.4, 0.0, 0.3) for aside in (-1.0, -0.2, 0.0, 0.1, 2.0)]
+    seen = lidar(world, np.array(rays))
+    for i, (up, aside, reach) in enumerate(rays):
+        what, index, distance = aim(world, *eyes(world), *turned(look(yaw, pitch), up, aside), reach, True)
+        assert seen["entity_name"][i] == (KINDS[world.mobs[index]["kind"]] if what else "null")
+        assert seen["entity_distance"][i] == pytest.approx(distance, abs=1e-4)
