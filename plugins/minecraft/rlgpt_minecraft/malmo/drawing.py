@@ -11,10 +11,12 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from rlgpt_minecraft.malmo.errors import MissionError
+from rlgpt_minecraft.world.state import SIZE
 
 LARGEST: Final = 65_536
 """Blocks that a mission may draw."""
-FARTHEST: Final = 1_000_000
+WIDEST: Final = 24
+"""Blocks of the largest radius: some 58,000 blocks."""
 
 Place = tuple[int, int, int]
 
@@ -54,8 +56,8 @@ def _numbers(shape: Element, names: str) -> list[int]:
             numbers.append(int(shape.get(name, "")))
         except ValueError as error:
             raise MissionError(f"<{shape.tag} {name}={shape.get(name, '')[:40]!r}> is no whole number") from error
-    if max(map(abs, numbers)) > FARTHEST:
-        raise MissionError(f"<{shape.tag}> is drawn outside the world")
+    if max(map(abs, numbers)) > SIZE:
+        raise MissionError(f"<{shape.tag}> is drawn outside the world, which ends at {SIZE}")
     return numbers
 
 
@@ -72,6 +74,8 @@ def _cuboid(shape: Element) -> Iterator[Place]:
 
 def _sphere(shape: Element) -> Iterator[Place]:
     x, y, z, radius = _numbers(shape, "x y z radius")
+    if not 0 <= radius <= WIDEST:
+        raise MissionError(f"a sphere of radius {radius}; from 0 to {WIDEST} can be drawn")
     for dx, dy, dz in product(range(-radius, radius + 1), repeat=3):
         if dx * dx + dy * dy + dz * dz <= radius * radius:
             yield x + dx, y + dy, z + dz

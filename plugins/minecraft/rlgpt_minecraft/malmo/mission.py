@@ -5,6 +5,7 @@ Source: ``MissionInit.xsd`` and what it includes, as MineDojo 0.1 ships them; ``
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -130,6 +131,13 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _number(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]!r} is not finite")
+    return value
+
+
 def _slot(element: Element, order: Order) -> None:
     stack = {
         "slot": _whole(element.get("slot", "")),
@@ -141,7 +149,7 @@ def _slot(element: Element, order: Order) -> None:
 
 
 def _placement(element: Element, order: Order) -> None:
-    order.known["start"] = {key: float(element.get(key, "0")) for key in ("x", "y", "z", "yaw", "pitch")}
+    order.known["start"] = {key: _number(element.get(key, "0")) for key in ("x", "y", "z", "yaw", "pitch")}
 
 
 def _video(element: Element, order: Order) -> None:
@@ -159,7 +167,7 @@ def _grid(element: Element, order: Order) -> None:
 
 
 def _ray(element: Element, order: Order) -> None:
-    ray = tuple(float(element.get(key, "0")) for key in ("pitch", "yaw", "distance"))
+    ray = tuple(_number(element.get(key, "0")) for key in ("pitch", "yaw", "distance"))
     order.known.setdefault("rays", []).append(ray)
 
 
@@ -193,7 +201,7 @@ def _draw(element: Element, order: Order) -> None:
 
 def _time_up(element: Element, order: Order) -> None:
     if "timeLimitMs" in element.attrib:
-        limit = max(int(float(element.get("timeLimitMs", ""))) // TICK, 1)
+        limit = max(int(_number(element.get("timeLimitMs", ""))) // TICK, 1)
         order.ticks = limit if order.ticks is None else min(order.ticks, limit)
     if _flag(element.get("quitWhenAnyDead", "false").lower()):
         order.mortal = True
@@ -222,8 +230,8 @@ READERS: Final[dict[str, Callable[[Element, Order], None]]] = {
     "AllowPassageOfTime": _simple("time_passes", _flag),
     "AllowSpawning": _simple("mobs_spawn", _flag),
     "Weather": _simple("weather", str),
-    "BreakSpeedMultiplier": _simple("break_speed", float),
-    "StartingHealth": _simple("health", float, "health"),
+    "BreakSpeedMultiplier": _simple("break_speed", _number),
+    "StartingHealth": _simple("health", _number, "health"),
     "StartingFood": _simple("food", _whole, "food"),
     "InventoryObject": _slot,
     "Placement": _placement,
