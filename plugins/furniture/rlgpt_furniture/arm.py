@@ -52,7 +52,8 @@ class Arm:
     def towards(self, joints: Array, position: Array, rotation: Array) -> Array:
         """The joints (7) one step of resolved-rate control nearer to a pose.
 
-        dq = J^+ e + (I - J^+ J) k (home - q), with J^+ by damped least squares.
+        dq = J^+ e + (I - J^+ J) k (home - q), with J^+ by damped least squares. Joints that would leave their limits
+        are locked and the rest solved again.
 
         :param rotation: (9,) or (3, 3).
         """
@@ -61,10 +62,19 @@ class Arm:
         np.subtract(position, at, out=error[:3])
         error[3:] = self.turn(rotation, turn)
         jacobian = self.jacobian()
-        bias = POSTURE * (self._home - joints)
-        solved = np.linalg.solve(jacobian @ jacobian.T + self._damping, error - jacobian @ bias)
-        step = jacobian.T @ solved + bias
-        longest = float(np.abs(step).max())
+        step = np.zeros(7)
+        free = np.ones(7)
+        for _ in range(3):
+            open_ = jacobian * free
+            bias = POSTURE * free * (self._home - joints)
+            solved = np.linalg.solve(open_ @ open_.T + self._damping, error - open_ @ bias)
+            step = open_.T @ solved + bias
+            after = joints + step
+            leaving = ((after < self.lower) & (step < 0)) | ((after > self.upper) & (step > 0))
+            if not leaving.any():
+                break
+            free[leaving] = 0.0
+        longest = max(abs(v) for v in step.tolist())
         if longest > LONGEST:
             step *= LONGEST / longest
         found: Array = np.minimum(np.maximum(joints + step, self.lower), self.upper)
@@ -93,4 +103,11 @@ def matrix(quaternion: Array) -> Array:
     """(w, x, y, z) as a rotation matrix (9)."""
     found = np.empty(9)
     mujoco.mju_quat2Mat(found, quaternion)
+    return found
+
+
+def quaternion(rotation: Array) -> Array:
+    """A rotation matrix (9) as (w, x, y, z)."""
+    found = np.empty(4)
+    mujoco.mju_mat2Quat(found, rotation)
     return found

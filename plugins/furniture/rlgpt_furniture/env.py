@@ -29,8 +29,10 @@ REACH = 0.03
 """m by which an action of 1 moves the hand's target along an axis: 0.3 m/s."""
 TURN = 0.15
 """What an action of 1 adds to a part of the delta quaternion: 0.3 rad about that axis."""
-RATE = 1.0
+RATE = 1.5
 """rad/s that an action of 1 asks of a joint."""
+WINDUP = 0.25
+"""rad that a joint's target may be ahead of the joint."""
 LEAD = 0.08
 """m that the hand's target may be ahead of the hand."""
 AREA = ((0.25, 0.8), (-0.55, 0.55), (0.004, 0.5))
@@ -52,8 +54,8 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
     Action: Box(-1, 1, (8,)). With ``control="hand"``: the hand's target moves by 0.03 m times the first three numbers
     (x forwards, y to the left, z up) and turns by the quaternion (x, y, z, w) = (0, 0, 0, 1) + 0.15 times the next
     four, normalised, in the world's axes: FurnitureBench's action, scaled so that zero does nothing. With
-    ``control="joints"``: seven joint velocities in units of 1 rad/s. The last number closes the fingers (above 0.1) or
-    opens them (below -0.1).
+    ``control="joints"``: seven joint velocities in units of 1.5 rad/s. The last number closes the fingers (above
+    0.1) or opens them (below -0.1).
 
     Observation, float32, SI units, from the robot's base on the table (x forwards, y left, z up):
 
@@ -62,6 +64,8 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
     - ``parts`` (7 each): position, quaternion w x y z;
     - ``made`` (one for each joint of the furniture): 1 where the parts are assembled; with connectors the share of the
       twist that is done, where held;
+
+    ``step`` also takes what primitives ask for: (0, action) by the hand or (1, action) by joint velocities.
 
     and with ``cameras=True`` ``front`` and ``wrist``, uint8 (64, 64, 3).
 
@@ -110,15 +114,19 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         return self._observe(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        hand = self._hand
+        if isinstance(action, tuple):
+            which, action = action
+            hand = which == 0
         asked = [min(1.0, max(-1.0, float(a))) for a in action]
-        if self._hand:
+        if hand:
             self._move_target(asked)
             self.joints = self.arm.towards(self.joints, self.target, self.rotation)
         else:
-            ahead = self.data.qpos[:7] + np.clip(
-                self.joints + RATE * PERIOD * np.array(asked[:7]) - self.data.qpos[:7], -0.2, 0.2
-            )
-            self.joints = np.clip(ahead, self.arm.lower, self.arm.upper)
+            at = self.data.qpos[:7]
+            ahead = np.clip(self.joints + RATE * PERIOD * np.array(asked[:7]) - at, -WINDUP, WINDUP)
+            self.joints = np.clip(at + ahead, self.arm.lower, self.arm.upper)
+            self.target, self.rotation = (v.copy() for v in self.arm.pose(self.joints))
         if abs(asked[7]) > DEAD:
             self.width = 0.0 if asked[7] > 0 else panda.OPEN
         self._advance()

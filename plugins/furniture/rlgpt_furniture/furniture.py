@@ -111,7 +111,8 @@ def _leg(meshes: Meshes, clearance: float, solid: bool, *, half: float) -> str:
 def _lamp_base(meshes: Meshes, clearance: float, solid: bool) -> str:
     wall, bottom, shoulder, top = 0.013 + clearance, 0.0148, 0.0397, 0.0458
     return (
-        meshes.prism("foot", ((-0.0172, 0.0423), (bottom, 0.0423)))
+        box((0, 0, -0.0162), (0.028, 0.028, 0.001))  # four corners to stand on
+        + meshes.prism("foot", ((-0.0162, 0.0423), (bottom, 0.0423)))
         + meshes.ring("stand", ((bottom, wall, 0.0423), (shoulder, wall, 0.0423)))
         + meshes.ring("neck", ((shoulder, wall, 0.036), (top - CHAMFER, wall, 0.036), (top, wall + CHAMFER, 0.034)))
     )

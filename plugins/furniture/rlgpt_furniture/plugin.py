@@ -8,7 +8,7 @@ from typing import Any
 
 import gymnasium
 from rlgpt.domain import Task
-from rlgpt.plugin.base import Check, EnvironmentPlugin, Labels
+from rlgpt.plugin.base import Check, EnvironmentPlugin, Labels, Primitive
 
 from rlgpt_furniture.tasks import make_tasks
 
@@ -25,6 +25,15 @@ class FurniturePlugin(EnvironmentPlugin):
         from rlgpt_furniture.env import FurnitureTask
 
         return FurnitureTask(task, seed=seed, render_mode=render_mode)
+
+    def primitives(self, task: Task) -> Sequence[Primitive]:
+        from rlgpt_furniture.primitives import primitives
+
+        return primitives(task)
+
+    def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
+        """By the hand or by joint velocities: primitives go by joints, whatever policies do."""
+        return gymnasium.spaces.OneOf((env.action_space, env.action_space))
 
     def labels(self, task: Task) -> Labels:
         if task.settings["control"] == "joints":

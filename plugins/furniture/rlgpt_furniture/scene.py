@@ -13,8 +13,8 @@ from rlgpt_furniture.shapes import Meshes
 make_mujoco_importable()
 import mujoco  # noqa: E402
 
-TIMESTEP = 0.002
-SUBSTEPS = 50
+TIMESTEP = 0.001
+SUBSTEPS = 100
 """Physics steps of one control step: 0.1 s, FurnitureBench's 10 Hz."""
 FENCE = (
     ("front", (0.6615, 0.0), (0.01, 0.175)),

@@ -1,0 +1,160 @@
+"""Motion planning: inverse kinematics from many starts, then RRT-Connect in joint space, checked for collisions.
+
+RRT-Connect: Kuffner and LaValle 2000. It is written out here because the random numbers must be the episode's own: a
+library's global generator would make an episode depend on those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from rlgpt.plugin.offscreen import make_mujoco_importable
+
+from rlgpt_furniture import panda
+from rlgpt_furniture.arm import Array, quaternion
+from rlgpt_furniture.env import ARM, FurnitureTask
+
+make_mujoco_importable()
+import mujoco  # noqa: E402
+
+RESOLUTION = 0.06
+"""rad between two checks along a path."""
+EXTEND = 0.4
+"""rad, longest growth of a tree at once."""
+NODES = 400
+DEPTH = 0.0008
+"""m of penetration that is overlooked."""
+
+
+class Planner:
+    """Plans for the scene as it is now. The simulation is never touched.
+
+    :param carried: number of the part in the hand, -1: none. It moves with the hand.
+    """
+
+    def __init__(self, env: FurnitureTask, rng: np.random.Generator, carried: int) -> None:
+        self._env, self._rng, self._carried = env, rng, carried
+        self._model, self._data = env.model, mujoco.MjData(env.model)
+        self._data.qpos[:] = env.data.qpos
+        model = env.model
+        arm = np.array([model.body_rootid[b] == model.body("base").id for b in model.geom_bodyid])
+        mine = np.zeros(model.ngeom, bool)
+        if carried >= 0:
+            mine = model.geom_bodyid == model.body(env.furniture.parts[carried].name).id
+            at, turn = env.arm.pose(env.data.qpos[:7])
+            place = env.data.qpos[ARM + 7 * carried :][:7]
+            grip = turn.reshape(3, 3).T
+            self._offset = grip @ (place[:3] - at)
+            part = np.empty(9)
+            mujoco.mju_quat2Mat(part, place[3:])
+            self._turn = grip @ part.reshape(3, 3)
+        self._kind = arm.astype(np.int8) + 2 * mine
+
+    def free(self, joints: Array) -> bool:
+        """Whether neither the arm nor what it carries is in anything else."""
+        data = self._data
+        data.qpos[:7] = joints
+        if self._carried >= 0:
+            at, turn = self._env.arm.pose(joints)
+            rotation = turn.reshape(3, 3)
+            place = data.qpos[ARM + 7 * self._carried :][:7]
+            place[:3] = at + rotation @ self._offset
+            place[3:] = quaternion((rotation @ self._turn).ravel())
+        mujoco.mj_kinematics(self._model, data)
+        mujoco.mj_collision(self._model, data)
+        kinds = self._kind[data.contact.geom[: data.ncon]]
+        # one of the two is the arm's or carried, and they are not the arm and what it carries
+        bad = (kinds.sum(axis=1) > 0) & (kinds.sum(axis=1) < 3)
+        return not bool((bad & (data.contact.dist[: data.ncon] < -DEPTH)).any())
+
+    def clear(self, start: Array, end: Array) -> bool:
+        """Whether the straight way in joint space is free, its start left aside."""
+        count = max(1, int(np.ceil(np.abs(end - start).max() / RESOLUTION)))
+        return all(self.free(start + (end - start) * (k / count)) for k in range(count, 0, -1))
+
+    def reach(self, position: Array, rotation: Array, tries: int = 6) -> Array | None:
+        """Free joints that bring the hand to a pose, near to the present ones; None: none were found."""
+        arm, now = self._env.arm, self._env.joints
+        best: tuple[float, Array] | None = None
+        for number in range(tries):
+            start = now if number == 0 else np.array(panda.HOME) + self._rng.normal(0, 0.6, 7)
+            joints, left, angle = arm.reach(np.clip(start, arm.lower, arm.upper), position, rotation.ravel())
+            if left > 1e-3 or angle > 0.01:
+                continue
+            far = float(np.abs(joints - now).max())
+            if (best is None or far < best[0]) and self.free(joints):
+                best = far, joints
+                if far < 0.7:
+                    break
+        return None if best is None else best[1]
+
+    def path(self, goal: Array) -> list[Array] | None:
+        """Joints to go through, the goal last; None: no way was found."""
+        start = self._env.joints.copy()
+        if self.clear(start, goal):
+            return [goal]
+        found = connect(start, goal, self.clear, self._sample, self._rng)
+        return None if found is None else self._shorten(found)
+
+    def _sample(self) -> Array:
+        arm = self._env.arm
+        return self._rng.uniform(arm.lower, arm.upper)
+
+    def _shorten(self, path: list[Array]) -> list[Array]:
+        for _ in range(40):
+            if len(path) < 3:
+                break
+            i, j = sorted(self._rng.choice(len(path), 2, replace=False))
+            if j - i > 1 and self.clear(path[i], path[j]):
+                path = path[: i + 1] + path[j:]
+        return path[1:]
+
+
+def connect(
+    start: Array,
+    goal: Array,
+    clear: Callable[[Array, Array], bool],
+    sample: Callable[[], Array],
+    rng: np.random.Generator,
+) -> list[Array] | None:
+    """RRT-Connect: two trees, one grows to a sample, the other to where that got."""
+    trees: list[tuple[list[Array], list[int]]] = [([start], [-1]), ([goal], [-1])]
+    for turn in range(NODES):
+        near, other = turn % 2, 1 - turn % 2
+        # every fourth sample is between the two ends: most ways are short
+        wanted = start + rng.uniform() * (goal - start) + rng.normal(0, 0.3, 7) if turn % 4 == 0 else sample()
+        new = _grow(trees[near], wanted, clear)
+        if new is None:
+            continue
+        target = trees[near][0][new]
+        last: int | None = 0
+        while last is not None:
+            last = _grow(trees[other], target, clear)
+            if last is not None and np.allclose(trees[other][0][last], target):
+                ends = {near: new, other: last}
+                return _back(trees[0], ends[0])[::-1] + _back(trees[1], ends[1])[1:]
+    return None
+
+
+def _grow(tree: tuple[list[Array], list[int]], target: Array, clear: Callable[[Array, Array], bool]) -> int | None:
+    nodes, parents = tree
+    nearest = int(np.argmin([np.abs(n - target).max() for n in nodes]))
+    away = target - nodes[nearest]
+    longest = float(np.abs(away).max())
+    if longest < 1e-9:
+        return None
+    new = target if longest <= EXTEND else nodes[nearest] + away * (EXTEND / longest)
+    if not clear(nodes[nearest], new):
+        return None
+    nodes.append(new)
+    parents.append(nearest)
+    return len(nodes) - 1
+
+
+def _back(tree: tuple[list[Array], list[int]], index: int) -> list[Array]:
+    found = []
+    while index >= 0:
+        found.append(tree[0][index])
+        index = tree[1][index]
+    return found
