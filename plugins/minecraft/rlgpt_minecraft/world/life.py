@@ -36,6 +36,7 @@ from rlgpt_minecraft.world.drops import spill_inventory
 from rlgpt_minecraft.world.inventory import wear
 from rlgpt_minecraft.world.items import ARMOR, TOUGHNESS
 from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.light import can_see_sky
 from rlgpt_minecraft.world.player import exhaust
 from rlgpt_minecraft.world.state import World
 from rlgpt_minecraft.world.touch import AT_CACTUS, IN_FIRE, IN_LAVA, IN_WATER, buried, head_in, touched
@@ -116,7 +117,8 @@ def _burn(world: World, marks: int) -> None:
     elif marks & IN_FIRE:
         hurt(world, float(FIRE_DAMAGE), FIRE)
         p.fire_ticks = max(p.fire_ticks, FIRE_BURN)
-    if marks & IN_WATER:
+    rained_on = world.clock[0].raining and can_see_sky(world, math.floor(p.x), math.floor(p.y), math.floor(p.z))
+    if marks & IN_WATER or rained_on:
         p.fire_ticks = 0
     if p.fire_ticks > 0:
         if p.fire_ticks % BURN_EVERY == 0:

@@ -107,6 +107,17 @@ def test_fire_and_cactus(scene: Any) -> None:
     assert scene.events["fire"]
 
 
+def test_rain_puts_out_who_burns_under_the_sky(scene: Any) -> None:
+    scene.world.clock["raining"] = True
+    scene.player["fire_ticks"] = 100
+    scene.put(0, 5, 0, "stone")
+    scene.tick(1)
+    assert scene.player["fire_ticks"] == 99
+    scene.put(0, 5, 0, "air")
+    scene.tick(1)
+    assert scene.player["fire_ticks"] == 0
+
+
 def test_a_head_in_a_block_suffocates_and_one_walks_out(scene: Any) -> None:
     scene.put(0, 1, 0, "stone")
     scene.player["food"] = 17
