@@ -22,7 +22,7 @@ RESOLUTION = 0.06
 """rad between two checks along a path."""
 EXTEND = 0.4
 """rad, longest growth of a tree at once."""
-NODES = 400
+NODES = 120
 DEPTH = 0.0008
 """m of penetration that is overlooked."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import gymnasium
-from rlgpt.domain import Task
-from rlgpt.plugin.base import Check, EnvironmentPlugin, Labels, Primitive
+from rlgpt.domain import Plain, RLSetup, Task
+from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, Labels, Primitive, RewardTerm, ViewKey
 
 from rlgpt_furniture.tasks import make_tasks
 
@@ -34,6 +35,49 @@ class FurniturePlugin(EnvironmentPlugin):
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
         """By the hand or by joint velocities: primitives go by joints, whatever policies do."""
         return gymnasium.spaces.OneOf((env.action_space, env.action_space))
+
+    def view_keys(self, task: Task) -> Sequence[ViewKey]:
+        from rlgpt_furniture.views import view_keys
+
+        return view_keys(task)
+
+    def view(self, ctx: Context) -> dict[str, Plain]:
+        from rlgpt_furniture.views import view
+
+        return view(ctx)
+
+    def summarize(self, view: Mapping[str, Plain]) -> str:
+        from rlgpt_furniture.views import summarize
+
+        return summarize(view)
+
+    def reward_terms(self, task: Task) -> Sequence[RewardTerm]:
+        from rlgpt_furniture.rewards import reward_terms
+
+        return reward_terms(task)
+
+    def default_setup(self, task: Task) -> RLSetup:
+        from rlgpt_furniture.rewards import default_setup
+
+        return default_setup(task)
+
+    def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
+        return {
+            "envs": 4,
+            "rollout": 64,
+            "minibatch": 64,
+            "epochs": 8,
+            "learning_rate": 5e-4,
+            "gae_lambda": 0.95,
+            "clip": 0.2,
+            "entropy_coef": 0.001,
+            "initial_std": 0.5,
+            "hidden": (128, 128),
+        }
+
+    def transcripts(self, task: Task) -> Sequence[Path]:
+        folder = resources.files("rlgpt_furniture") / "transcripts" / task.id.split("/", 1)[1]
+        return sorted(Path(str(folder)).glob("*.jsonl"))
 
     def labels(self, task: Task) -> Labels:
         if task.settings["control"] == "joints":

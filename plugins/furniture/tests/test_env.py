@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
 from rlgpt.plugin import offscreen
-from rlgpt_furniture.env import ARM, PERIOD, FurnitureTask
+from rlgpt_furniture.env import ARM, PERIOD, RATE, FurnitureTask
 from rlgpt_furniture.plugin import FurniturePlugin
 from rlgpt_furniture.tasks import make_tasks
 
@@ -154,7 +154,7 @@ def test_joint_velocities_move_joints() -> None:
     for _ in range(15):
         env.step(np.zeros(8))
     moved = env.data.qpos[:7] - before
-    np.testing.assert_allclose(moved, (0, 0, 0, 5 * 0.5 * PERIOD, 0, 0, -5 * 0.5 * PERIOD), atol=0.01)
+    np.testing.assert_allclose(moved, (0, 0, 0, 5 * 0.5 * RATE * PERIOD, 0, 0, -5 * 0.5 * RATE * PERIOD), atol=0.02)
 
 
 def test_the_fingers_open_and_close_and_keep() -> None:

@@ -1,0 +1,129 @@
+"""Reward terms in phases, bounded: reach, hold, lift, align, insert, made. Weights are the RLSetup's.
+
+The phases are those of the IKEA furniture environment's dense reward (Lee et al. 2021, appendix: reach, grasp, align,
+connect), each of the joint that comes next in order; distances go through 1 - tanh, as in robosuite (Zhu et al. 2020).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from rlgpt.domain import RLSetup, Task
+from rlgpt.plugin.base import Context, RewardTerm
+
+from rlgpt_furniture.furniture import FURNITURE, Furniture, Joint
+from rlgpt_furniture.views import view_keys
+
+
+def _furniture(ctx: Context) -> Furniture:
+    return FURNITURE[str(ctx.task.settings["furniture"])]
+
+
+def _next(ctx: Context) -> Joint | None:
+    """The first joint that is not made."""
+    for joint, made in zip(_furniture(ctx).joints, ctx.observation["made"], strict=True):
+        if made < 1.0:
+            return joint
+    return None
+
+
+def _phase(value: float, ctx: Context) -> float:
+    """What joints before have earned counts as earned: a share of the furniture, in [0, 1]."""
+    made = float(np.floor(ctx.observation["made"]).sum())
+    count = len(ctx.observation["made"])
+    return min(1.0, max(0.0, (made + value) / count)) if made < count else 1.0
+
+
+def _part(ctx: Context, name: str) -> tuple[np.ndarray, np.ndarray]:
+    from rlgpt_furniture.motion import part
+
+    return part(ctx, [p.name for p in _furniture(ctx).parts].index(name))
+
+
+def _reach(ctx: Context) -> float:
+    joint = _next(ctx)
+    if joint is None:
+        return 1.0
+    away = ctx.observation["robot"][:3] - _part(ctx, joint.part)[0]
+    return _phase(1.0 - math.tanh(5.0 * math.sqrt(float(away @ away))), ctx)
+
+
+def _hold(ctx: Context) -> float:
+    from rlgpt_furniture.motion import held
+
+    joint = _next(ctx)
+    if joint is None:
+        return 1.0
+    number = held(ctx)
+    return _phase(float(number >= 0 and _furniture(ctx).parts[number].name == joint.part), ctx)
+
+
+def _upright(ctx: Context) -> float:
+    joint = _next(ctx)
+    if joint is None:
+        return 1.0
+    cosine = float(_part(ctx, joint.base)[1][:, 2] @ _part(ctx, joint.part)[1][:, 2])
+    return _phase((1.0 + cosine) / 2, ctx)
+
+
+def _away(ctx: Context, joint: Joint) -> tuple[float, float]:
+    """Across and along the base's z to the nearest place, m."""
+    root, frame = _part(ctx, joint.base)
+    where = frame.T @ (_part(ctx, joint.part)[0] - root)
+    across = [math.hypot(where[0] - p[0], where[1] - p[1]) for p in joint.places]
+    nearest = int(np.argmin(across))
+    return across[nearest], float(where[2] - joint.places[nearest][2])
+
+
+def _align(ctx: Context) -> float:
+    joint = _next(ctx)
+    if joint is None:
+        return 1.0
+    across, _ = _away(ctx, joint)
+    return _phase(1.0 - math.tanh(8.0 * across), ctx)
+
+
+def _insert(ctx: Context) -> float:
+    """How deep the part is in its place: counts only within 1 cm across and where it stands upright."""
+    joint = _next(ctx)
+    if joint is None:
+        return 1.0
+    across, along = _away(ctx, joint)
+    cosine = float(_part(ctx, joint.base)[1][:, 2] @ _part(ctx, joint.part)[1][:, 2])
+    depth = min(1.0, max(0.0, 1.0 - along / (2 * joint.depth)))
+    return _phase(depth * max(0.0, 1.0 - across / 0.01) * max(0.0, 2 * cosine - 1.0), ctx)
+
+
+def _made(ctx: Context) -> float:
+    return float(np.floor(ctx.observation["made"]).mean())
+
+
+def _success(ctx: Context) -> float:
+    return float(bool(ctx.info.get("success", False)))
+
+
+def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
+    """The terms of every task; each of the joint that comes next, joints that are made count whole."""
+    return (
+        RewardTerm("reach", "of the hand to the next part: 1 - tanh(5 x m)", _reach),
+        RewardTerm("hold", "both finger pads touch the next part", _hold),
+        RewardTerm("upright", "of the next part: (1 + cosine of its z and its base's) / 2", _upright),
+        RewardTerm("align", "of the next part over the nearest place: 1 - tanh(8 x m across)", _align),
+        RewardTerm(
+            "insert", "depth of the next part in its place, where it is within 1 cm across and upright", _insert
+        ),
+        RewardTerm("made", "share of the joints that are made", _made),
+        RewardTerm("success", "once, when all are made", _success, "event"),
+        RewardTerm("time", "minus one, each step", lambda ctx: -1.0, "step", -1, 0),
+    )
+
+
+def default_setup(task: Task) -> RLSetup:
+    """Potentials of the phases, the later the more; success counts as much as all of them."""
+    weights = {"reach": 1.0, "hold": 1.0, "upright": 1.0, "align": 2.0, "insert": 4.0, "made": 5.0}
+    return RLSetup(
+        reward_weights={**weights, "success": 10.0, "time": 0.002},
+        observation_keys=tuple(k.name for k in view_keys(task) if k.size),
+        reason="the plugin's default: potentials of the phases of assembly, a bonus for success, a small cost of time",
+    )
