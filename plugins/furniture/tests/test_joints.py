@@ -1,0 +1,81 @@
+"""How parts join: pegs in holes, connectors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from rlgpt_furniture.env import ARM, FurnitureTask
+from rlgpt_furniture.tasks import make_tasks
+
+LEG_PLACE = (0.05625, 0.05625, 0.046875)
+
+
+def ready(joints: str, lift: float) -> FurnitureTask:
+    """The leg upright over a hole, ``lift`` m above where it belongs; the arm is elsewhere."""
+    task = make_tasks()["furniture/one_leg"]
+    env = FurnitureTask(task.model_copy(update={"settings": {**task.settings, "joints": joints}}), seed=0)
+    env.reset(seed=0)
+    for _ in range(10):
+        env.step([-0.5, -1, 1, 0, 0, 0, 0, 0])
+    env.data.qpos[ARM : ARM + 7] = (0.54, 0.0, 0.015625, 1, 0, 0, 0)
+    place = np.array((0.54, 0.0, 0.015625)) + LEG_PLACE + np.array((0, 0, lift))
+    env.data.qpos[ARM + 7 :] = (*place, 1, 0, 0, 0)
+    env.data.qvel[:] = 0
+    return env
+
+
+def test_a_leg_that_is_let_go_over_its_hole_falls_in_and_nothing_penetrates() -> None:
+    env = ready("peg", 0.024)
+    deepest, made = 0.0, False
+    for _ in range(15):
+        _, reward, terminated, _, info = env.step(np.zeros(8))
+        made |= bool(info["success"])
+        deepest = min(deepest, float(env.data.contact.dist[: env.data.ncon].min(initial=0.0)))
+        if terminated:
+            assert reward == 1.0
+            break
+    assert made
+    assert deepest > -5e-4
+
+
+def test_a_leg_beside_its_hole_is_not_assembled() -> None:
+    env = ready("peg", 0.030)
+    env.data.qpos[ARM + 7] += 0.02
+    for _ in range(15):
+        assert not env.step(np.zeros(8))[4]["success"]
+
+
+def test_a_connector_takes_hold_and_wants_a_twist() -> None:
+    env = ready("connector", 0.005)
+    seen = env.step(np.zeros(8))[0]
+    assert env.assembly.place == [0]
+    assert seen["made"][0] < 0.2
+    held = env.state()
+    for turned in np.arange(0.15, 2.0, 0.15):
+        env.data.qpos[-4:] = (math.cos(turned / 2), 0, 0, math.sin(turned / 2))
+        seen, _, terminated, _, info = env.step(np.zeros(8))
+        if terminated:
+            break
+    assert info["success"]
+    for _ in range(5):
+        env.step(np.zeros(8))
+    where, turn = env.assembly.relative(env._poses(), 0)
+    np.testing.assert_allclose(where, LEG_PLACE, atol=1e-3)
+    assert turn[8] > 0.999
+    assert abs(math.atan2(turn[3], turn[0])) > 1.2
+    env.restore(held)
+    assert env.assembly.made == [False]
+    assert not env.step(np.zeros(8))[4]["success"]
+
+
+@pytest.mark.parametrize(("angle", "fits"), [(0.0, True), (0.2, True), (0.5, False), (math.pi / 2, True)])
+def test_any_of_four_sides_will_do(angle: float, fits: bool) -> None:
+    from rlgpt_furniture.assembly import NEAR
+    from rlgpt_furniture.assembly import fits as fit
+    from rlgpt_furniture.furniture import FURNITURE
+
+    c, s = math.cos(angle), math.sin(angle)
+    found = fit(FURNITURE["one_leg"].joints[0], LEG_PLACE, (c, -s, 0, s, c, 0, 0, 0, 1), NEAR)
+    assert (found == 0) is fits
