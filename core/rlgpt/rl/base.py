@@ -45,9 +45,7 @@ class Hyperparameters(Value):
     branch_masking: bool = Field(default=True, description="heads the chosen branch ignores take no gradient")
     encoder: Encoder = Field(default="small", description="of each image; see rlgpt.rl.encoder")
     imitation_coef: float = Field(default=0.0, ge=0, description="of self-imitation (rlgpt.rl.imitation); 0: none")
-    imitation_minibatches: int = Field(
-        default=8, ge=1, description="gradient steps of self-imitation after each update"
-    )
+    imitation_minibatches: int = Field(default=16, ge=1, description="its gradient steps after each update")
     imitation_capacity: int = Field(default=4096, ge=1, description="decisions of good episodes that are kept")
 
 
