@@ -9,13 +9,15 @@ import numpy as np
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import Context, ViewKey
 
-from rlgpt_mujoco_car.env import AHEAD, RAYS, Observation
+from rlgpt_mujoco_car.env import AHEAD, RANGE, RAYS, Observation
 from rlgpt_mujoco_car.vehicle import LENGTH, WIDTH
 
 _ANGLES = np.arange(RAYS) * (2 * math.pi / RAYS)
 _FORWARD, _LEFT = np.cos(_ANGLES), np.sin(_ANGLES)
-MARGIN = 0.03
-"""m that count as in the way beside the body."""
+MARGIN = 0.01
+"""m beside the body that count as in the way."""
+TOUCH = 0.02
+"""m by which a hit may lie inside the body's outline: corners of obstacles between two rays."""
 
 KEYS = (
     ViewKey("speed", "forwards; negative is backwards", "m/s", size=1),
@@ -51,15 +53,16 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 def clearance(rays: np.ndarray[tuple[int], np.dtype[np.float32]]) -> tuple[float, float, float, float]:
     """Free way ahead, behind, to the left and to the right of the body, m, by the rays that meet what is there."""
     x, y = rays * _FORWARD, rays * _LEFT
+    # a wall close beside the body is neither ahead nor behind, and what is beyond the bumpers is not beside
     lane, flank = np.abs(y) < WIDTH / 2 + MARGIN, np.abs(x) < LENGTH / 2 + MARGIN
-    lane[[0, RAYS // 2]] = flank[[RAYS // 4, 3 * RAYS // 4]] = True
-    ahead, behind = x[lane & (_FORWARD > 0)], -x[lane & (_FORWARD < 0)]
-    left, right = y[flank & (_LEFT > 0)], -y[flank & (_LEFT < 0)]
+    front, rear = x[lane & (x > LENGTH / 2 - TOUCH)], -x[lane & (x < TOUCH - LENGTH / 2)]
+    left, right = y[flank & (y > WIDTH / 2 - TOUCH)], -y[flank & (y < TOUCH - WIDTH / 2)]
+    far = float(RANGE)
     return (
-        float(ahead.min()) - LENGTH / 2,
-        float(behind.min()) - LENGTH / 2,
-        float(left.min()) - WIDTH / 2,
-        float(right.min()) - WIDTH / 2,
+        max(0.0, float(front.min(initial=far)) - LENGTH / 2),
+        max(0.0, float(rear.min(initial=far)) - LENGTH / 2),
+        max(0.0, float(left.min(initial=far)) - WIDTH / 2),
+        max(0.0, float(right.min(initial=far)) - WIDTH / 2),
     )
 
 
