@@ -5,6 +5,7 @@
     python benchmarks/minecraft_world.py --parts world start
 
 ``world``: steps per CPU-second, of physics and mobs, with pictures, and of the environment with MineDojo's dictionary.
+``minedojo``: the same of MineDojo's own client, playing on our Malmo server, and of both together (``make minedojo``).
 ``start``: CPU seconds of a new process until its first observation and picture, kernels compiled or read from disk.
 
 Random play in six biomes, by day and by night, in short blocks of work, the kinds of work in turn. A figure is the
@@ -20,7 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
@@ -29,6 +31,8 @@ import numpy as np
 from cells import commit, emit
 from ratios import median, turns
 from rlgpt_minecraft.env import MineDojoEnv
+from rlgpt_minecraft.interpreter import HINT, minedojo_python
+from rlgpt_minecraft.malmo.server import Server
 from rlgpt_minecraft.mission import Box, Mission
 from rlgpt_minecraft.rays import RAYS
 from rlgpt_minecraft.world.chunks import generate
@@ -50,12 +54,22 @@ UNITS = {
 }
 START = """
 from rlgpt_minecraft.env import MineDojoEnv
+from rlgpt_minecraft.interpreter import HINT, minedojo_python
+from rlgpt_minecraft.malmo.server import Server
 from rlgpt_minecraft.mission import Box, Mission
 from rlgpt_minecraft.rays import RAYS
 env = MineDojoEnv(Mission(voxels=Box(), rays=RAYS, image_size=(64, 64)))
 env.reset(seed=0)
 env.step(env.no_op())
 """
+
+CLIENT = Path(__file__).with_name("minedojo_client.py")
+CLIENT_STEPS = 40
+CLIENT_UNITS = {
+    "minedojo_client": "steps per CPU-second of MineDojo's own client: 27 voxels, rgb of 64 x 64; on our Malmo server",
+    "minedojo_server": "steps per CPU-second of that server",
+    "minedojo_both": "steps per CPU-second of both together",
+}
 
 Work = Callable[[int], float]
 """Does so many steps and tells the CPU seconds they took."""
@@ -145,6 +159,10 @@ def measure_world(*, quick: bool) -> None:
             for name in turns(tuple(contestants), block):
                 rates[name].setdefault(biome, []).append(LENGTH[name] / contestants[name](LENGTH[name]))
         print(f"world: {biome} done", file=sys.stderr, flush=True)
+    _report(rates, UNITS, now)
+
+
+def _report(rates: dict[str, dict[str, list[float]]], units: dict[str, str], now: str) -> None:
     for name, found in rates.items():
         # The time of all biomes together: the rate of someone who plays as long in each.
         times = [[1.0 / rate for rate in rates_of] for rates_of in found.values()]
@@ -153,7 +171,7 @@ def measure_world(*, quick: bool) -> None:
         emit(
             f"minecraft_world/{name}",
             round(point),
-            UNITS[name],
+            units[name],
             goal=GOALS.get(name),
             interval=[round(low), round(high)],
             rows=[
@@ -191,7 +209,43 @@ def _begin(cache: str) -> tuple[float, float]:
     return cpu, time.monotonic() - clock
 
 
-PARTS = {"start": measure_start, "world": measure_world}
+def measure_minedojo(*, quick: bool) -> None:
+    python, blocks, now = minedojo_python(), 3 if quick else 20, commit()
+    if python is None:
+        print(f"minedojo: left out: {HINT}", file=sys.stderr, flush=True)
+        return
+    rates: dict[str, dict[str, list[float]]] = {name: {} for name in CLIENT_UNITS}
+    for number, biome in enumerate(BIOMES[:1] if quick else BIOMES):
+        for client, server in _client_blocks(str(python), biome, number % 2 == 1, blocks):
+            for name, seconds in zip(CLIENT_UNITS, (client, server, client + server), strict=True):
+                rates[name].setdefault(biome, []).append(CLIENT_STEPS / seconds)
+        print(f"minedojo: {biome} done", file=sys.stderr, flush=True)
+    _report(rates, CLIENT_UNITS, now)
+
+
+def _client_blocks(python: str, biome: str, night: bool, blocks: int) -> Iterator[tuple[float, float]]:
+    """CPU seconds of the client, in a process of its own, and of the server, in this one, block by block."""
+    with Server() as server, tempfile.TemporaryDirectory() as folder:
+        server.start()
+        command = [python, str(CLIENT), str(server.port), biome, str(int(night)), "64", "64"]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for block in range(blocks + 1):
+                before = time.process_time()
+                process.stdin.write(f"{CLIENT_STEPS}\n")
+                process.stdin.flush()
+                answer = process.stdout.readline()
+                if not answer:
+                    raise SystemExit(f"minedojo: the client ended; run it by hand: {CLIENT}")
+                if block:  # the first holds the client's reset and what is compiled
+                    yield float(answer), time.process_time() - before
+            process.stdin.close()
+
+
+PARTS = {"start": measure_start, "world": measure_world, "minedojo": measure_minedojo}
 
 
 def main() -> int:

@@ -103,7 +103,7 @@ class Server:
                 connection.close()
                 return
             self._clients[connection] = thread
-        thread.start()
+            thread.start()
 
     def _talk(self, connection: socket.socket, name: str) -> None:
         try:

@@ -20,6 +20,7 @@ from minedojo.tasks import ALL_TASKS_SPECS
 
 INTERVAL = 3.0
 LEVEL = round(180 / INTERVAL)
+BACK = 2
 USE, ATTACK, CRAFT, EQUIP, PLACE = 1, 3, 4, 5, 6
 PITCHES = (0, 4, -4, 9, -9, 16, -16, 26, -26, 40, -40)
 YAWS = (0, *(sign * 4 * i for i in range(1, 13) for sign in (1, -1)))
@@ -107,19 +108,16 @@ class Player:
         return (np.floor(there) - np.floor(here)).astype(int)
 
     def free(self, degrees):
-        """1 where one can walk, 2 where one has to jump, 0 where there is a wall, a fall or a fluid."""
+        """1 where one can walk, 2 where one has to jump or swim, 0 where there is a wall, a deep fall or lava."""
         dx, dz = self.column(degrees)
-        solid = self.seen["voxels"]["blocks_movement"][dx + 2, :, dz + 2]
-        fluid = self.seen["voxels"]["is_liquid"][dx + 2, :, dz + 2]
+        names, solid = (self.seen["voxels"][key][dx + 2, :, dz + 2] for key in ("block_name", "blocks_movement"))
         feet = -BOX["ymin"]
-        if solid[feet + 1] or (solid[feet] and solid[feet + 2]):
+        if solid[feet + 1] or (solid[feet] and solid[feet + 2]) or "lava" in names[feet - 3 : feet + 2]:
             return 0
-        if solid[feet]:
+        wet = "water" in names[feet - 1 : feet + 1] or self.seen["voxels"]["block_name"][2, feet, 2] == "water"
+        if solid[feet] or wet:
             return 2
-        wet = self.seen["voxels"]["is_liquid"][2, feet, 2]
-        if not solid[feet - 3 : feet].any() or (fluid[feet - 3 : feet + 1].any() and not wet):
-            return 0
-        return 2 if wet else 1
+        return int(solid[feet - 3 : feet].any() or "water" in names)
 
     def count(self, item):
         held = self.seen["inventory"]
@@ -140,7 +138,16 @@ class Player:
                 if np.abs(self.place() - before).max() < 0.02 and self.rng.random() < 0.3:
                     self.act(walk=1, jump=1, right=float(self.rng.choice((-60, 60, 150))))
                 return
-        self.act(jump=1, walk=1, right=right)
+        self.break_out()
+
+    def break_out(self):
+        """Out of a pit: make a step of the wall ahead, and jump onto it."""
+        for down in (0, -50):
+            self.act(down=self.level(down))
+            if self.ahead()[1] < 2:
+                self.dig(200)
+        for _ in range(12):
+            self.act(walk=1, jump=1)
 
     def level(self, down):
         return down - float(self.seen["location_stats"]["pitch"][0])
@@ -164,19 +171,24 @@ class Player:
 
     def approach(self, name, within):
         """Walk up to the nearest of a name; whether it came so near. Gives up on what it does not come nearer to."""
-        best, patience = 99.0, 0
+        best, patience, goal = 99.0, 0, None
         while patience < 40:
             way = self.look_for(name)
             if way is None:
-                patience += 8
-                self.act(down=self.level(20))
-                continue
+                patience += 2
+                if goal is None or np.linalg.norm((goal - self.place())[[0, 2]]) < 1:
+                    break
+                way = goal - self.place() - EYES
+            else:
+                goal = self.place() + EYES + way
+                if np.linalg.norm(way) <= within:
+                    return True
             far = float(np.linalg.norm(way))
-            if far <= within:
-                return True
             best, patience = (far, 0) if far < best - 0.3 else (best, patience + 1)
             right, down = self.off(way)
             self.stride(right, down)
+        if patience < 40:
+            return False
         for _ in range(30):
             self.stride(right=float(self.rng.uniform(-30, 30)))
         return False
@@ -268,13 +280,16 @@ class Player:
             self.craft(item)
 
     def set_table(self):
-        """Place the crafting table somewhere around."""
-        while not bool(self.seen["nearby_tools"]["table"]):
+        """Place the crafting table somewhere around, and look at it from where it counts as near."""
+        while self.count("crafting table"):
             self.act(right=40, down=self.level(45))
-            if self.count("crafting table"):
-                self.act(function=PLACE, slot=self.slot("crafting table"))
-            else:
+            self.act(function=PLACE, slot=self.slot("crafting table"))
+        while not self.seen["nearby_tools"]["table"]:
+            way = self.look_for("crafting table")
+            if way is None:
                 self.find("crafting table")
+            else:
+                self.face(way, walk=BACK if np.linalg.norm(way) < 3 else 1)
 
     def sword(self):
         """From nothing to a wooden sword that is used."""

@@ -1,0 +1,29 @@
+"""The missions that the real package writes are read whole: nothing of them is unknown, nothing refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rlgpt_minecraft.malmo.mission import Order, read
+from rlgpt_minecraft.names import EQUIPMENT_SLOTS
+
+from .conftest import MISSIONS
+
+
+@pytest.mark.parametrize("task", MISSIONS)
+def test_a_mission_is_read_whole(answers: dict[str, Any], task: str) -> None:
+    told = answers["missions"][task]
+    assert told["valid"], told["errors"]
+    order: Order = read(told["xml"].encode())
+    assert not order.unknown
+    mission, spec = order.mission(0), told["spec"]
+    assert mission.image_size == (64, 64)
+    assert mission.biome == spec.get("specified_biome")
+    wanted = {
+        (EQUIPMENT_SLOTS.get(slot) if isinstance(slot, str) and not slot.isdigit() else int(slot)): stack["name"]
+        for slot, stack in spec.get("initial_inventory", {}).items()
+    }
+    assert {stack.slot: stack.name for stack in mission.inventory} == wanted
+    assert (mission.voxels is not None) == spec["use_voxel"]
+    assert mission.mobs_spawn == spec.get("allow_mob_spawn", True)

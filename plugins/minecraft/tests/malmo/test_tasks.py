@@ -1,0 +1,72 @@
+"""MineDojo's own tasks, its own reward and success, played to the end on our server by a player that only observes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from rlgpt_minecraft.interpreter import HINT, minedojo_python
+
+from ..conformance.conftest import REQUIRED
+from ..watched import Watched
+
+PLAYER = Path(__file__).with_name("player.py")
+SHORT = {"harvest_milk_with_empty_bucket_and_cow": 19, "harvest_1_log_forest": 2}
+"""Task -> the seed of its land."""
+LONG = {
+    "harvest_wool_with_shears_and_sheep": 19,
+    "harvest_wool_with_sheep": 19,
+    "harvest_1_log": 28,
+    "harvest_8_log_forest": 2,
+    "harvest_1_dirt": 19,
+    "harvest_8_dirt": 19,
+    "harvest_1_wheat_seeds": 19,
+    "harvest_1_sapling": 28,
+    "harvest_1_cobblestone_with_wooden_pickaxe": 19,
+    "harvest_8_cobblestone_with_iron_pickaxe": 19,
+    "harvest_1_beef_plains": 2,
+    "harvest_1_planks_plains": 2,
+    "harvest_1_stick_forest": 2,
+    "harvest_1_crafting_table_forest": 2,
+    "techtree_from_barehand_to_wooden_sword": 28,
+    "combat_cow_plains_barehand": 2,
+    "combat_cow_plains_leather_armors_iron_sword_shield": 2,
+    "combat_pig_plains_leather_armors_wooden_sword_shield": 2,
+    "combat_sheep_plains_iron_armors_iron_sword_shield": 2,
+    "combat_chicken_forest_barehand": 2,
+    "combat_zombie_plains_diamond_armors_diamond_sword_shield": 2,
+}
+STEPS = 3000
+"""As many as the paper gives a task that is not long."""
+
+
+def played(tasks: dict[str, int]) -> list[str]:
+    """The tasks that MineDojo calls a success."""
+    python = minedojo_python()
+    if python is None:
+        message = f"MineDojo's interpreter is not there: {HINT}"
+        if os.environ.get(REQUIRED) == "1" or os.environ.get("CI") in ("1", "true"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with Watched() as server:
+        asked = [f"{task}:{seed}:{STEPS}" for task, seed in tasks.items()]
+        done = subprocess.run([python, PLAYER, str(server.port), *asked], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["task"] for line in told] == list(tasks)
+    assert [game.land for game in server.games] == list(tasks.values())
+    print("\n".join(map(json.dumps, told)))
+    return [line["task"] for line in told if line["success"]]
+
+
+def test_short_tasks_are_won() -> None:
+    assert played(SHORT) == list(SHORT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", LONG)
+def test_a_task_is_won(task: str) -> None:
+    assert played({task: LONG[task]}) == [task]
