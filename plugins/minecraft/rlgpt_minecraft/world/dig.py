@@ -1,8 +1,8 @@
 """Digging: how fast, with what, and what it costs.
 
 minecraft.wiki, Breaking, as of 1.11. The order is the client's: the press of the attack starts on a block
-(``PlayerControllerMP.clickBlock``) and digs in the same tick (``onPlayerDamageBlock``); while the attack is held on, the
-next block takes the pause after the last one, then a tick to be started on.
+(``PlayerControllerMP.clickBlock``) and digs in the same tick (``onPlayerDamageBlock``); while the attack is held on,
+the next block takes the pause after the last one, then a tick to be started on.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def dig(world: World) -> bool:
     """A tick of digging at what is under the cross-hair; False where nothing is in reach.
 
     Another block, or another item in the hand, begins anew. With the attack held on (``attack_held`` of the tick
-    before) there are ``DIG_DELAY`` ticks after a block and one to start on the next; what breaks at once makes no pause.
+    before) there are ``DIG_DELAY`` ticks after a block and one to start on the next; what breaks at once has no pause.
     """
     p = world.player[0]
     x, y, z = eyes(world)

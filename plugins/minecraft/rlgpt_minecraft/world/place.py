@@ -1,7 +1,7 @@
 """Using what is in the hand on what is under the cross-hair: placing blocks, filling and emptying buckets.
 
-``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. How often a held button uses
-is told in ``hands.py``.
+``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. How often a held button
+uses is told in ``hands.py``.
 """
 
 from __future__ import annotations
