@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
 from rlgpt.domain import Plain
 from rlgpt.plugin.base import Context, Primitive
 
-from rlgpt_minecraft.eyes import Seen
-from rlgpt_minecraft.moves import move
-from rlgpt_minecraft.primitives.common import Run, gained, see, which, whole
+from rlgpt_minecraft.eyes import EYE_HEIGHT, Seen
+from rlgpt_minecraft.moves import bins, move
+from rlgpt_minecraft.primitives.common import Moves, Run, gained, see, which, whole
 from rlgpt_minecraft.primitives.gaze import turn_to
+from rlgpt_minecraft.rays import bearing, elevation
 from rlgpt_minecraft.things import THINGS
 
 LONGEST = 40
@@ -77,24 +79,33 @@ def use(ctx: Context, *, ticks: int) -> Run:
     }
 
 
+def _centre(ctx: Context) -> Moves:
+    """Turn to the middle of the block under the cross-hair: one that is near reaches far beyond the screen's middle."""
+    seen = see(ctx)
+    middle = np.array(seen.aim.place) + 0.5 - seen.position - np.array([0.0, EYE_HEIGHT, 0.0])
+    right, up = bins(bearing(middle, seen.yaw)), bins(elevation(middle) - seen.look_elevation)
+    if seen.aim.reach and (right or up):
+        yield move(right=right, up=up)
+
+
 def place(ctx: Context, *, item: str) -> Run:
     start = see(ctx)
     had = start.inventory.get(item, 0)
     turned = 0
-    for elevation, right in ((None, 0), *PLACE_LOOKS):
+    for level, right in ((None, 0), *PLACE_LOOKS):
         seen = see(ctx)
         slot = seen.slot(item)
         if slot is None:
             break
-        if elevation is not None:
-            up = round((elevation - seen.look_elevation) / 15.0)
-            yield move(right=right - turned, up=up)
+        if level is not None:
+            yield move(right=right - turned, up=bins(level - seen.look_elevation))
             turned = right
             seen = see(ctx)
         if not seen.aim.reach or seen.aim.entity or seen.aim.distance < 1.0:
             continue
         yield move(function="place", slot=slot)
         if see(ctx).inventory.get(item, 0) < had:
+            yield from _centre(ctx)
             break
     now = see(ctx)
     tools = now.observation["nearby_tools"]
@@ -125,7 +136,7 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
         place,
         (which(places, "what to place", "item"),) if places else (),
         {key: str(doc) for key, doc in told.items()},
-        4 * (len(PLACE_LOOKS) + 1),
+        2 * (len(PLACE_LOOKS) + 1),
     )
     return (
         Primitive(
