@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -43,13 +44,14 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Serve until interrupted; the exit status."""
+    """Serve until interrupted or terminated; the exit status."""
     chosen = arguments().parse_args(words)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     try:
         with Server(
             chosen.port, host=chosen.host, games=chosen.games, silence=chosen.silence, seed=chosen.seed
         ) as server:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
             print(f"listening at {chosen.host}:{server.port}; end with Ctrl-C", flush=True)
             server.serve()
     except KeyboardInterrupt:

@@ -286,15 +286,16 @@ def test_the_command_line_serves_and_explains_itself() -> None:
     told = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
     for word in ("--port", "--games", "--silence", "add_existing_instance", "backend=minedojo"):
         assert word in told
-    with subprocess.Popen(
-        [*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    process = subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
         assert process.stdout is not None
         port = int(process.stdout.readline().split(";")[0].rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port), timeout=30.0) as connection:
             connection.sendall(struct.pack("!I", 5) + b"hello")
             assert connection.recv(1) == b""
-        process.send_signal(2)
+        process.terminate()
         _, said = process.communicate(timeout=60.0)
+    finally:
+        process.kill()
     assert process.returncode == 0
     assert "hung up on: it began with b'hello'" in said
