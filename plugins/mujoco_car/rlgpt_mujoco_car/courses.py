@@ -18,7 +18,7 @@ PARKED = "0.3 0.4 0.6 1"
 
 
 def winding_road(rng: np.random.Generator) -> Scene:
-    """20 m of bends between walls 1.1 m apart."""
+    """20 to 25 m of bends between walls 1.1 m apart."""
     road = winding(rng, 20.0, 0.55)
     end, heading = road.at(road.length - 0.5)
     return Scene(road, _start(rng, 0.6), (float(end[0]), float(end[1]), heading))
@@ -47,7 +47,8 @@ def blocked_start(rng: np.random.Generator) -> Scene:
     """The way ahead is blocked but for a gap at one side, too near for the car to steer into it.
 
     A wall reaches from one side of a road 1.4 m wide to 0.45 to 0.55 m from the other; the car stands 6 to 16 cm before
-    it on the blocked side, walls behind it at 1.6 to 2.2 m. Then come 10 m of bends.
+    it on the blocked side, a wall 2 to 2.5 m behind it. Beyond the gap the road winds for 5.5 to 11 m. Lengths across
+    the road are between the middles of walls, which are 0.08 m thick: what is free is 0.04 m less at each.
     """
     road = winding(rng, 9.0, 0.7)
     side = float(rng.choice((-1.0, 1.0)))

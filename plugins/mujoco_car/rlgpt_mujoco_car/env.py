@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -15,18 +16,14 @@ from rlgpt.plugin.offscreen import make_mujoco_importable
 
 from rlgpt_mujoco_car import vehicle
 from rlgpt_mujoco_car.courses import COURSES
-from rlgpt_mujoco_car.rays import measure, segments
-from rlgpt_mujoco_car.road import SPACING, Array
+from rlgpt_mujoco_car.rays import segments
+from rlgpt_mujoco_car.road import Array
 from rlgpt_mujoco_car.scene import SUBSTEPS, TIMESTEP, WALL_GROUP, Scene, mjcf
+from rlgpt_mujoco_car.senses import AHEAD, PARTS, RANGE, RAYS, SIZE, Senses, sense, touches
 
 make_mujoco_importable()
 import mujoco  # noqa: E402
 
-RAYS = 20
-RANGE = 5.0
-"""m; a ray that meets nothing measures this."""
-AHEAD = (0.5, 1.0, 1.5, 2.25, 3.0)
-"""m along the road at which its points are told."""
 PERIOD = TIMESTEP * SUBSTEPS
 """s of one control step: 0.05."""
 TOUCH = round(1.0 / PERIOD)
@@ -88,9 +85,8 @@ class CarTask(gymnasium.Env[Any, Any]):
         self.observation_space = spaces.Dict(entries)
         self._camera: Camera | None = None
         self._eye: Camera | None = None
-        self._ahead = np.round(np.array(AHEAD) / SPACING).astype(int)
-        self.progress = self.offset = self.turn = self.heading = self.pitch = 0.0
-        self.place, self.height = (0.0, 0.0), 0.0
+        self.place = (0.0, 0.0)
+        self.height = self.heading = self.progress = self._upright = 0.0
         self.steps = self.touching = self.still = 0
         super().reset(seed=seed)
         self._lay(self._draw(self.np_random))
@@ -102,19 +98,19 @@ class CarTask(gymnasium.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         speed, steer = (min(1.0, max(-1.0, float(a))) for a in action)
-        control = self.data.ctrl
+        control = self._control
         control[0] = speed * (vehicle.MAX_SPEED / vehicle.RADIUS)
         control[1], control[2] = vehicle.ackermann(steer * vehicle.MAX_STEER)
-        mujoco.mj_step(self.model, self.data, nstep=SUBSTEPS)
+        data, before = self.data, self.progress
+        mujoco.mj_step(self.model, data, nstep=SUBSTEPS)
         self.steps += 1
-        before = self.progress
-        self._locate()
-        self.touching = self.touching + 1 if self._touches() else 0
+        self.touching = self.touching + 1 if touches(data.contact.geom, data.ncon, self._walls) else 0
+        observation = self._observe()
         success = self._arrived()
-        lost = self.touching > TOUCH or self.data.qpos[2] < -1.0 or self._upright < 0.3
+        lost = self.touching > TOUCH or self.height < -1.0 or self._upright < 0.3
         ended = success or lost
         truncated = not ended and self.steps >= self.task.horizon
-        return self._observe(), self.progress - before, ended, truncated, self._info(success)
+        return observation, self.progress - before, ended, truncated, self._info(success)
 
     def render(self) -> Any:
         """A frame, uint8 (height, width, 3), or None where ``render_mode`` is None."""
@@ -141,7 +137,6 @@ class CarTask(gymnasium.Env[Any, Any]):
         mujoco.mj_setState(self.model, self.data, state[:-4], _FULL)
         self.steps, self.touching, self.still, self._index = (int(v) for v in state[-4:])
         mujoco.mj_forward(self.model, self.data)
-        self._locate()
         return self._observe()
 
     def _lay(self, scene: Scene) -> None:
@@ -149,93 +144,54 @@ class CarTask(gymnasium.Env[Any, Any]):
         self.scene = scene
         self.model = mujoco.MjModel.from_xml_string(mjcf(scene))
         self.data = mujoco.MjData(self.model)
+        # views of the simulator's memory, good as long as its data is
+        self._places, self._sensed, self._control = self.data.qpos, self.data.sensordata, self.data.ctrl
         self._walls = self.model.geom_group == WALL_GROUP
         self._segments = segments(scene)
-        self._points, self._headings = scene.road.points, scene.road.headings
-        self._last = len(self._points) - 1
-        ends = np.minimum(np.arange(len(self._points) + self._ahead[-1]), self._last)
-        self._line = self._points[ends] @ np.array((1, 1j))
-        """The middle line in the complex plane, its last point repeated for what lies beyond it."""
+        points = scene.road.points
+        self._line = np.column_stack((points, scene.road.headings))
+        self._goal = (float(scene.goal[0]), float(scene.goal[1]), float(scene.goal[2]))
+        self._ahead = (math.cos(self._goal[2]), math.sin(self._goal[2]))
+        self._reach = 2 * scene.road.half
         self.steps = self.touching = self.still = 0
-        self._index = int(np.argmin(((self._points - scene.start[:2]) ** 2).sum(axis=1)))
+        self._index = int(np.argmin(((points - scene.start[:2]) ** 2).sum(axis=1)))
         mujoco.mj_forward(self.model, self.data)
-        self._locate()
-
-    def _locate(self) -> None:
-        """Where the car is: its place and heading, and how far along the road."""
-        x, y, z, w, i, j, k = self.data.qpos[:7].tolist()
-        self.place, self.height = (x, y), z - vehicle.RADIUS
-        self.heading = math.atan2(2 * (w * k + i * j), 1 - 2 * (j * j + k * k))
-        self.pitch = -math.asin(min(1.0, max(-1.0, 2 * (w * j - k * i))))
-        self._upright = 1 - 2 * (i * i + j * j)
-        self._cos, self._sin = math.cos(self.heading), math.sin(self.heading)
-        # the nearest point is near the last one: a car does a point in two steps at most
-        index, points = self._index, self._points
-        best = _square(points[index], x, y)
-        for way in (1, -1):
-            while 0 <= index + way <= self._last:
-                other = _square(points[index + way], x, y)
-                if other >= best:
-                    break
-                index, best = index + way, other
-        self._index = index
-        line = float(self._headings[index])
-        dx, dy = x - float(points[index, 0]), y - float(points[index, 1])
-        cos, sin = math.cos(line), math.sin(line)
-        self.offset = dy * cos - dx * sin
-        self.progress = index * SPACING + dx * cos + dy * sin
-        self.turn = (line - self.heading + math.pi) % (2 * math.pi) - math.pi
-
-    def _touches(self) -> bool:
-        count = self.data.ncon
-        return bool(self._walls[self.data.contact.geom[:count]].any()) if count else False
+        self._sense()
 
     def _arrived(self) -> bool:
-        x, y, turn = self.scene.goal
+        x, y, turn = self._goal
+        dx, dy = x - self.place[0], y - self.place[1]
         if not self._parks:
-            dx, dy = x - self.place[0], y - self.place[1]
-            near = dx * dx + dy * dy < 4 * self.scene.road.half**2
-            return near and dx * math.cos(turn) + dy * math.sin(turn) <= 0.0
-        there = (
-            abs(x - self.place[0]) < SPOT[0]
-            and abs(y - self.place[1]) < SPOT[1]
-            and abs(turn - self.heading) < SPOT[2]
-            and abs(float(self.data.sensordata[0])) < 0.05
-        )
-        self.still = self.still + 1 if there else 0
+            near = dx * dx + dy * dy < self._reach * self._reach
+            return near and dx * self._ahead[0] + dy * self._ahead[1] <= 0.0
+        # the spot lies along x: distances along and across it are those of the world
+        there = abs(dx) < SPOT[0] and abs(dy) < SPOT[1] and abs(turn - self.heading) < SPOT[2]
+        self.still = self.still + 1 if there and abs(float(self._sensed[0])) < 0.05 else 0
         return self.still >= STILL
 
+    def _sense(self) -> Senses:
+        """What the car senses; finds where it is on the way."""
+        flat = np.empty(SIZE, np.float32)
+        self._index, x, y, self.height, self.heading, self._upright, self.progress = sense(
+            self._places,
+            self._sensed,
+            self._line,
+            self._segments,
+            self._goal,
+            self._index,
+            self.touching * PERIOD,
+            flat,
+        )
+        self.place = (x, y)
+        return flat
+
     def _observe(self) -> Observation:
-        # complex numbers turn and shift with one multiplication and one addition: this runs at every step
-        here, back = complex(*self.place), complex(self._cos, -self._sin)
-        forward, left, _, _, _, rate = self.data.sensordata.tolist()
-        places = self.data.qpos
-        steer = (float(places[_STEER[0]]) + float(places[_STEER[1]])) / 2
-        x, y, turn = self.scene.goal
-        goal, turn = (complex(x, y) - here) * back, turn - self.heading
-        ends = (goal.real, goal.imag, math.cos(turn), math.sin(turn), self.touching * PERIOD)
-        ahead = (self._line[self._index + self._ahead] - here) * back
-        flat = np.empty(12 + ahead.size * 2, np.float32)
-        flat[:12] = (forward, left, rate, steer, self.pitch, *ends, self.offset, self.turn)
-        flat[12:] = ahead.view(np.float64)
-        seen: Observation = {
-            "rays": self._measure(),
-            "motion": flat[:5],
-            "goal": flat[5:9],
-            "touching": flat[9:10],
-            "road": flat[10:],
-        }
+        flat = self._sense()
+        seen: Observation = {name: flat[part] for name, part in _PARTS}
         if self._pixels:
             if self._eye is None:
                 self._eye = Camera(self.model, "front", PIXELS, PIXELS)
             seen["pixels"] = self._eye.frame(self.data)
-        return seen
-
-    def _measure(self) -> np.ndarray[Any, Any]:
-        middle = vehicle.WHEELBASE / 2
-        x, y = self.place
-        seen = np.empty(RAYS, np.float32)
-        measure(x + middle * self._cos, y + middle * self._sin, self.heading, self._segments, RANGE, seen)
         return seen
 
     def _info(self, success: bool) -> dict[str, Any]:
@@ -246,10 +202,6 @@ class CarTask(gymnasium.Env[Any, Any]):
 
 
 _FULL = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-_STEER = (8, 11)
-"""Where the front wheels' steering angles lie in qpos."""
-
-
-def _square(point: Array, x: float, y: float) -> float:
-    dx, dy = float(point[0]) - x, float(point[1]) - y
-    return dx * dx + dy * dy
+_ENDS = tuple(itertools.accumulate(PARTS.values(), initial=0))
+_PARTS = tuple((name, slice(a, b)) for name, (a, b) in zip(PARTS, itertools.pairwise(_ENDS), strict=True))
+"""Where each part of the observation lies among the senses."""

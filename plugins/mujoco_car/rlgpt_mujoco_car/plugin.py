@@ -63,7 +63,7 @@ class CarPlugin(EnvironmentPlugin):
     def knowledge(self, task: Task) -> str:
         folder = resources.files("rlgpt_mujoco_car") / "knowledge"
         names = ("car", str(task.settings["course"]))
-        return "\n".join((folder / f"{name}.md").read_text(encoding="utf-8").strip() for name in names)
+        return "\n\n".join((folder / f"{name}.md").read_text(encoding="utf-8").strip() for name in names)
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
         return {

@@ -43,7 +43,7 @@ class _Trip:
         self.steps += 1
 
     def outcome(self, ended: str) -> dict[str, Plain]:
-        ahead, behind, _, _ = clearance(self._ctx.observation["rays"])
+        ahead, behind, left, right = clearance(self._ctx.observation["rays"])
         return {
             "ended": ended,
             "moved": [round(self.x, 3), round(self.y, 3)],
@@ -51,6 +51,8 @@ class _Trip:
             "speed": round(float(self._ctx.observation["motion"][0]), 3),
             "clear_ahead": round(ahead, 3),
             "clear_behind": round(behind, 3),
+            "clear_left": round(left, 3),
+            "clear_right": round(right, 3),
             "touching": round(float(self._ctx.observation["touching"][0]), 3),
             "steps": self.steps,
         }
@@ -58,11 +60,13 @@ class _Trip:
 
 OUTCOME = {
     "ended": "why: as each primitive tells",
-    "moved": "[forwards, left] of where the call began, m, by odometry",
+    "moved": "[forwards, left] since the call began, m, in the car's frame at that time, by odometry",
     "turned": "rad since the call began, positive left",
     "speed": "m/s at the end",
     "clear_ahead": "m of free way from the front bumper",
     "clear_behind": "m of free way from the rear bumper",
+    "clear_left": "m of free space from the left flank",
+    "clear_right": "m of free space from the right flank",
     "touching": "s that a wall has been touched without a break",
     "steps": "primitive steps used, 0.05 s each",
 }
@@ -164,8 +168,8 @@ PRIMITIVES = (
     ),
     Primitive(
         "reverse",
-        'Go straight back for a distance, slower near its end. `ended`: "distance", "blocked" (less than 0.06 m free '
-        'behind) or "time" (4 s).',
+        "Go back with straight wheels for a distance, at 0.8 m/s at most and slower near its end, where it rolls on a "
+        'little: `stop` makes it stand. `ended`: "distance", "blocked" (less than 0.06 m free behind) or "time" (4 s).',
         reverse,
         (_metres("metres", 0.05, 2.0, 0.3, "at most 2"),),
         OUTCOME,
@@ -173,7 +177,7 @@ PRIMITIVES = (
     ),
     Primitive(
         "stop",
-        'Brake with straight wheels until the car stands. `ended`: "still" or "time" (1.5 s).',
+        'Brake with straight wheels until the car stands (below 0.02 m/s). `ended`: "still" or "time" (1.5 s).',
         stop,
         (),
         OUTCOME,
@@ -181,9 +185,11 @@ PRIMITIVES = (
     ),
     Primitive(
         "steer_to",
-        "Drive forwards on a circle to a point given from where the call begins, by odometry. Cannot turn tighter than "
-        '0.48 m radius. `ended`: "reached" (within 0.06 m), "passed", "blocked" (less than 0.05 m free ahead) or '
-        '"time" (4 s).',
+        "Drive forwards on a circle to a point given from where the call begins, by odometry. The heading at the end "
+        "cannot be asked for: it is what the circle makes it, about 2 atan2(y, x) more than at the beginning. The car "
+        "still rolls then. Cannot turn tighter than 0.5 m radius, and goes round nothing. `ended`: "
+        '"reached" (within 0.06 m), "passed" (the point is no longer ahead), "blocked" (less than 0.05 m free ahead) '
+        'or "time" (4 s).',
         steer_to,
         (
             _metres("x", 0.05, 3.0, 0.8, "forwards of the rear axle"),
@@ -195,7 +201,8 @@ PRIMITIVES = (
     ),
     Primitive(
         "follow",
-        "Follow the road's middle line, slower in bends (1.4 m/s at most). Ends before an obstacle, never backs out. "
+        "Follow the road's middle line, slower in bends (1.4 m/s at most), from beside it back onto it. Ends before an "
+        "obstacle, still rolling; goes round nothing, never backs out. "
         '`ended`: "time" or "blocked" (less than 0.25 m free ahead, more when faster).',
         follow,
         (_speed(1.0, 0.1, 1.4), _SECONDS),

@@ -66,11 +66,11 @@ def default_setup(task: Task) -> RLSetup:
     course = task.settings["course"]
     weights = {"success": 5.0, "touching": 0.02, "time": 0.005}
     if course == "parking":
-        weights["aligned"] = 10.0
+        weights["aligned"], paid = 10.0, "nearness to the goal at its heading"
+    elif course == "hill":
+        weights["progress"], weights["energy"], paid = 10.0, 3.0, "progress and energy"
     else:
-        weights["progress"] = 10.0
-    if course == "hill":
-        weights["energy"] = 3.0
+        weights["progress"], paid = 10.0, "progress"
     keys = ["speed", "turning_rate", "steering", "rays", "line_offset", "line_angle", "touching", "time"]
     keys += ["goal", "goal_angle"] if course == "parking" else ["road_ahead"]
     if course == "hill":
@@ -78,5 +78,5 @@ def default_setup(task: Task) -> RLSetup:
     return RLSetup(
         reward_weights=weights,
         observation_keys=tuple(keys),
-        reason="the plugin's default: potential of progress, a bonus for success, small costs of time and touch",
+        reason=f"the plugin's default: {paid} as a potential, a bonus for success, small costs of time and touch",
     )

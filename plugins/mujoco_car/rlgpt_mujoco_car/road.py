@@ -15,7 +15,7 @@ SPACING = 0.25
 STRAIGHT = 3.0
 """Metres of straight road at the start and at the end."""
 TIGHTEST = 1.2
-"""Smallest radius of a bend, m. The car turns within 0.62 m at full lock."""
+"""Smallest radius of a bend, m. The car turns within 0.48 m at full lock."""
 
 
 @dataclass(frozen=True)

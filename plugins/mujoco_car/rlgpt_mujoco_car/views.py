@@ -9,7 +9,8 @@ import numpy as np
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import Context, ViewKey
 
-from rlgpt_mujoco_car.env import AHEAD, RANGE, RAYS, Observation
+from rlgpt_mujoco_car.env import Observation
+from rlgpt_mujoco_car.senses import AHEAD, RANGE, RAYS
 from rlgpt_mujoco_car.vehicle import LENGTH, WIDTH
 
 _ANGLES = np.arange(RAYS) * (2 * math.pi / RAYS)
@@ -24,13 +25,18 @@ KEYS = (
     ViewKey("turning_rate", "positive turns left", "rad/s", size=1),
     ViewKey("steering", "of the front wheels, positive left, at most 0.5", "rad", size=1),
     ViewKey("pitch", "of the body, positive: nose up", "rad", size=1),
-    ViewKey("clear_ahead", "free way from the front bumper straight ahead (5 is far)", "m", size=1),
+    ViewKey("clear_ahead", "free way from the front bumper straight ahead (4.8 is far)", "m", size=1),
     ViewKey("clear_behind", "free way from the rear bumper straight back", "m", size=1),
     ViewKey("clear_left", "free space from the left flank, beside the body", "m", size=1),
     ViewKey("clear_right", "free space from the right flank, beside the body", "m", size=1),
     ViewKey("rays", "distance from the middle of the car, every 18 degrees from ahead to the left", "m", size=RAYS),
     ViewKey("line_offset", "of the rear axle from the road's middle line, positive: left of it", "m", size=1),
-    ViewKey("line_angle", "direction of the road against the car's, positive: it turns left", "rad", size=1),
+    ViewKey(
+        "line_angle",
+        "the road's direction less the car's, positive: turn left to be parallel",
+        "rad",
+        size=1,
+    ),
     ViewKey(
         "road_ahead",
         f"points of the road's middle line {', '.join(map(str, AHEAD))} m on: [[x, y], ...] from the rear axle, "
@@ -39,7 +45,7 @@ KEYS = (
         size=2 * len(AHEAD),
     ),
     ViewKey("goal", "where the rear axle is to be: x forwards, y left of the rear axle", "m", size=2),
-    ViewKey("goal_angle", "heading at the goal against the car's, positive: to the left", "rad", size=1),
+    ViewKey("goal_angle", "heading at the goal less the car's, positive: turn left to have it", "rad", size=1),
     ViewKey("touching", "how long a wall has been touched without a break (1 loses the episode)", "s", size=1),
     ViewKey("time", "share of the episode that has passed", "", size=1),
 )
@@ -99,8 +105,8 @@ def summarize(view: Mapping[str, Plain]) -> str:
         f"{view['pitch']} rad; {100 * float(view['time']):.0f} % of the episode has passed",  # type: ignore[arg-type]
         f"free: ahead {view['clear_ahead']} m, behind {view['clear_behind']} m, left {view['clear_left']} m, right "
         f"{view['clear_right']} m; a wall has been touched for {view['touching']} s",
-        f"{view['line_offset']} m left of the middle line, which turns {view['line_angle']} rad from the car's "
-        f"heading; its points ahead {view['road_ahead']} m",
-        f"goal at {view['goal']} m (forwards, left), heading {view['goal_angle']} rad from the car's",
+        f"{view['line_offset']} m left of the road's middle line, whose direction is {view['line_angle']} rad to the "
+        f"left of the car's; its points ahead {view['road_ahead']} m",
+        f"goal at {view['goal']} m (forwards, left), its heading {view['goal_angle']} rad to the left of the car's",
     ]
     return "\n".join(lines)[:1500]

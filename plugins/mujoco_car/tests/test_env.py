@@ -10,10 +10,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from rlgpt import CodedAction, extend, flat_view
 from rlgpt_mujoco_car import vehicle
-from rlgpt_mujoco_car.env import PERIOD, RANGE, CarTask
+from rlgpt_mujoco_car.env import PERIOD, CarTask
 from rlgpt_mujoco_car.plugin import CarPlugin
 from rlgpt_mujoco_car.road import straight
 from rlgpt_mujoco_car.scene import WALL_GROUP, Scene
+from rlgpt_mujoco_car.senses import RANGE
 from rlgpt_mujoco_car.tasks import make_tasks
 
 TASKS = make_tasks()
@@ -102,7 +103,7 @@ def test_it_drives_the_circle_of_its_geometry(side: float) -> None:
 def test_rays_measure_the_way_to_the_walls() -> None:
     env = CarTask(TASKS["mujoco_car/parking"], seed=0)
     env._lay(Scene(road=straight(40.0, 2.0), start=(10.0, 0.5, 0.0), goal=(100.0, 0.0, 0.0)))
-    rays = env._measure()
+    rays = env._observe()["rays"]
     assert rays[5] == pytest.approx(2.0 - 0.5 - 0.04, abs=1e-3)
     assert rays[15] == pytest.approx(2.0 + 0.5 - 0.04, abs=1e-3)
     assert rays[0] == RANGE

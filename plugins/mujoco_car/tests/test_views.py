@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rlgpt_mujoco_car.env import RANGE, RAYS
+from rlgpt.testing.player import Player
+from rlgpt_mujoco_car.plugin import CarPlugin
+from rlgpt_mujoco_car.senses import RANGE, RAYS
 from rlgpt_mujoco_car.vehicle import LENGTH, WIDTH
 from rlgpt_mujoco_car.views import clearance
 
@@ -29,3 +31,12 @@ def test_in_a_box_each_side_is_as_far_as_it_is(around: tuple[float, float, float
 def test_nothing_around_is_far() -> None:
     found = clearance(np.full(RAYS, RANGE, np.float32))
     assert found == pytest.approx((RANGE - LENGTH / 2,) * 2 + (RANGE - WIDTH / 2,) * 2)
+
+
+def test_what_a_primitive_returns_tells_what_is_free_on_every_side(plugin: CarPlugin) -> None:
+    play = Player(plugin, plugin.tasks()["mujoco_car/parking"])
+    play.reset(0)
+    outcome, seen = play("stop"), play.see()
+    for side in ("ahead", "behind", "left", "right"):
+        assert outcome[f"clear_{side}"] == seen[f"clear_{side}"]
+    play.env.close()

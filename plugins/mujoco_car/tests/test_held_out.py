@@ -1,0 +1,57 @@
+"""What judges is held out: its roads are none that training or selection saw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rlgpt.agents.build import build_agents
+from rlgpt.loop import LoopContext, LoopSettings, Seeds, run
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.policy_env import TRAINING_SEEDS
+from rlgpt.rl.ppo import PPO
+from rlgpt.runs import Run
+from rlgpt_mujoco_car.env import CarTask
+from rlgpt_mujoco_car.plugin import CarPlugin
+
+SETTINGS = LoopSettings(budget=400, iterations=1, selection_episodes=3, report_episodes=4, seed=2)
+SEEDS = Seeds(SETTINGS.seed)
+
+
+@pytest.mark.parametrize("name", ["blocked_start", "parking"])
+def test_the_roads_of_the_report_are_new(
+    name: str, plugin: CarPlugin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: dict[int, bytes] = {}
+    reset = CarTask.reset
+
+    def remembered(env: CarTask, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        found = reset(env, seed=seed, options=options)
+        assert seed is not None
+        played[seed] = env.scene.road.points.tobytes() + repr((env.scene.start, env.scene.boxes)).encode()
+        return found
+
+    monkeypatch.setattr(CarTask, "reset", remembered)
+    task = plugin.tasks()[f"mujoco_car/{name}"].model_copy(update={"horizon": 40})
+    result = run(
+        LoopContext(
+            settings=SETTINGS,
+            task=task,
+            plugin=plugin,
+            factory=plugin.name,
+            agents=build_agents("rl_only", None, plugin, task),
+            trainer=PPO(),
+            hyperparameters=Hyperparameters(envs=2, rollout=32, minibatch=32, epochs=1, hidden=(16,)),
+            run=Run.create(tmp_path, task=task.id, seed=SETTINGS.seed, config={}),
+        )
+    )
+    assert result.report is not None
+    report, selection = set(SEEDS.report(4)), {*SEEDS.selection(3), SEEDS.rehearsal(0)}
+    training = played.keys() - report - selection
+    assert report | selection < played.keys()
+    assert len(training) > 1
+    assert min(training) >= TRAINING_SEEDS[0]
+    judged = {played[seed] for seed in report}
+    assert len(judged) == len(report)
+    assert judged.isdisjoint(played[seed] for seed in played.keys() - report)
