@@ -38,6 +38,8 @@ def knowledge(task: Task) -> str:
 
     spec = spec_of(task)
     pages = dict.fromkeys(("world", *(page for item in spec.path for page in _BY_ITEM.get(item, ()))))
+    if spec.pixels:
+        pages["pixels"] = None
     return "\n".join(_page(name, spec, choices(task)) for name in pages)
 
 
@@ -47,6 +49,9 @@ def _page(name: str, spec: Spec, hands: tuple[str, ...]) -> str:
         others = "".join(f", {choice}" for choice in hands[3:])
         digging = [said for thing, said in _BY_HAND.items() if thing in spec.sights]
         return text.format(hands=others, digging=", ".join((*digging, "dirt 15, grass 18")))
+    if name == "pixels":
+        height, width = spec.pixels
+        return text.format(height=height, width=width)
     if name == "making":
         table = "; ".join(said for item, said in _AT_TABLE.items() if item in spec.crafts)
         return text.format(table=table or "tools and more")

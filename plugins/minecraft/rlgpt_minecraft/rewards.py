@@ -9,7 +9,7 @@ from rlgpt.plugin.base import Context, RewardTerm
 
 from rlgpt_minecraft.rays import DISTANCE
 from rlgpt_minecraft.tasks import spec_of
-from rlgpt_minecraft.things import THINGS
+from rlgpt_minecraft.things import FLUIDS, THINGS
 from rlgpt_minecraft.views import view_keys
 
 DIG_TICKS = 60
@@ -47,21 +47,21 @@ def _life(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """The terms a task offers: nearness and aim for each thing it seeks, items gained, success, life, time."""
+    """The terms a task offers: nearness and aim for each thing it shows but fluids, items, success, life, time."""
     spec = spec_of(task)
     terms: list[RewardTerm] = []
-    for thing in spec.sights:
+    for thing in (name for name in spec.sights if name not in FLUIDS):
         label, block = THINGS[thing].label, THINGS[thing].kind == "block"
         terms += [
             RewardTerm(
                 f"near_{thing}",
-                f"1 - d / 40, d the smallest distance (m) at which a {label} was seen so far: pays what it shrinks",
+                f"1 - d / 40, d the smallest distance (m) at which any {label} was seen so far: pays what it shrinks",
                 _near(thing),
             ),
-            RewardTerm(f"aim_{thing}", f"1 while a {label} is under the cross-hair and in reach", _aimed(thing)),
+            RewardTerm(f"aim_{thing}", f"1 while any {label} is under the cross-hair and in reach", _aimed(thing)),
         ]
         if block:
-            doc = f"share of {DIG_TICKS} ticks that attack was held without a break on a {label}; the most so far"
+            doc = f"share of {DIG_TICKS} ticks that attack was held without a break on any {label}; the most so far"
             terms.append(RewardTerm(f"dig_{thing}", doc, _dug(thing)))
     for item in spec.path:
         need = spec.need(item)
@@ -99,6 +99,8 @@ def default_setup(task: Task) -> RLSetup:
 
 
 def _keys(task: Task) -> tuple[str, ...]:
-    """Every number of the view but those that tell an episode's place or are told by others."""
+    """The picture, where the task's policies observe one, and every number of the view but those that tell an episode's
+    place or are told by others."""
     left_out = {"position", "height", "heading", "food", "breath", "daylight"}
-    return tuple(key.name for key in view_keys(task) if key.size and key.name not in left_out)
+    numbers = (key.name for key in view_keys(task) if key.size and key.name not in left_out)
+    return (*(("rgb",) if spec_of(task).pixels else ()), *numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlgpt.domain import Task
 from rlgpt.errors import UnknownNameError
@@ -36,6 +36,8 @@ class Spec:
     :ivar path: items on the way, in order; the target last. :ivar needs: how many of one are needed, where not one.
     :ivar crafts: what may be made by hand or at a table; :ivar smelts: in a furnace.
     :ivar places, equips: items the base actions place and take into the hand.
+    :ivar pixels: height and width of the picture that policies observe in place of what lidar and voxels tell; empty:
+        they observe numbers.
     :ivar source: where target, biome, inventory, mobs and horizon come from.
     """
 
@@ -55,6 +57,7 @@ class Spec:
     smelts: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     equips: tuple[str, ...] = ()
+    pixels: tuple[int, ...] = ()
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -72,6 +75,18 @@ class Spec:
 
 
 _HERD = ("cow",) * 3 + ("sheep",) * 3
+
+_MILK = Spec(
+    "Milk a cow with the bucket in your hand.",
+    "milk_bucket",
+    200,
+    f"MineDojo's harvest_milk_with_empty_bucket_and_cow, in plains; {_OFFICIAL}",
+    inventory=(("bucket", 1),),
+    mobs=("cow",),
+    sights=_ANIMALS,
+    path=("milk_bucket",),
+    seek=("cow",),
+)
 
 SPECS: Mapping[str, Spec] = {
     "harvest_log": Spec(
@@ -93,16 +108,11 @@ SPECS: Mapping[str, Spec] = {
         path=("sand",),
         seek=("sand",),
     ),
-    "harvest_milk": Spec(
-        "Milk a cow with the bucket in your hand.",
-        "milk_bucket",
-        200,
-        f"MineDojo's harvest_milk_with_empty_bucket_and_cow, in plains; {_OFFICIAL}",
-        inventory=(("bucket", 1),),
-        mobs=("cow",),
-        sights=_ANIMALS,
-        path=("milk_bucket",),
-        seek=("cow",),
+    "harvest_milk": _MILK,
+    "harvest_milk_rgb": replace(
+        _MILK,
+        goal="Milk a cow with the bucket in your hand; the policy sees the screen, coded actions see numbers.",
+        pixels=(64, 64),
     ),
     "harvest_wool": Spec(
         "Get wool from a sheep with the shears in your hand.",
@@ -274,7 +284,7 @@ def _task(name: str, spec: Spec) -> Task:
             "backend": "embedded",
             "port": 0,
             "actions": "default",
-            "image_size": (),
+            "image_size": spec.pixels,
             "biome": spec.biome,
             "source": spec.source,
         },

@@ -53,6 +53,9 @@ _ALL = (
     _entity("drop", "item", "item lying on the ground"),
 )
 
+FLUIDS = frozenset(("water", "lava"))
+"""Things that no hand reaches: they can be seen, not aimed at."""
+
 THINGS = {thing.name: thing for thing in _ALL}
 """Every thing by its name."""
 

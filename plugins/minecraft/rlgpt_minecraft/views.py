@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import Context, ViewKey
@@ -11,7 +13,7 @@ from rlgpt_minecraft.eyes import Seen, Sight
 from rlgpt_minecraft.ground import SIDES
 from rlgpt_minecraft.names import CRAFTS
 from rlgpt_minecraft.tasks import Spec, spec_of
-from rlgpt_minecraft.things import Thing, things
+from rlgpt_minecraft.things import FLUIDS, Thing, things
 
 _BODY = (
     ViewKey("position", "of the feet, from where the episode began: east, up, south", "m", size=3),
@@ -51,13 +53,14 @@ def _sight_keys(thing: Thing) -> tuple[ViewKey, ...]:
     nearest = f"nearest {thing.label} that the lidar sees ahead" + (
         ", or that is within 2 blocks" if thing.kind == "block" else ""
     )
-    return (
+    keys = (
         ViewKey(f"{n}_seen", f"1 if there is one: the {nearest}; else 0", "", size=1),
         ViewKey(f"{n}_distance", f"from the eyes to the {thing.label}; 40 if none is seen", "m", size=1),
         ViewKey(f"{n}_bearing", "to it from the heading, to the right; negative: left; 0 if none", "degrees", size=1),
         ViewKey(f"{n}_elevation", "to it above the level; negative: below; 0 if none is seen", "degrees", size=1),
         ViewKey(f"{n}_aimed", "1 if it is under the cross-hair and in reach", "", size=1),
     )
+    return keys[:-1] if n in FLUIDS else keys
 
 
 def _item_keys(spec: Spec) -> tuple[ViewKey, ...]:
@@ -78,10 +81,16 @@ def _item_keys(spec: Spec) -> tuple[ViewKey, ...]:
 
 
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
-    """The keys of the view: body, hand, ways, each thing that is looked for, items."""
+    """The keys of the view: body, hand, ways, each thing that is looked for, items.
+
+    Where the task's policies observe pixels, what lidar and voxels tell is for code alone.
+    """
     spec = spec_of(task)
     sights = (key for thing in things(spec.sights) for key in _sight_keys(thing))
-    return (*_BODY, *_HAND, *_WAYS, *sights, *_item_keys(spec))
+    told: Iterable[ViewKey] = (*_HAND, *_WAYS, *sights)
+    if spec.pixels:
+        told = (replace(key, size=0) for key in told)
+    return (*_BODY, *told, *_item_keys(spec))
 
 
 def view(ctx: Context) -> dict[str, Plain]:
@@ -136,13 +145,13 @@ def _tell_ways(seen: Seen) -> dict[str, Plain]:
 
 
 def _tell_sight(name: str, sight: Sight) -> dict[str, Plain]:
-    return {
+    told: dict[str, Plain] = {
         f"{name}_seen": int(sight.seen),
         f"{name}_distance": round(sight.distance, 2),
         f"{name}_bearing": round(sight.bearing, 1),
         f"{name}_elevation": round(sight.elevation, 1),
-        f"{name}_aimed": int(sight.aimed),
     }
+    return told if name in FLUIDS else {**told, f"{name}_aimed": int(sight.aimed)}
 
 
 def _tell_items(spec: Spec, seen: Seen) -> dict[str, Plain]:

@@ -57,7 +57,7 @@ def _sights(view: Mapping[str, Any]) -> list[str]:
 
 def _sight(name: str, view: Mapping[str, Any]) -> str:
     away, right, up = (view[f"{name}_{key}"] for key in ("distance", "bearing", "elevation"))
-    aimed = ", under the cross-hair in reach" if view[f"{name}_aimed"] else ""
+    aimed = ", under the cross-hair in reach" if view.get(f"{name}_aimed") else ""
     return f"{name} {away} m away, bearing {right}, elevation {up}{aimed}"
 
 

@@ -12,7 +12,7 @@ class TestMinecraft(PluginContract):
     """A sample that keeps the suite short."""
 
     module = "rlgpt_minecraft"
-    only: ClassVar = ("minecraft/harvest_wool", "minecraft/wooden_pickaxe")
+    only: ClassVar = ("minecraft/harvest_wool", "minecraft/wooden_pickaxe", "minecraft/harvest_milk_rgb")
     steps = 30
     seeds: ClassVar = (0, 1)
     horizon_limit = 300

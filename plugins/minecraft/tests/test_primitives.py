@@ -167,6 +167,17 @@ def test_digging_down_and_ahead(room: Player) -> None:
     assert room.feet()[2] == z + 1
 
 
+def test_digging_down_begins_in_the_middle_of_a_block(room: Player) -> None:
+    """A body that overhangs the hole would stay on top."""
+    x, y, z = room.feet()
+    room.type(
+        "/replaceitem entity @p slot.weapon.mainhand iron_pickaxe 1",
+        *(f"/setblock {x + a} {y - b} {z + c} stone" for a in (-1, 0, 1) for b in (2, 3) for c in (-1, 0, 1)),
+        f"/tp {x + 0.95} {y} {z + 0.05} 0 0",
+    )
+    assert room("dig_down", blocks=1)["deeper"] == pytest.approx(1.0, abs=0.1)
+
+
 def test_digging_stops_before_lava(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y - 2} {z} lava")

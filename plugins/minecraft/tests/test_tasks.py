@@ -6,15 +6,18 @@ from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt_minecraft.lore import knowledge
 from rlgpt_minecraft.names import BIOMES, CRAFTS, ITEMS, PLACEABLE, made
 from rlgpt_minecraft.primitives import primitives_of
+from rlgpt_minecraft.rewards import default_setup
 from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.tasks import SPECS, make_tasks, spec_of
 from rlgpt_minecraft.things import THINGS, things
+from rlgpt_minecraft.views import view_keys
 
 TASKS = make_tasks()
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
 ASKED_FOR = {
     *("harvest_log", "harvest_sand", "harvest_milk", "harvest_wool", "harvest_beef", "harvest_mutton"),
+    "harvest_milk_rgb",
     *("stick", "crafting_table", "wooden_pickaxe", "furnace", "stone_pickaxe", "bed", "iron_ingot", "obtain_diamond"),
 }
 
@@ -50,8 +53,24 @@ def test_the_path_ends_at_the_target_and_needs_are_on_it(task: Task) -> None:
 def test_every_setting_names_its_source(task: Task) -> None:
     spec, settings = spec_of(task), Settings.of(task)
     assert any(name in settings.source for name in ("MineDojo", "Plan4MC"))
-    assert (settings.backend, settings.actions, settings.image_size) == ("embedded", "default", None)
+    assert (settings.backend, settings.actions) == ("embedded", "default")
+    assert settings.image_size == (spec.pixels or None)
     assert settings.biome == (spec.biome or None)
+
+
+def test_where_a_policy_sees_pixels_it_is_told_nothing_else_of_the_world() -> None:
+    told, blind = (
+        {key.name: key.size for key in view_keys(TASKS[f"minecraft/{name}"])}
+        for name in ("harvest_milk", "harvest_milk_rgb")
+    )
+    assert set(told) == set(blind)
+    hidden = {name for name, size in told.items() if size and not blind[name]}
+    assert {"cow_bearing", "cow_aimed", "aim_reach", "descent"} <= hidden
+    assert not hidden & {"elevation", "on_ground", "life", "milk_bucket_count"}
+    keys = default_setup(TASKS["minecraft/harvest_milk_rgb"]).observation_keys
+    assert "rgb" in keys
+    assert not hidden & set(keys)
+    assert "64 x 64" in knowledge(TASKS["minecraft/harvest_milk_rgb"])
 
 
 def change(**settings: object) -> Task:

@@ -156,8 +156,9 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
         Primitive(
             "mine",
             "Hold attack on the block under the cross-hair (up to 4.5 m away) until it breaks or the ticks are over. "
-            "What was begun goes on if mine is called again at once, and is lost if anything else is done or the look "
-            "leaves the block. Returns at once where no block is in reach. What drops lies there: collect it.",
+            "A block that takes longer than one call needs another one at once: what was begun then goes on; it is "
+            "lost if anything else is done or the look leaves the block. Returns at once where no block is in reach. "
+            "What drops lies there: collect it.",
             mine,
             (whole("ticks", 1, LONGEST, LONGEST, "ticks", "at most"),),
             {

@@ -151,7 +151,8 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
             "approach",
             "One leg towards the nearest thing of a kind that is seen now: turns and walks to it, around what is in "
             "the way, follows it when it moves, and ends with the cross-hair on it, if that can be. Ends when it is "
-            "near, when it is lost (25 ticks out of sight) or when the ticks are over. Call it again for a longer way.",
+            "near, when it is lost (25 ticks out of sight) or when the ticks are over. Does nothing if none is "
+            "seen. Call it again for a longer way.",
             approach,
             (
                 which(sights, "what to go to"),
