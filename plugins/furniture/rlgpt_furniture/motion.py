@@ -41,6 +41,12 @@ def part(ctx: Context, number: int) -> Pose:
     return seen[:3].astype(float), rotation(seen[3:])
 
 
+def part_number(ctx: Context, name: str) -> int:
+    """The place of a part among the parts."""
+    model: FurnitureTask = ctx.model
+    return [p.name for p in model.furniture.parts].index(name)
+
+
 def rotation(observed: Any) -> Array:
     """(w, x, y, z) as (3, 3)."""
     found: Array = matrix(np.asarray(observed, float)).reshape(3, 3)

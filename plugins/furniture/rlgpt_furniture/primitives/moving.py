@@ -1,0 +1,67 @@
+"""The hand's own motions: to a pose, straight, about an axis, downwards with force."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from rlgpt.plugin.base import Context
+
+from rlgpt_furniture.arm import Array
+from rlgpt_furniture.env import FurnitureTask
+from rlgpt_furniture.motion import SLOW, Run, about, along, follow, hand, held, hold, steer
+from rlgpt_furniture.motion import turn_between as turn_to
+from rlgpt_furniture.planner import Planner
+
+UP, DOWN = np.array((0.0, 0.0, 1.0)), np.diag((1.0, -1.0, -1.0))
+LIMIT = 150
+"""Primitive steps of the longest primitives."""
+
+
+def planned(ctx: Context, position: Array, rotation: Array, steps: int) -> Run:
+    """Plans to a pose of the hand, goes along the path, then straight for what is left."""
+    model: FurnitureTask = ctx.model
+    planner = Planner(model, ctx.rng, held(ctx))
+    goal = planner.reach(position, rotation)
+    path = None if goal is None else planner.path(goal)
+    if path is None:
+        at, now = hand(ctx)
+        yield from hold(ctx, 1)
+        return {
+            "planned": False,
+            "reached": False,
+            "blocked": False,
+            "distance": round(math.dist(at, position), 4),
+            "angle": round(float(np.linalg.norm(turn_to(rotation, now))), 3),
+            "steps": 1,
+        }
+    taken = yield from along(ctx, path)
+    end = yield from steer(ctx, position, rotation, steps=max(1, min(20, steps - taken)))
+    return {"planned": True, **end, "steps": taken + int(end["steps"])}  # type: ignore[arg-type]
+
+
+def plan_to(ctx: Context, *, x: float, y: float, z: float, roll: float, pitch: float, yaw: float) -> Run:
+    facing = about(UP, yaw) @ about(np.array((0.0, 1.0, 0.0)), pitch) @ about(np.array((1.0, 0.0, 0.0)), roll) @ DOWN
+    return (yield from planned(ctx, np.array((x, y, z)), facing, LIMIT))
+
+
+def move_by(ctx: Context, *, dx: float, dy: float, dz: float, speed: float) -> Run:
+    at, facing = hand(ctx)
+    return (yield from steer(ctx, at + np.array((dx, dy, dz)), facing, speed=speed, steps=60))
+
+
+def rotate_part(ctx: Context, *, axis: str, angle: float) -> Run:
+    at, facing = hand(ctx)
+    goal = about(np.eye(3)["xyz".index(axis)], angle) @ facing
+    return (yield from planned(ctx, at, goal, LIMIT))
+
+
+def push_down(ctx: Context, *, distance: float, wiggle: float) -> Run:
+    at, facing = hand(ctx)
+    steps = 0
+    while steps < 30:
+        lower = at - min(1.0, (steps + 1) / 20) * distance * UP
+        tilt = wiggle * math.sin(1.3 * steps)
+        yield follow(ctx, lower, about(UP, tilt) @ facing, SLOW * 2)
+        steps += 1
+    return {"moved": round(float(at[2] - hand(ctx)[0][2]), 4), "steps": steps, "holding": held(ctx) >= 0}

@@ -1,0 +1,109 @@
+"""Bringing a held part to where it is wanted, by looking at the two parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+
+import numpy as np
+from rlgpt.domain import Plain
+from rlgpt.plugin.base import Context
+
+from rlgpt_furniture.arm import Array
+from rlgpt_furniture.env import FurnitureTask
+from rlgpt_furniture.motion import Action, Run, about, along, follow, hand, held, hold, part_number, shorten, spin
+from rlgpt_furniture.motion import part as _pose
+from rlgpt_furniture.motion import turn_between as turn_to
+from rlgpt_furniture.planner import Planner
+from rlgpt_furniture.primitives.moving import LIMIT, UP
+
+
+def servo(
+    ctx: Context, *, part: str, onto: str, x: float, y: float, z: float, turn: str, speed: float, tolerance: float
+) -> Run:
+    number, base, where = part_number(ctx, part), part_number(ctx, onto), np.array((x, y, z))
+    found = yield from _approach(ctx, number, base, where, turn)
+    if found is None:
+        none = {"planned": False, "reached": False, "blocked": False, "holding": held(ctx) == number, "steps": 1}
+        return {**_left(ctx, number, base, where, np.eye(3)), **none}
+    goal, taken = found
+    history: list[float] = []
+    while True:
+        distance, angle = _errors(ctx, number, base, where, goal)
+        left, off = math.sqrt(float(distance @ distance)), math.sqrt(float(angle @ angle))
+        history.append(left + 0.05 * off)
+        reached = left <= tolerance and off <= 0.05
+        blocked = len(history) > 15 and history[-16] - min(history[-15:]) < 0.0006
+        holding = held(ctx) == number
+        if reached or blocked or taken >= LIMIT or (not holding and len(history) > 3):
+            break
+        at = hand(ctx)[0]
+        place = _pose(ctx, number)[0]
+        twist = spin(shorten(angle, 0.12))
+        shift = shorten(distance, speed) + (twist - np.eye(3)) @ (at - place)
+        # the target goes on from where it is, by a share of what the part lacks: an integral against what gives way
+        model: FurnitureTask = ctx.model
+        aim = model.target + 0.6 * shift
+        ahead = shorten(aim - at, 0.03)
+        yield follow(ctx, at + ahead, spin(0.6 * shorten(angle, 0.12)) @ model.rotation.reshape(3, 3), 0.05)
+        taken += 1
+    return {
+        **_left(ctx, number, base, where, goal),
+        "planned": True,
+        "reached": reached,
+        "blocked": blocked and not reached,
+        "holding": holding,
+        "steps": taken,
+    }
+
+
+def _approach(
+    ctx: Context, number: int, base: int, where: Array, turn: str
+) -> Generator[Action, None, tuple[Array, int] | None]:
+    """Chooses the part's rotation in the frame of its base and goes near by a planned path where it is far.
+
+    :returns: that rotation (3, 3) and the steps taken; None: no way was found.
+    """
+    model: FurnitureTask = ctx.model
+    planner = Planner(model, ctx.rng, held(ctx))
+    quarters = range(4) if turn == "any" else (("0", "90", "180", "270").index(turn),)
+    root, frame = _pose(ctx, base)
+    place, now = _pose(ctx, number)
+    at, facing = hand(ctx)
+    options = []
+    for quarter in quarters:
+        goal = about(UP, quarter * math.pi / 2)
+        change = frame @ goal @ now.T
+        options.append((float(np.linalg.norm(turn_to(change @ facing, facing))), quarter, goal, change))
+    options.sort(key=lambda o: (o[0], o[1]))
+    target = root + frame @ where
+    if options[0][0] < 0.4 and math.dist(target, place) < 0.06:
+        return options[0][2], 0
+    best: tuple[float, Array, Array] | None = None
+    for _, _, goal, change in options:
+        joints = planner.reach(target + change @ (at - place), change @ facing)
+        if joints is not None:
+            far = float(np.abs(joints - model.joints).max())
+            if best is None or far < best[0]:
+                best = far, goal, joints
+    path = None if best is None else planner.path(best[2])
+    if best is None or path is None:
+        yield from hold(ctx, 1)
+        return None
+    taken = yield from along(ctx, path)
+    return best[1], taken
+
+
+def _errors(ctx: Context, number: int, base: int, where: Array, goal: Array) -> tuple[Array, Array]:
+    root, frame = _pose(ctx, base)
+    place, now = _pose(ctx, number)
+    return root + frame @ where - place, turn_to(frame @ goal, now)
+
+
+def _left(ctx: Context, number: int, base: int, where: Array, goal: Array) -> dict[str, Plain]:
+    distance, angle = _errors(ctx, number, base, where, goal)
+    frame = _pose(ctx, base)[1]
+    return {
+        "error": [round(float(v), 4) for v in frame.T @ distance],
+        "angle": round(float(np.linalg.norm(angle)), 3),
+    }
