@@ -170,7 +170,7 @@ FURNITURE: dict[str, Furniture] = {
     ),
     "desk": Furniture(
         "desk",
-        (_DESK_TOP, *(_desk_leg(i + 1, y) for i, y in enumerate((-0.15, -0.08, 0.08, 0.15)))),
+        (_DESK_TOP, *(_desk_leg(i + 1, y) for i, y in enumerate((-0.20, -0.12, 0.12, 0.20)))),
         tuple(_DESK(f"desk_leg{i}") for i in (1, 2, 3, 4)),
     ),
     "lamp": Furniture(

@@ -71,8 +71,8 @@ DEFAULTS = """
 </default>
 <default class="finger">
   <joint type="slide" axis="0 1 0" range="0 0.04" armature="0.1" damping="20"/>
-  <geom type="box" contype="2" conaffinity="5" condim="4" friction="2 0.05 0.0001" priority="1" rgba="0.25 0.26 0.28 1"
-        solref="0.005 1" solimp="0.95 0.99 0.001"/>
+  <geom type="box" contype="2" conaffinity="5" condim="4" friction="2 0.05 0.0001" priority="1"
+        rgba="0.25 0.26 0.28 1"/>
 </default>
 """
 

@@ -31,12 +31,17 @@ class Planner:
     """Plans for the scene as it is now. The simulation is never touched.
 
     :param carried: number of the part in the hand, -1: none. It moves with the hand.
+    :param fingers: m that each finger is out, None: as it is.
     """
 
-    def __init__(self, env: FurnitureTask, rng: np.random.Generator, carried: int) -> None:
+    def __init__(
+        self, env: FurnitureTask, rng: np.random.Generator, carried: int, fingers: float | None = None
+    ) -> None:
         self._env, self._rng, self._carried = env, rng, carried
         self._model, self._data = env.model, mujoco.MjData(env.model)
         self._data.qpos[:] = env.data.qpos
+        if fingers is not None:
+            self._data.qpos[7:ARM] = fingers
         model = env.model
         arm = np.array([model.body_rootid[b] == model.body("base").id for b in model.geom_bodyid])
         mine = np.zeros(model.ngeom, bool)

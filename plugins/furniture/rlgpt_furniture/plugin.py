@@ -87,7 +87,7 @@ class FurniturePlugin(EnvironmentPlugin):
     def knowledge(self, task: Task) -> str:
         folder = resources.files("rlgpt_furniture") / "knowledge"
         kind = str(task.settings["furniture"])
-        names = ("arm", "lamp" if kind == "lamp" else "legs")
+        names = {"lamp": ("arm", "lamp"), "desk": ("arm", "legs", "desk")}.get(kind, ("arm", "legs", "table"))
         return "\n".join((folder / f"{name}.md").read_text(encoding="utf-8").strip() for name in names)
 
     def doctor(self) -> Sequence[Check]:

@@ -33,16 +33,18 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
             ViewKey(f"{part.name}_z", f"direction of its z, along which {part.name} is put together", size=3),
             ViewKey(f"{part.name}_x", f"direction of the x of {part.name}", size=3),
         ]
+    made = "1: assembled, 0: not" if task.settings["joints"] == "peg" else "1: assembled; below: the share of its twist"
     for joint in furniture.joints:
-        places = f"it belongs at one of {[list(p) for p in joint.places]}"
+        places = [list(p) for p in joint.places]
+        belongs = f"it belongs at {'one of ' if len(places) > 1 else ''}{places if len(places) > 1 else places[0]}"
         keys += [
             ViewKey(
                 f"{joint.part}_seen_from_{joint.base}",
-                f"origin of {joint.part} in the frame of {joint.base}; {places}",
+                f"origin of {joint.part} in the frame of {joint.base}; {belongs}",
                 "m",
                 size=3,
             ),
-            ViewKey(f"{joint.part}_made", "1: assembled; with connectors the share of its twist", size=1),
+            ViewKey(f"{joint.part}_made", made, size=1),
         ]
     return (*keys, ViewKey("time", "share of the episode that has passed", size=1))
 

@@ -6,39 +6,120 @@ from collections.abc import Callable
 
 from rlgpt.testing.player import Player
 
+Place = tuple[float, float]
 HOLES = [(x, y) for x in (0.05625, -0.05625) for y in (0.05625, -0.05625)]
+DESK_HOLES = [(x, y) for x in (0.080, -0.080) for y in (0.050, -0.050)]
 
 
-def _say(name: str, outcome: object, verbose: bool) -> None:
-    if verbose:
-        print("   ", name, outcome)
-
-
-def one_leg(play: Player, verbose: bool = False) -> None:
-    leg, height = "leg4", 0.046875
+def one_leg(play: Player) -> None:
     for attempt in range(3):
+        if leg(play, "leg4", "table_top", HOLES[attempt:] + HOLES[:attempt], 0.046875, 0.012):
+            return
+
+
+def leg(play: Player, name: str, top: str, holes: list[Place], height: float, along: float) -> bool:
+    """Put a leg into the first of the holes above which it can be brought; whether it is made."""
+    if not play("grasp", part=name, along_z=along, sink=0.003).get("holding"):
+        return False
+    play("move_by", dz=0.12)
+    for x, y in holes:
+        there = {"part": name, "onto": top, "x": x, "y": y}
+        over = play("servo", **there, z=height + 0.05, tolerance=0.004)
+        if over.get("planned"):
+            break
+    if not over.get("reached"):
+        play("release")
+        return False
+    for _ in range(3):
+        play("servo", **there, z=height + 0.028)
+        play("servo", **there, z=height, speed=0.006, tolerance=0.003)
+        play("push_down")
+        if play.over or play.see()[f"{name}_made"] >= 1:
+            play("release")
+            return True
+        play("servo", **there, z=height + 0.04)
+    play("release")
+    return False
+
+
+def table(play: Player, legs: tuple[str, ...], top: str, holes: list[Place], height: float, along: float) -> None:
+    """Legs one by one, the holes that are farther from the robot first."""
+    for _ in range(3):
+        for name in legs:
+            seen = play.see()
+            if play.over or seen[f"{name}_made"] >= 1:
+                continue
+            free = [h for h in holes if not any(_is_at(seen[f"{o}_seen_from_{top}"], h) for o in legs if o != name)]
+            leg(play, name, top, _far_first(seen, top, free), height, along)
+            play("move_by", dz=0.15)
+
+
+def _is_at(place: list[float], hole: Place) -> bool:
+    return abs(place[0] - hole[0]) < 0.02 and abs(place[1] - hole[1]) < 0.02
+
+
+def _far_first(seen: dict[str, list[float]], top: str, holes: list[Place]) -> list[Place]:
+    x, z = seen[f"{top}_x"], seen[f"{top}_z"]
+    y = z[1] * x[2] - z[2] * x[1]
+    return sorted(holes, key=lambda h: -(h[0] * x[0] + h[1] * y))
+
+
+def square_table(play: Player) -> None:
+    table(play, ("leg1", "leg4", "leg2", "leg3"), "table_top", HOLES, 0.046875, 0.012)
+
+
+def desk(play: Player) -> None:
+    legs = ("desk_leg1", "desk_leg4", "desk_leg2", "desk_leg3")
+    table(play, legs, "desk_top", DESK_HOLES, 0.065625, 0.02)
+
+
+def lamp(play: Player) -> None:
+    for _ in range(3):
+        if play.over or play.see()["lamp_bulb_made"] >= 1 or _bulb(play):
+            break
+    for _ in range(3):
         if play.over:
             return
-        _say("grasp", got := play("grasp", part=leg, along_z=0.012, sink=0.003), verbose)
-        if not got.get("holding"):
-            continue
-        play("move_by", dz=0.12)
-        for hole in HOLES[attempt:] + HOLES[:attempt]:
-            there = {"part": leg, "onto": "table_top", "x": hole[0], "y": hole[1]}
-            _say("over", over := play("servo", **there, z=height + 0.05, tolerance=0.004), verbose)
-            if over.get("planned"):
-                break
-        if not over.get("reached"):
-            _say("release", play("release"), verbose)
-            continue
-        for _ in range(3):
-            _say("rim", play("servo", **there, z=height + 0.028), verbose)
-            _say("in", play("servo", **there, z=height, speed=0.006, tolerance=0.003), verbose)
-            _say("push", play("push_down"), verbose)
-            if play.over:
-                return
-            play("servo", **there, z=height + 0.04)
+        _hood(play)
+
+
+def _bulb(play: Player) -> bool:
+    # held high, and at its upper end: the palm must stay above the base's shoulder
+    if not play("grasp", part="lamp_bulb", along_z=0.004, sink=-0.007).get("holding"):
+        return False
+    play("move_by", dz=0.12)
+    there = {"part": "lamp_bulb", "onto": "lamp_base"}
+    if not play("servo", **there, z=0.0678 + 0.05, tolerance=0.004).get("reached"):
         play("release")
+        return False
+    for _ in range(3):
+        play("servo", **there, z=0.0678 + 0.033)
+        play("servo", **there, z=0.0678, speed=0.006, tolerance=0.003)
+        play("push_down")
+        if play.see()["lamp_bulb_made"] >= 1:
+            break
+        play("servo", **there, z=0.0678 + 0.045)
+    play("release", back=0.1)
+    play("move_by", dz=0.15)
+    return bool(play.see()["lamp_bulb_made"] >= 1)
 
 
-PLAYERS: dict[str, Callable[[Player], None]] = {"one_leg": one_leg}
+def _hood(play: Player) -> None:
+    if not play("grasp", part="lamp_hood", along_z=0.042, sink=0.0).get("holding"):
+        return
+    play("move_by", dz=0.2)
+    there = {"part": "lamp_hood", "onto": "lamp_base"}
+    if play("servo", **there, z=0.2, tolerance=0.004).get("reached"):
+        for z in (0.15, 0.12, 0.0883):
+            play("servo", **there, z=z, tolerance=0.003)
+        play("push_down")
+    play("release", back=0.1)
+    play("move_by", dz=0.1)
+
+
+PLAYERS: dict[str, Callable[[Player], None]] = {
+    "one_leg": one_leg,
+    "square_table": square_table,
+    "desk": desk,
+    "lamp": lamp,
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,25 +18,48 @@ players = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(players)
 
 
+DEEPEST = 0.0005
+"""m."""
+
+
+class Watched(Player):
+    """Tells how deep anything was in anything else at the end of a step."""
+
+    deepest = 0.0
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        found = super().step(action)
+        data = self.env.unwrapped.data
+        self.deepest = max(self.deepest, -float(data.contact.dist[: data.ncon].min(initial=0.0)))
+        return found
+
+
 def share(plugin: FurniturePlugin, name: str, seeds: range) -> float:
-    play = Player(plugin, plugin.tasks()[f"furniture/{name}"])
+    play = Watched(plugin, plugin.tasks()[f"furniture/{name}"])
+    script = players.PLAYERS[name.removesuffix("_medium").removesuffix("_high")]
     wins = 0
     for seed in seeds:
         play.reset(seed)
-        players.PLAYERS[name.removesuffix("_medium")](play)
+        script(play)
         wins += play.success
+        assert play.deepest < DEEPEST, f"seed {seed}: {1000 * play.deepest:.2f} mm deep"
     play.env.close()
     return wins / len(seeds)
 
 
-@pytest.mark.parametrize("name", ["one_leg", "one_leg_medium"])
+@pytest.mark.parametrize("name", ["one_leg", "one_leg_medium", "lamp"])
 def test_a_script_of_primitives_succeeds_mostly(plugin: FurniturePlugin, name: str) -> None:
-    assert share(plugin, name, range(4)) >= 0.75
+    assert share(plugin, name, range(2)) >= 0.5
 
 
 @pytest.mark.slow
-def test_a_script_of_primitives_succeeds_in_four_of_five_episodes(plugin: FurniturePlugin) -> None:
-    assert share(plugin, "one_leg", range(50)) >= 0.8
+@pytest.mark.parametrize(
+    ("name", "episodes"), [("one_leg", 50), ("one_leg_high", 10), ("lamp", 20), ("square_table", 10), ("desk", 10)]
+)
+def test_a_script_of_primitives_succeeds_in_four_of_five_episodes(
+    plugin: FurniturePlugin, name: str, episodes: int
+) -> None:
+    assert share(plugin, name, range(episodes)) >= 0.8
 
 
 @pytest.mark.slow

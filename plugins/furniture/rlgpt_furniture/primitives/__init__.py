@@ -75,7 +75,8 @@ def primitives(task: Task) -> tuple[Primitive, ...]:
         Primitive(
             "grasp",
             "Open the fingers, go above a part by a planned way, straight down with the fingers across it (along its x "
-            "or y, whichever is more level), and close them until release.",
+            "or y, whichever is more level; a little to one side where a neighbour is near), and close them until "
+            "release.",
             grasp,
             grip,
             {**_PLANNED, **_HELD},

@@ -8,15 +8,20 @@ import numpy as np
 from rlgpt.plugin.base import Context
 
 from rlgpt_furniture.arm import Array
+from rlgpt_furniture.env import FurnitureTask
 from rlgpt_furniture.motion import Run, about, hand, held, hold, part_number, steer
 from rlgpt_furniture.motion import part as _pose
 from rlgpt_furniture.motion import turn_between as turn_to
+from rlgpt_furniture.panda import OPEN
+from rlgpt_furniture.planner import Planner
 from rlgpt_furniture.primitives.moving import DOWN, UP, planned
 
 CLOSING = 5
 """Steps for the fingers."""
 ABOVE = 0.09
 """m over a part from which the hand comes down on it."""
+ASIDE = (0.0, 0.01, -0.01, 0.02, -0.02)
+"""m along the fingers' opening by which the hand may be off a part that it grasps."""
 
 
 def _across(ctx: Context, number: int) -> Array:
@@ -30,14 +35,31 @@ def _across(ctx: Context, number: int) -> Array:
     return min(options, key=lambda facing: float(np.linalg.norm(turn_to(facing, now))))
 
 
+def _beside(ctx: Context, target: Array, facing: Array) -> Array:
+    """Where the open fingers fit around: at ``target``, or off it along their opening where a neighbour is near."""
+    model: FurnitureTask = ctx.model
+    planner = Planner(model, ctx.rng, -1, fingers=OPEN)
+    for way in ASIDE:
+        place = target + way * facing[:, 1]
+        if planner.reach(place, facing, tries=1) is not None:
+            return place
+    return target
+
+
 def grasp(ctx: Context, *, part: str, along_z: float, sink: float) -> Run:
     number = part_number(ctx, part)
     place, rotation = _pose(ctx, number)
     facing = _across(ctx, number)
-    target = place + along_z * rotation[:, 2]
+    target = place + along_z * rotation[:, 2] - sink * UP
     ctx.memory["grip"] = -1.0
-    first = yield from planned(ctx, target + ABOVE * UP, facing, 80)
-    second = yield from steer(ctx, target - sink * UP, facing, speed=0.015, steps=30)
+    if held(ctx) >= 0:
+        # what is let go must not be planned for as if it were carried
+        yield from hold(ctx, CLOSING)
+    target = _beside(ctx, target, facing)
+    first = yield from planned(ctx, target + (ABOVE + sink) * UP, facing, 80)
+    if not first["planned"]:
+        return {**first, "holding": False, "opening": _opening(ctx)}
+    second = yield from steer(ctx, target, facing, speed=0.015, steps=30)
     ctx.memory["grip"] = 1.0
     yield from hold(ctx, CLOSING)
     steps = int(first["steps"]) + int(second["steps"]) + CLOSING  # type: ignore[arg-type]
