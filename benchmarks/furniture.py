@@ -1,0 +1,18 @@
+"""RL-GPT beside its baselines with the furniture, every row at the same total of primitive steps.
+
+    python benchmarks/furniture.py                      # all cells, two at a time; start it again to go on
+    python benchmarks/furniture.py --report             # only the summary of what is there
+
+contest.py tells the rows.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from contest import Contest
+
+FURNITURE = Contest(name="furniture", tasks=("furniture/one_leg_medium", "furniture/lamp"), budget=30_000)
+
+if __name__ == "__main__":
+    sys.exit(FURNITURE.main(__file__))
