@@ -30,7 +30,7 @@ def find(player: Player, target: str) -> bool:
 def reach(player: Player, target: str, within: float) -> bool:
     """Come so near that the target is under the cross-hair and in reach."""
     while find(player, target):
-        player("approach", target=target, within=within)
+        barred = player("approach", target=target, within=within).get("stopped_by")
         if player.over:
             return False
         if player("look_at", target=target).get("aimed"):
@@ -39,6 +39,8 @@ def reach(player: Player, target: str, within: float) -> bool:
             player("walk", metres=0.5)
             if not player("look_at", target=target).get("aimed"):
                 player("explore", steps=10)
+        elif barred:
+            player("explore", steps=20)
     return False
 
 
