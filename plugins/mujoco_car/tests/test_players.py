@@ -39,20 +39,34 @@ def test_a_script_of_primitives_succeeds_in_four_of_five_episodes(plugin: CarPlu
     assert share(plugin, name, 50) >= 0.8
 
 
-@pytest.mark.parametrize("name", list(players.PLAYERS))
-@pytest.mark.parametrize("kind", ["random", "forward", "backward", "left", "right", "still"])
-def test_chance_and_constant_actions_do_not(plugin: CarPlugin, name: str, kind: str) -> None:
-    constant = {"forward": (1, 0), "backward": (-1, 0), "left": (0.5, 0.5), "right": (0.5, -0.5), "still": (0, 0)}
+KINDS = {"forward": (1, 0), "backward": (-1, 0), "left": (0.5, 0.5), "right": (0.5, -0.5), "still": (0, 0)}
+
+
+def chance(plugin: CarPlugin, name: str, kind: str, episodes: int) -> int:
+    """Successes of random actions, or of the constant ones of :data:`KINDS`."""
     env = plugin.make_env(plugin.tasks()[f"mujoco_car/{name}"], seed=0)
     rng = np.random.default_rng(0)
     wins = 0
-    for seed in range(4):
+    for seed in range(episodes):
         env.reset(seed=seed)
         over = False
         while not over:
-            action = rng.uniform(-1, 1, 2) if kind == "random" else np.array(constant[kind], float)
+            action = rng.uniform(-1, 1, 2) if kind == "random" else np.array(KINDS[kind], float)
             _, _, terminated, truncated, info = env.step(action)
             over = terminated or truncated
         wins += info["success"]
     env.close()
-    assert wins == 0
+    return wins
+
+
+@pytest.mark.parametrize("name", list(players.PLAYERS))
+@pytest.mark.parametrize("kind", ["random", *KINDS])
+def test_chance_and_constant_actions_do_not(plugin: CarPlugin, name: str, kind: str) -> None:
+    assert chance(plugin, name, kind, 4) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["blocked_start", "parking"])
+@pytest.mark.parametrize("kind", ["random", *KINDS])
+def test_chance_and_constant_actions_hardly_ever_do(plugin: CarPlugin, name: str, kind: str) -> None:
+    assert chance(plugin, name, kind, 50) <= 1
