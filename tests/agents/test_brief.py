@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gymnasium
+import numpy as np
 import pytest
 from gymnasium import spaces
 from rlgpt.agents.base import Brief
-from rlgpt.agents.brief import _space, brief_slots, make_brief
+from rlgpt.agents.brief import _observations, _space, brief_slots, make_brief
 from rlgpt.domain import Task
 from rlgpt.rl.base import EnvSpec
 from rlgpt.sandbox import Budgets
@@ -31,6 +32,17 @@ def test_every_observation_key_it_names_can_be_observed(brief: Brief, task: Task
     env = EnvSpec(task=task, setup=setup, factory=grid_plugin).build(seed=0)
     assert env.observation_space["obs"].shape == (14,)
     env.close()
+
+
+def test_what_a_policy_cannot_observe_is_not_named() -> None:
+    space = spaces.Dict(
+        {
+            "place": spaces.Box(-1, 1, (2,)),
+            "found": spaces.Dict({"ores": spaces.Sequence(spaces.Discrete(9))}),
+            "picture": spaces.Box(0, 255, (8, 8, 3), np.uint8),
+        }
+    )
+    assert {name for name, _ in _observations(space, ())} == {"place", "picture"}
 
 
 def test_the_start_is_the_one_given(plugin: GridPlugin, task: Task) -> None:

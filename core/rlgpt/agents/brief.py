@@ -87,7 +87,7 @@ def _observations(space: gymnasium.Space[Any], keys: Any) -> Iterator[tuple[str,
     own = dict(space.spaces) if isinstance(space, spaces.Dict) else {"observation": space}
     told: dict[str, ViewKey] = {k.name: k for k in keys if k.size > 0}
     for name, part in own.items():
-        if name not in told:
+        if name not in told and part.is_np_flattenable:
             yield name, f"the environment's own observation: {_shape(part)}"
     for name, key in told.items():
         numbers = f"{key.size} number{'s' if key.size > 1 else ''}"
