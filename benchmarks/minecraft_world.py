@@ -54,8 +54,6 @@ UNITS = {
 }
 START = """
 from rlgpt_minecraft.env import MineDojoEnv
-from rlgpt_minecraft.interpreter import HINT, minedojo_python
-from rlgpt_minecraft.malmo.server import Server
 from rlgpt_minecraft.mission import Box, Mission
 from rlgpt_minecraft.rays import RAYS
 env = MineDojoEnv(Mission(voxels=Box(), rays=RAYS, image_size=(64, 64)))
