@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt.domain import Parameter, Task
 from rlgpt.errors import ConfigError
+from rlgpt.plugin import pictures
 from rlgpt.plugin.actions import RESERVED, ActionCodec, default_labels, names, zero_action
 from rlgpt.plugin.base import Context
 from rlgpt.plugin.observations import ObservationCodec
@@ -119,7 +120,7 @@ def test_views_are_plain_and_as_large_as_documented(space, seed: int) -> None:
     assert list(view) == [k.name for k in codec.keys]
     for key in codec.keys:
         assert key.size in (0, _count(view[key.name]))
-    assert any(k.size for k in codec.keys)
+    assert any(k.size for k in codec.keys) or codec.images
 
 
 def test_a_vector_keeps_its_numbers() -> None:
@@ -134,13 +135,58 @@ def test_what_is_not_finite_is_made_finite() -> None:
     assert codec.view(_context(np.array([np.nan, np.inf, -np.inf]))) == {"observation": [0.0, 1e30, -1e30]}
 
 
-def test_images_are_summed_up_and_time_is_left() -> None:
-    codec = ObservationCodec(spaces.Box(0, 255, (4, 4, 3), np.uint8))
-    image = np.zeros((4, 4, 3), np.uint8)
-    image[0] = 100
-    summary = {"shape": [4, 4, 3], "mean": 25.0, "low": 0.0, "high": 100.0}
-    assert codec.view(_context(image, step=5)) == {"observation": summary, "time": 0.5}
-    assert {k.name: k.size for k in codec.keys} == {"observation": 0, "time": 1}
+def test_small_arrays_of_bytes_are_told_number_by_number() -> None:
+    codec = ObservationCodec(spaces.Dict({"image": spaces.Box(0, 255, (2, 2, 3), np.uint8)}))
+    cells = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
+    assert codec.view(_context({"image": cells})) == {"image_grid": cells.tolist()}
+    assert {k.name: k.size for k in codec.keys} == {"image_grid": 12}
+    assert codec.images == ("image",)
+
+
+def _square(left: int, top: int) -> np.ndarray:
+    picture = np.full((40, 30), 90, np.uint8)
+    picture[top : top + 3, left : left + 5] = 200
+    picture[39, :] = 0
+    return picture
+
+
+def test_a_picture_is_told_by_the_shapes_that_stand_out() -> None:
+    colours = np.repeat(_square(10, 20)[..., None], 3, axis=-1)
+    codec = pickle.loads(pickle.dumps(ObservationCodec(spaces.Box(0, 255, (40, 30, 3), np.uint8))))
+    floor, square = [14, 39, 30, 1, 0], [12, 21, 5, 3, 200]
+    assert codec.view(_context(colours)) == {"observation_shapes": [floor, square]}
+    assert codec.images == ("observation",)
+    stack = ObservationCodec(spaces.Box(0, 255, (4, 40, 30), np.uint8))
+    frames = np.stack([_square(0, 0), _square(0, 0), _square(10, 19), _square(10, 20)])
+    assert stack.view(_context(frames)) == {
+        "observation_shapes": [floor, square],
+        "observation_shapes_before": [floor, [12, 20, 5, 3, 200]],
+    }
+
+
+def _components(standing: np.ndarray) -> list[tuple[int, int, int, int]]:
+    """Flood fill, cell by cell: top, left, height, width of each region."""
+    left, found = {(int(r), int(c)) for r, c in np.argwhere(standing)}, []
+    while left:
+        queue = [left.pop()]
+        region = list(queue)
+        while queue:
+            r, c = queue.pop()
+            for cell in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
+                if cell in left:
+                    left.remove(cell)
+                    queue.append(cell)
+                    region.append(cell)
+        rows, columns = zip(*region, strict=True)
+        found.append((min(rows), min(columns), max(rows) - min(rows) + 1, max(columns) - min(columns) + 1))
+    return sorted(found)
+
+
+@given(st.lists(st.lists(st.sampled_from([0, 0, 0, 200]), min_size=7, max_size=7), min_size=5, max_size=5))
+def test_shapes_are_the_connected_regions(rows) -> None:
+    grey = np.vstack([np.zeros((3, 7), np.int64), np.array(rows), np.zeros((8, 7), np.int64)])
+    boxes = [((y - (h - 1) // 2), (x - (w - 1) // 2), h, w) for x, y, w, h, _ in pictures.shapes(grey)]
+    assert sorted(boxes) == _components(grey > 0)
 
 
 def test_a_long_vector_fits_into_a_view() -> None:

@@ -24,6 +24,7 @@ from rlgpt.domain.records import (
     Rehearsal,
     Review,
     Steps,
+    World,
 )
 from rlgpt.domain.values import (
     ActionPlan,
@@ -69,4 +70,5 @@ __all__ = [
     "Value",
     "Verdict",
     "VerdictKind",
+    "World",
 ]

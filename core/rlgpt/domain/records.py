@@ -108,14 +108,31 @@ class Provenance(Value):
     model: str = Field(default="", description="the language models that wrote it")
 
 
+class World(Value):
+    """What coded actions of an environment without a plugin rely on: the names they were written with.
+
+    :ivar labels: label -> meaning of each part of the base action; None: those the environment gives itself.
+    :ivar observations: name -> meaning of each number of the observation; None: it is one list.
+    :ivar primitives: names of the designer's own primitives. They are Python of the host and no part of a bundle.
+    """
+
+    labels: Mapping[str, str] | None = None
+    observations: Mapping[str, str] | None = None
+    primitives: tuple[str, ...] = ()
+
+
 class Bundle(Value):
-    """Coded actions, the RL setup they go with, and what they were tested on. What is published and shared."""
+    """Coded actions, the RL setup they go with, and what they were tested on. What is published and shared.
+
+    :ivar world: of a bundle that :func:`rlgpt.design` made.
+    """
 
     schema_version: Literal[1] = 1
     actions: tuple[CodedAction, ...]
     setup: RLSetup | None = None
     plan: ActionPlan | None = None
     tested_on: Provenance | None = None
+    world: World | None = None
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlgpt.domain import Bundle, CodedAction, Task
-from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.domain import Bundle, CodedAction, Task, World
+from rlgpt.errors import BundleError, ConfigError, UnknownNameError
 from rlgpt.options.bundle import load_bundle, save_bundle
 from rlgpt.options.env import ExtendedEnv
 from rlgpt.options.flat import flat_view
@@ -40,7 +40,8 @@ def extend(
 
     :param actions: a :class:`~rlgpt.Bundle`, the folder of one, or coded actions. A bundle's setup says which of its
         actions are offered, which base actions are kept, and the discount, where the arguments below do not.
-    :param plugin: whose primitives, views and labels are used. Default: a GenericPlugin made from ``env``'s spaces.
+    :param plugin: whose primitives, views and labels are used. Default: a GenericPlugin made from ``env``'s spaces, and
+        from the names that a bundle of :func:`rlgpt.design` carries.
     :param task: one of the plugin's tasks, or its id; may be left out where the plugin has only one.
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
     :param base_actions: labels of the base actions that stay; None keeps all.
@@ -51,11 +52,13 @@ def extend(
     :returns: the environment with its action space extended as :mod:`rlgpt.options.space` tabulates. With no actions
         and all base actions it has the same spaces and trajectories, bit for bit.
     :raises rlgpt.errors.ConfigError: the action space has no extension, or ``gamma`` is out of range.
-    :raises rlgpt.errors.BundleError: the bundle's folder cannot be read.
+    :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or its actions call primitives of its
+        designer's own and no plugin brings them.
     """
     bundle = load_bundle(Path(actions)) if isinstance(actions, (str, Path)) else actions
+    world = None
     if isinstance(bundle, Bundle):
-        chosen, setup = bundle.actions, bundle.setup
+        chosen, setup, world = bundle.actions, bundle.setup, bundle.world
         if setup is not None:
             chosen = tuple(a for a in chosen if a.name in setup.coded_actions)
             gamma = setup.gamma if gamma is None else gamma
@@ -65,7 +68,7 @@ def extend(
     gamma = 0.99 if gamma is None else gamma
     if not 0 < gamma <= 1:
         raise ConfigError(f"gamma is {gamma}; valid: a discount per primitive step in (0, 1].")
-    plugin, task = _plugin_and_task(env, plugin, task)
+    plugin, task = _plugin_and_task(env, plugin, task, world)
     return ExtendedEnv(
         env,
         chosen,
@@ -81,12 +84,20 @@ def extend(
 
 
 def _plugin_and_task(
-    env: gymnasium.Env[Any, Any], plugin: EnvironmentPlugin | None, task: Task | str | None
+    env: gymnasium.Env[Any, Any], plugin: EnvironmentPlugin | None, task: Task | str | None, world: World | None
 ) -> tuple[EnvironmentPlugin, Task]:
     if plugin is None:
         from rlgpt.plugin.generic import GenericPlugin
 
-        plugin = GenericPlugin.of(env, task=task if isinstance(task, Task) else None)
+        world = world or World()
+        if world.primitives:
+            raise BundleError(
+                f"this bundle's actions call primitives of their designer's own: {', '.join(world.primitives)}. "
+                "Give them: extend(env, actions, plugin=GenericPlugin.of(env, primitives=[...], labels=..., observations=...))."
+            )
+        plugin = GenericPlugin.of(
+            env, task if isinstance(task, Task) else None, labels=world.labels, observations=world.observations
+        )
         task = None
     if isinstance(task, Task):
         return plugin, task

@@ -56,25 +56,32 @@ class ActionCodec:
     A Discrete is a choice of its labels (or a number, where there are more than 32); everything else is a parameter for
     each number, named by its label. Parts that can take only one value have no parameter.
 
-    :param labels: one for each value of a Discrete, each number of a Box, each head of anything else.
+    :param labels: one for each value of a Discrete, each number of a Box, each head of anything else; or label ->
+        meaning, which the parameters then tell.
     :raises ConfigError: the space has no parameters, or the labels do not fit it.
     """
 
-    def __init__(self, space: spaces.Space[Any], labels: Sequence[str]) -> None:
+    def __init__(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str]) -> None:
         expected = _parts(space)
+        meanings = dict(labels) if isinstance(labels, Mapping) else {}
+        labels = list(labels)
         if len(labels) != expected or len(set(labels)) != len(labels):
             raise ConfigError(f"{space} needs {expected} different labels, got {len(labels)}: {list(labels)}")
         self.space = space
         self._choices: tuple[str, ...] = ()
         if isinstance(space, spaces.Discrete) and 1 < expected <= _MANY:
             self._choices = tuple(labels)
+            told = "; ".join(f"{label}: {meaning}" for label, meaning in meanings.items() if meaning)
+            doc = f"what to do ({told})" if told else "what to do"
             self.parameters: tuple[Parameter, ...] = (
-                Parameter(name="action", kind="choice", choices=self._choices, default=labels[0], doc="what to do"),
+                Parameter(name="action", kind="choice", choices=self._choices, default=labels[0], doc=doc),
             )
         elif isinstance(space, spaces.Discrete):
             self.parameters = tuple(_parameters(space, ["action"]))
         else:
-            self.parameters = tuple(_parameters(space, names(labels)))
+            by_name = dict(zip(names(labels), map(meanings.get, labels), strict=True))
+            found = _parameters(space, list(by_name))
+            self.parameters = tuple(p.model_copy(update={"doc": by_name.get(p.name) or p.doc}) for p in found)
 
     def action(self, args: Mapping[str, Plain]) -> Any:
         """The action that ``args`` (a value for each parameter) stand for, a member of the space."""

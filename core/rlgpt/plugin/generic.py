@@ -5,6 +5,7 @@ It is also where every other plugin's defaults come from.
 
 from __future__ import annotations
 
+import enum
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,29 +13,36 @@ from typing import Any, TypeVar
 
 import gymnasium
 
-from rlgpt.domain import Parameter, Plain, RLSetup, Task
-from rlgpt.errors import PluginError
-from rlgpt.plugin.actions import ActionCodec, default_labels, names, zero_action
-from rlgpt.plugin.base import Context, EnvironmentPlugin, Labels, LowLevel, Primitive, RewardTerm, ViewKey
-from rlgpt.plugin.judged import Judged, Success
+from rlgpt.domain import Plain, RLSetup, Task, World
+from rlgpt.errors import ConfigError, PluginError
+from rlgpt.plugin.actions import ActionCodec, default_labels, names, slug, zero_action
+from rlgpt.plugin.base import Context, EnvironmentPlugin, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.judged import Judged, Success, judge
 from rlgpt.plugin.observations import ObservationCodec
+from rlgpt.plugin.skills import env_reward, skills
 
 MakeEnv = Callable[..., gymnasium.Env[Any, Any]]
 """``make_env()`` or ``make_env(render_mode=...)``."""
+
+Named = Sequence[str] | Mapping[str, str]
+"""Names; or name -> meaning (with its unit), which agents are told."""
 
 __all__ = ["GenericPlugin", "zero_action"]
 
 T = TypeVar("T")
 
-LONGEST_REPEAT = 200
 HORIZON = 1000
 """Primitive steps of an episode where the environment names no limit."""
 
-_REWARD = {"reward": "sum of the environment's reward meanwhile"}
+IDLE = ("noop", "no_op", "nop", "none", "nothing", "do_nothing", "idle", "stay", "wait", "done")
+"""Labels of a Discrete's value that does nothing, the surest first."""
 
 
 class GenericPlugin(EnvironmentPlugin):
-    """Any gymnasium environment as a plugin of one task. See :meth:`of`; bare, it can only summarize views."""
+    """Any gymnasium environment as a plugin of one task. See :meth:`of`; bare, it can only summarize views.
+
+    :ivar world: what it was told beyond the spaces: what a bundle carries, so that its actions run elsewhere.
+    """
 
     name = "gymnasium"
 
@@ -44,9 +52,11 @@ class GenericPlugin(EnvironmentPlugin):
         self._success: Success | None = None
         self._actions: ActionCodec | None = None
         self._observations: ObservationCodec | None = None
-        self._labels: tuple[str, ...] = ()
+        self._labels: Mapping[str, str] = {}
         self._docs = ""
+        self._own: tuple[Primitive, ...] = ()
         self._owner: EnvironmentPlugin = self
+        self.world = World()
 
     @classmethod
     def of(
@@ -55,10 +65,12 @@ class GenericPlugin(EnvironmentPlugin):
         task: Task | None = None,
         *,
         goal: str = "",
-        labels: Sequence[str] | None = None,
-        observations: Sequence[str] | None = None,
+        labels: Named | None = None,
+        observations: Named | None = None,
         docs: str = "",
-        success: Success | None = None,
+        success: Success | float | None = None,
+        horizon: int | None = None,
+        primitives: Sequence[Primitive] = (),
         owner: EnvironmentPlugin | None = None,
     ) -> GenericPlugin:
         """The plugin of an environment.
@@ -66,28 +78,40 @@ class GenericPlugin(EnvironmentPlugin):
         :param env: the environment; or what makes one, ``make_env()`` or ``make_env(render_mode=...)``, which is
             needed to train, as training makes several.
         :param task: default: one made of the environment's id, its horizon and ``goal``.
-        :param labels: names of the action's parts (see :class:`~rlgpt.plugin.base.Labels`). Default: what
-            ``get_action_meanings()`` says, else ``action_0``, ``action_1``, ...
-        :param observations: names of the numbers of a one-dimensional observation.
+        :param labels: names of the action's parts (see :class:`~rlgpt.plugin.base.Labels`), or name -> meaning.
+            Default: what ``get_action_meanings()`` or an enum ``actions`` of the environment says, else ``action_0``,
+            ``action_1``, ...
+        :param observations: names of the numbers of a one-dimensional observation, or name -> meaning.
         :param docs: what an expert would tell of the environment. Default: its docstring.
-        :param success: ``success(info, total_reward) -> bool``; default: :func:`rlgpt.plugin.judged.succeeded`, which
-            suits tasks that end when they are solved. Where surviving is the task (CartPole), say it yourself:
-            ``lambda info, total_reward: total_reward >= 475``.
+        :param success: ``success(info, total_reward) -> bool``, or the total reward that counts; default:
+            :func:`rlgpt.plugin.judged.judge` tells. Where surviving is the task and no threshold is registered, say it
+            yourself: ``success=475``.
+        :param horizon: primitive steps after which an episode is truncated. Default: the environment's own limit,
+            else 1,000.
+        :param primitives: skills of your own, beside ``act``, ``repeat`` and ``act_until``.
         :param owner: the plugin whose defaults these are: primitives use its labels and its view.
         :raises ConfigError: the action space has no parameters, or labels do not fit their space.
         """
         sample = env if isinstance(env, gymnasium.Env) else _call(env, None)
         plugin = cls()
-        plugin._task = task or _task(sample, goal)
+        plugin._success, told = judge(sample, success)
+        plugin._task = task or _task(sample, goal, told, horizon)
         plugin._make = None if isinstance(env, gymnasium.Env) else env
-        plugin._success = success
-        plugin._labels = tuple(labels) if labels is not None else _meanings(sample)
+        plugin._labels = _with_meanings(labels) if labels is not None else dict.fromkeys(_meanings(sample), "")
+        if labels is not None and len(plugin._labels) != len(labels):
+            raise ConfigError(f"labels must differ, got {list(labels)}")
         plugin._owner = owner or plugin
         if owner is None:
             plugin.name = plugin._task.plugin
         plugin._actions = ActionCodec(sample.action_space, plugin._labels)
         plugin._observations = ObservationCodec(sample.observation_space, observations)
         plugin._docs = docs or inspect.cleandoc(type(sample.unwrapped).__doc__ or "")
+        plugin._own = tuple(primitives)
+        plugin.world = World(
+            labels=plugin._labels if labels is not None else None,
+            observations=_with_meanings(observations) if observations is not None else None,
+            primitives=tuple(p.name for p in primitives),
+        )
         if sample is not env:
             sample.close()
         return plugin
@@ -110,45 +134,11 @@ class GenericPlugin(EnvironmentPlugin):
         return env
 
     def primitives(self, task: Task) -> Sequence[Primitive]:
-        """``act``, ``repeat`` and, where the view has numbers for a policy, ``act_until``."""
+        """``act``, ``repeat`` and, where the view has numbers for a policy, ``act_until``; and those it was given."""
         codec = self._codec(self._actions)
         if self._owner is not self:
             codec = ActionCodec(codec.space, self._owner.labels(task).actions)
-        steps = Parameter(name="steps", kind="int", low=1, high=LONGEST_REPEAT, default=10, doc="primitive steps")
-        act = Primitive(
-            "act",
-            "Do one low-level action, for one step. Outcome: reward.",
-            _Repeat(codec),
-            codec.parameters,
-            _REWARD,
-            1,
-        )
-        repeat = Primitive(
-            "repeat",
-            "Do the same low-level action for some steps. Outcome: reward.",
-            _Repeat(codec),
-            (*codec.parameters, steps),
-            _REWARD,
-            LONGEST_REPEAT,
-        )
-        watched = _watchable(self._owner.view_keys(task))
-        if not watched:
-            return act, repeat
-        until = (
-            Parameter(name="key", kind="choice", choices=watched, default=watched[0], doc="number of the view"),
-            Parameter(name="relation", kind="choice", choices=("above", "below"), default="above"),
-            Parameter(name="threshold", low=-1e6, high=1e6, default=0.0, doc="in the unit of that number"),
-        )
-        act_until = Primitive(
-            "act_until",
-            "Do the same low-level action until a number of the view is above (or below) a threshold, at most `steps` "
-            "steps; none if it is so already. Outcome: reached, value, reward.",
-            _Until(codec, self._owner),
-            (*codec.parameters, *until, steps),
-            {"reached": "whether the threshold was passed", "value": "the number at the end", **_REWARD},
-            LONGEST_REPEAT,
-        )
-        return act, repeat, act_until
+        return *skills(codec, self._owner, task), *self._own
 
     def view_keys(self, task: Task) -> Sequence[ViewKey]:
         return self._codec(self._observations).keys
@@ -163,19 +153,30 @@ class GenericPlugin(EnvironmentPlugin):
 
     def labels(self, task: Task) -> Labels:
         self._codec(self._actions)
-        return Labels(self._labels)
+        return Labels(tuple(self._labels))
+
+    def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:
+        """The value of a Discrete whose label says that it does nothing (:data:`IDLE`); else zeros."""
+        found = [label for label in IDLE if label in self._labels]
+        if isinstance(action_space, gymnasium.spaces.Discrete) and found:
+            return action_space.start + list(self._labels).index(found[0])
+        return zero_action(action_space)
 
     def reward_terms(self, task: Task) -> Sequence[RewardTerm]:
         """``env_reward`` alone: what the environment itself pays, as it is (so it has no bounds)."""
         inf = float("inf")
-        return (RewardTerm("env_reward", "the environment's own reward", _env_reward, "step", -inf, inf),)
+        return (RewardTerm("env_reward", "the environment's own reward", env_reward, "step", -inf, inf),)
 
     def default_setup(self, task: Task) -> RLSetup:
         """Every key a policy can use; the environment's own reward, or all terms where a plugin does not offer it."""
-        keys = tuple(k.name for k in self._owner.view_keys(task) if k.size)
+        keys = [k.name for k in self._owner.view_keys(task) if k.size]
+        if self._owner is self:
+            told = {k.name for k in self.view_keys(task)}
+            images = [i for i in self._codec(self._observations).images if f"{slug(i)[:35]}_grid" not in told]
+            keys = [*images, *keys]
         terms = [t.name for t in self._owner.reward_terms(task)]
         weights = dict.fromkeys(["env_reward"] if "env_reward" in terms else terms, 1.0)
-        return RLSetup(reward_weights=weights, observation_keys=keys)
+        return RLSetup(reward_weights=weights, observation_keys=tuple(keys))
 
     def knowledge(self, task: Task) -> str:
         return self._docs[:6000]
@@ -187,79 +188,44 @@ class GenericPlugin(EnvironmentPlugin):
         return codec
 
 
-class _Repeat:
-    """Runs one action for ``steps`` steps."""
-
-    def __init__(self, codec: ActionCodec) -> None:
-        self.codec = codec
-
-    def __call__(self, ctx: Context, steps: int = 1, **args: Plain) -> LowLevel:
-        action, reward = self.codec.action(args), 0.0
-        for _ in range(steps):
-            yield action
-            reward += _env_reward(ctx)
-        return {"reward": reward}
-
-
-class _Until:
-    """Runs one action until a number of the view passes a threshold."""
-
-    def __init__(self, codec: ActionCodec, owner: EnvironmentPlugin) -> None:
-        self.codec, self.owner = codec, owner
-
-    def __call__(self, ctx: Context, key: str, relation: str, threshold: float, steps: int, **args: Plain) -> LowLevel:
-        action, reward = self.codec.action(args), 0.0
-        name, _, index = key.partition("[")
-
-        def value() -> float:
-            found: Any = self.owner.view(ctx)[name]
-            return float(found[int(index[:-1])] if index else found)
-
-        def reached() -> bool:
-            return value() > threshold if relation == "above" else value() < threshold
-
-        for _ in range(steps):
-            if reached():
-                break
-            yield action
-            reward += _env_reward(ctx)
-        return {"reached": reached(), "value": value(), "reward": reward}
-
-
-def _env_reward(ctx: Context) -> float:
-    return float(ctx.info.get("env_reward", 0.0))
-
-
-def _watchable(keys: Sequence[ViewKey]) -> tuple[str, ...]:
-    """Single numbers by name, those of short lists as ``name[i]``."""
-    found = []
-    for key in keys:
-        found += [key.name] if key.size == 1 else [f"{key.name}[{i}]" for i in range(key.size if key.size <= 32 else 0)]
-    return tuple(found)
-
-
 def _call(make: MakeEnv, render_mode: str | None) -> gymnasium.Env[Any, Any]:
     return make() if render_mode is None else make(render_mode=render_mode)
 
 
-def _task(env: gymnasium.Env[Any, Any], goal: str) -> Task:
+def _with_meanings(named: Named) -> Mapping[str, str]:
+    return dict(named) if isinstance(named, Mapping) else dict.fromkeys(named, "")
+
+
+def _task(env: gymnasium.Env[Any, Any], goal: str, success: str, horizon: int | None) -> Task:
     title = env.spec.id if env.spec is not None else type(env.unwrapped).__name__
     name = re.sub(r"[^a-z0-9_.-]+", "-", title.lower()).lstrip("-_.") or "env"
-    limit = env.spec.max_episode_steps if env.spec is not None else None
-    if limit is None and env.has_wrapper_attr("_max_episode_steps"):
-        limit = env.get_wrapper_attr("_max_episode_steps")
     return Task(
         id=f"{GenericPlugin.name}/{name[:80]}",
         goal=goal or f"Get as much reward as possible in {title}.",
-        horizon=limit or HORIZON,
-        success="what the environment reports as success, or else an episode it ends with a positive total reward",
+        horizon=horizon or _limit(env) or HORIZON,
+        success=success,
     )
+
+
+def _limit(env: gymnasium.Env[Any, Any]) -> int | None:
+    """Steps of an episode as a TimeLimit, the registration, or the environment itself names them."""
+    if env.has_wrapper_attr("_max_episode_steps"):
+        limit = env.get_wrapper_attr("_max_episode_steps")
+    else:
+        limit = env.spec.max_episode_steps if env.spec is not None else None
+    limit = limit or getattr(env.unwrapped, "max_steps", None)
+    return int(limit) if isinstance(limit, int) and limit > 0 else None
 
 
 def _meanings(env: gymnasium.Env[Any, Any]) -> tuple[str, ...]:
     labels = default_labels(env.action_space)
-    meanings = getattr(env.unwrapped, "get_action_meanings", None)
-    found = tuple(names([str(m) for m in meanings()])) if callable(meanings) else ()
+    meanings, actions = (getattr(env.unwrapped, name, None) for name in ("get_action_meanings", "actions"))
+    said: list[str] = []
+    if callable(meanings):
+        said = [str(m) for m in meanings()]
+    elif inspect.isclass(actions) and issubclass(actions, enum.Enum):
+        said = [member.name for member in actions]
+    found = tuple(names(said))
     return found if len(found) == len(labels) else labels
 
 

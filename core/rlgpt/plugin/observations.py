@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +13,13 @@ from rlgpt.domain import Plain
 from rlgpt.errors import ConfigError
 from rlgpt.plugin.actions import names, slug
 from rlgpt.plugin.base import Context, ViewKey
+from rlgpt.plugin.pictures import MOST, frame, is_image, is_picture, is_stack, shapes
 
 LONG = 64
 """Vectors longer than this are given with five significant digits."""
 
 LONGEST = 512
-"""Vectors longer than this, and images, are summed up instead of listed."""
+"""Arrays longer than this are summed up instead of listed."""
 
 Read = Callable[[Any], Plain]
 
@@ -31,7 +32,11 @@ class ObservationCodec:
     ========================  ======================================================================================
     Box, MultiDiscrete,       ``NAME``: a number, or a list of numbers; or one key for each number, where labels are
     MultiBinary               given
-    image, very long vector   ``NAME``: ``{"shape", "mean", "low", "high"}``, for code alone
+    bytes, three axes         ``NAME_grid``: the numbers of a small one, as nested lists; ``NAME`` itself is an image to
+                              a policy's encoder
+    picture                   ``NAME_shapes``: what stands out from the background (:mod:`rlgpt.plugin.pictures`), for
+                              code alone; of a stack of frames the newest, and ``NAME_shapes_before`` of the one before
+    very long vector          ``NAME``: ``{"shape", "mean", "low", "high"}``, for code alone
     Discrete                  ``NAME``: the number, for code; ``NAME_onehot`` for a policy
     Text                      ``NAME``: the text, for code alone
     Dict, Tuple               those of their parts, names joined by underscores
@@ -40,12 +45,15 @@ class ObservationCodec:
     ``NAME`` is ``observation`` at the root. Other spaces (Graph, Sequence) have no key. Where nothing is left that a
     policy could use, ``time`` is the share of the horizon that is gone.
 
-    :param labels: names of the numbers of a one-dimensional Box.
+    :param labels: names of the numbers of a one-dimensional Box; or name -> meaning, with its unit.
+    :ivar images: keys of the observation (``observation`` where it is no Dict) that are images to a policy.
     :raises ConfigError: the labels do not fit the space.
     """
 
-    def __init__(self, space: spaces.Space[Any], labels: Sequence[str] | None = None) -> None:
+    def __init__(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str] | None = None) -> None:
         self._made_of = (space, labels)
+        parts = space.spaces if isinstance(space, spaces.Dict) else {"observation": space}
+        self.images = tuple(name for name, part in parts.items() if is_image(part))
         self._keys: list[ViewKey] = []
         self._reads: list[Read] = []
         if labels is not None:
@@ -55,7 +63,7 @@ class ObservationCodec:
             distinct = names([key.name for key, _ in leaves])
             self._keys = [replace(key, name=name) for (key, _), name in zip(leaves, distinct, strict=True)]
             self._reads = [read for _, read in leaves]
-        self._time = not any(k.size for k in self._keys)
+        self._time = not self.images and not any(k.size for k in self._keys)
         if self._time:
             self._keys.append(ViewKey("time", "share of the horizon that is gone, 0 to 1", size=1))
 
@@ -73,13 +81,14 @@ class ObservationCodec:
             view["time"] = min(1.0, ctx.step / ctx.task.horizon)
         return view
 
-    def _named(self, space: spaces.Space[Any], labels: Sequence[str]) -> None:
+    def _named(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str]) -> None:
         size = space.shape[0] if isinstance(space, spaces.Box) and len(space.shape) == 1 else 0
         if len(labels) != size or len(set(labels)) != size:
             raise ConfigError(f"{space} needs {size} different observation labels, got {len(labels)}: {list(labels)}")
         assert isinstance(space, spaces.Box)
-        for i, (label, name) in enumerate(zip(labels, names(labels), strict=True)):
-            doc = f"{label}, {_span(space.low[i], space.high[i])}"
+        meanings = labels if isinstance(labels, Mapping) else {}
+        for i, (label, name) in enumerate(zip(labels, names(list(labels)), strict=True)):
+            doc = f"{meanings.get(label) or label}, {_span(space.low[i], space.high[i])}"
             self._keys.append(ViewKey(name, doc, size=1))
             self._reads.append(_nth(i))
 
@@ -106,13 +115,35 @@ def _leaves(space: spaces.Space[Any], name: str, get: Callable[[Any], Any]) -> I
         yield ViewKey(name, "text"), lambda whole: str(get(whole))
     elif isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary):
         size = int(np.prod(space.shape))
-        if size > LONGEST or (len(space.shape) > 1 and space.dtype == np.uint8):
+        if is_picture(space):
+            yield from _picture(space, name, get)
+        elif is_image(space):
+            yield ViewKey(f"{name[:35]}_grid", _doc(space), size=size), lambda whole: _numbers(get(whole))
+        elif size > LONGEST:
             yield (
                 ViewKey(name, f"array of shape {list(space.shape)}: its shape, mean, low and high"),
                 lambda whole: _sum_up(get(whole)),
             )
         else:
             yield ViewKey(name, _doc(space), size=size), lambda whole: _numbers(get(whole))
+
+
+def _picture(space: spaces.Space[Any], name: str, get: Callable[[Any], Any]) -> Iterator[tuple[ViewKey, Read]]:
+    height, width = frame(np.zeros(space.shape or (), np.uint8)).shape
+    which = "its newest frame" if is_stack(space) else "it"
+    doc = (
+        f"[x, y, width, height, brightness] of each region of {which} that stands out from the background, the largest "
+        f"first, at most {MOST}; (x, y) is its centre, in pixels from the top left of {width} x {height}, y downwards; "
+        "brightness is 0 to 255"
+    )
+    yield ViewKey(f"{name[:26]}_shapes", doc), _shapes(get, 0)
+    if is_stack(space):
+        told = "the same of the frame before the newest: what moved, and how far"
+        yield ViewKey(f"{name[:26]}_shapes_before", told), _shapes(get, 1)
+
+
+def _shapes(get: Callable[[Any], Any], back: int) -> Read:
+    return lambda whole: [list[Plain](shape) for shape in shapes(frame(get(whole), back))]
 
 
 def _discrete(space: spaces.Discrete, name: str, get: Callable[[Any], Any]) -> Iterator[tuple[ViewKey, Read]]:

@@ -13,14 +13,10 @@ from numpy.typing import NDArray
 from rlgpt.domain import Plain
 from rlgpt.errors import PluginError, UnknownNameError
 from rlgpt.plugin.base import ViewKey
+from rlgpt.plugin.pictures import is_image
 
 PLAIN = "observation"
 """The key of an observation that is no Dict."""
-
-
-def is_image(space: gymnasium.Space[Any]) -> bool:
-    """uint8, height x width x channels or channels x height x width."""
-    return isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8
 
 
 class ObservationBuilder:

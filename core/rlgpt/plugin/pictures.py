@@ -1,0 +1,101 @@
+"""What code is told of a picture: the shapes that stand out from its background."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+CONTRAST = 16
+"""Grey levels (of 255) by which a pixel differs from the background to belong to a shape."""
+
+MOST = 24
+"""Shapes told of one picture."""
+
+SMALL = 512
+"""An array of bytes with at most so many numbers is data (the cells of a grid, say), not a picture."""
+
+Shape = list[int]
+"""``[x, y, width, height, brightness]``: the centre from the top left corner, sizes in pixels, brightness 0 to 255."""
+
+
+def is_image(space: spaces.Space[Any]) -> bool:
+    """uint8, height x width x channels or channels x height x width: what a convolutional encoder takes."""
+    return isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8
+
+
+def is_picture(space: spaces.Space[Any]) -> bool:
+    """uint8 of two or three axes, and too large to be told number by number."""
+    if not isinstance(space, spaces.Box) or space.dtype != np.uint8:
+        return False
+    return len(space.shape) in (2, 3) and int(np.prod(space.shape)) > SMALL
+
+
+def is_stack(space: spaces.Space[Any]) -> bool:
+    """A picture of several grey frames, the newest last, instead of one of colours."""
+    return is_picture(space) and len(space.shape or ()) == 3 and min(_ends(space.shape)) not in (1, 3)
+
+
+def _ends(shape: tuple[int, ...] | None) -> tuple[int, int]:
+    assert shape is not None
+    return shape[0], shape[-1]
+
+
+def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
+    """One frame in grey, ``[height, width]``: of a stack the newest, or the one ``back`` before it."""
+    pixels = np.asarray(image, np.int64)
+    if pixels.ndim == 2:
+        return pixels
+    if pixels.shape[-1] > pixels.shape[0]:
+        pixels = np.moveaxis(pixels, 0, -1)
+    colours = pixels.shape[-1] in (1, 3)
+    grey: NDArray[np.int64] = pixels.mean(axis=-1).astype(np.int64) if colours else pixels[..., -1 - back]
+    return grey
+
+
+def shapes(grey: NDArray[np.int64]) -> list[Shape]:
+    """Connected regions that differ from the most common grey level by more than :data:`CONTRAST`, largest first.
+
+    Pixels are connected along rows and columns. Found from runs: a run of a row joins those it touches in the row above
+    (Rosenfeld and Pfaltz 1966, with union-find).
+    """
+    background = int(np.bincount(grey.reshape(-1), minlength=256).argmax())
+    standing = np.abs(grey - background) > CONTRAST
+    edges = np.diff(np.pad(standing, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    rows, starts = np.nonzero(edges == 1)
+    stops = np.nonzero(edges == -1)[1]
+    parents = list(range(len(rows)))
+
+    def root(run: int) -> int:
+        while parents[run] != run:
+            parents[run] = parents[parents[run]]
+            run = parents[run]
+        return run
+
+    above: list[int] = []
+    current: list[int] = []
+    row_of_current = -2
+    spans = list(zip(rows.tolist(), starts.tolist(), stops.tolist(), strict=True))
+    for run, (row, start, stop) in enumerate(spans):
+        if row != row_of_current:
+            above, current, row_of_current = current if row == row_of_current + 1 else [], [], row
+        current.append(run)
+        for other in above:
+            if spans[other][1] < stop and start < spans[other][2]:
+                parents[root(run)] = root(other)
+    found: dict[int, list[int]] = {}
+    for run in range(len(spans)):
+        found.setdefault(root(run), []).append(run)
+    told = [_told(grey, [spans[run] for run in runs]) for runs in found.values()]
+    return [shape for _, shape in sorted(told, key=lambda t: (-t[0], t[1]))[:MOST]]
+
+
+def _told(grey: NDArray[np.int64], spans: list[tuple[int, int, int]]) -> tuple[int, Shape]:
+    """Number of pixels, and the shape."""
+    left, right = min(s[1] for s in spans), max(s[2] for s in spans)
+    top, bottom = min(s[0] for s in spans), max(s[0] for s in spans) + 1
+    area = sum(stop - start for _, start, stop in spans)
+    light = sum(int(grey[row, start:stop].sum()) for row, start, stop in spans)
+    return area, [(left + right - 1) // 2, (top + bottom - 1) // 2, right - left, bottom - top, light // area]
