@@ -24,7 +24,7 @@ FENCE = (
 """FurnitureBench's obstacle: middle and half sizes on the table, m."""
 FENCE_HEIGHT = 0.015
 """m, half."""
-STIFF, HARD = "0.004 1", "0.99 0.999 0.0005"
+STIFF, HARD = "0.003 1", "0.99 0.9995 0.0005"
 """solref and solimp of every contact. Parts weigh grams and fingers press with 45 N: contacts give way by what MuJoCo's
 impedance d leaves, in proportion to (1 - d) / d. At 0.99 that was 0.5 mm, and 2 mm where the arm pushed."""
 _COLOURS = ("0.72 0.53 0.33 1", "0.45 0.58 0.7 1", "0.75 0.45 0.4 1", "0.5 0.65 0.45 1", "0.65 0.55 0.7 1")
