@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Iterator
 
 import pytest
 from rlgpt.domain import CodedAction, Parameter
@@ -109,3 +110,23 @@ def test_the_budget_in_force_counts(library: Library) -> None:
     assert lint(action, library) == []
     (verdict,) = lint(action, library, Budgets(source_bytes=30))
     assert verdict.message.startswith(f"the source has {len(action.source) + 1} bytes")
+
+
+def test_time_grows_with_the_source_not_with_its_square(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sources come from outside: what 16 KB of them cost to read is counted in walks of the whole tree."""
+    walks = 0
+    whole = ast.walk
+
+    def counted(tree: ast.AST) -> Iterator[ast.AST]:
+        nonlocal walks
+        walks += 1
+        return whole(tree)
+
+    monkeypatch.setattr(ast, "walk", counted)
+    source = "def run():\n" + "    a = grasp()\n" * 1000
+    assert len(lint(CodedAction(name="a", doc="", source=source), library)) > 1000
+    assert walks < 10
+
+
+def test_what_python_only_warns_of_is_no_finding(library: Library) -> None:
+    assert lint(CodedAction(name="a", doc="", source="def run():\n    x = '\\q'\n    yield grasp()"), library) == []

@@ -90,6 +90,17 @@ def test_any_text_is_checked_or_refused(library: Library, text: str) -> None:
         _holds(turn, library)
 
 
+@given(st.integers(min_value=0, max_value=900))
+def test_depth_is_limited_whoever_calls(levels: int) -> None:
+    """Not by Python's own limit on recursion, which depends on how deep the caller is."""
+    text = '["x",' * levels + '["[[{{"]' + "]" * levels
+    if levels < replies.DEPTH:
+        assert replies.parse(text, 8192)[0] in ("x", "[[{{")
+    else:
+        with pytest.raises(Refused, match="nested too deep"):
+            replies.parse(text, 8192)
+
+
 @given(st.integers(min_value=1, max_value=3000))
 def test_length_is_counted_in_bytes(n: int) -> None:
     text = json.dumps(["x" + "ä" * n], ensure_ascii=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 
 from rlgpt.domain import CodedAction, Verdict
 from rlgpt.sandbox import lint_calls
@@ -23,7 +24,10 @@ def lint(action: CodedAction, library: Library, budgets: Budgets = DEFAULT) -> l
             _verdict(action, Finding(None, f"the source has {size} bytes; at most {budgets.source_bytes} are taken"))
         ]
     try:
-        tree = ast.parse(action.source, filename=f"{action.name}.py")
+        with warnings.catch_warnings():
+            # of the source's text, such as an unknown escape: nothing to print here, and no error under -W error
+            warnings.simplefilter("ignore")
+            tree = ast.parse(action.source, filename=f"{action.name}.py")
     except SyntaxError as error:
         return [_verdict(action, Finding(error.lineno, f"SyntaxError: {error.msg}"))]
     except (ValueError, RecursionError, MemoryError) as error:

@@ -38,6 +38,7 @@ def check(tree: ast.Module, library: Library) -> list[Finding]:
     bound = _bound(tree)
     known = {*functions, *PREIMPORTED, *dir(builtins)}
     parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
+    passed_on = _passed_on(parents)
     found: list[Finding] = []
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id in bound:
@@ -45,7 +46,7 @@ def check(tree: ast.Module, library: Library) -> list[Finding]:
         name = node.func.id
         if name in functions:
             found += _arguments(node, name, functions[name])
-            if not _reaches_yield(node, parents, tree):
+            if not _reaches_yield(node, parents, passed_on):
                 found.append(Finding(node.lineno, f"`{name}(...)` does nothing unless yielded: `{_use(name)}`"))
         elif name not in known:
             near = difflib.get_close_matches(name, functions, n=1, cutoff=0.5)
@@ -88,7 +89,7 @@ def _arguments(call: ast.Call, name: str, parameters: tuple[str, ...]) -> list[F
     return found
 
 
-def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], tree: ast.Module) -> bool:
+def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], passed_on: set[str]) -> bool:
     """Whether the request may get to a ``yield``: False only where it surely does not."""
     node, parent = call, parents[call]
     while True:
@@ -101,17 +102,18 @@ def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], tree: ast.Mod
         if isinstance(parent, ast.Assign | ast.AnnAssign):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             if len(targets) == 1 and isinstance(targets[0], ast.Name):
-                return _is_passed_on(targets[0].id, parents, tree)
+                return targets[0].id in passed_on
             return True
         if not isinstance(parent, ast.IfExp | ast.List | ast.Tuple | ast.NamedExpr | ast.BoolOp):
             return True
         node, parent = parent, parents[parent]
 
 
-def _is_passed_on(name: str, parents: dict[ast.AST, ast.AST], tree: ast.Module) -> bool:
-    """Whether a variable is ever used whole: yielded, returned, put into a list or another call."""
-    reads = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load))
-    return any(
-        not isinstance(parents[n], ast.Subscript | ast.Attribute | ast.Compare | ast.If | ast.While | ast.Expr)
-        for n in reads
-    )
+def _passed_on(parents: dict[ast.AST, ast.AST]) -> set[str]:
+    """The variables that are used whole somewhere: yielded, returned, put into a list or another call."""
+    in_part = (ast.Subscript, ast.Attribute, ast.Compare, ast.If, ast.While, ast.Expr)
+    return {
+        node.id
+        for node, parent in parents.items()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not isinstance(parent, in_part)
+    }

@@ -19,6 +19,9 @@ _GUEST_KINDS: dict[str, VerdictKind] = {
     "primitive": "primitive",
 }
 
+DEPTH = 64
+"""Lists and objects in one another that are read; a message of the guest has four, and seldom more brackets."""
+
 
 def parse(reply: str, limit: int) -> list[Any]:
     """The JSON list that every reply is.
@@ -28,6 +31,8 @@ def parse(reply: str, limit: int) -> list[Any]:
     """
     if len(reply) > limit or len(reply.encode("utf-8", "replace")) > limit:
         raise Refused("reply", f"one yield may hand over at most {limit} bytes, got {len(reply)} characters")
+    if reply.count("[") + reply.count("{") > DEPTH and _depth(reply) > DEPTH:
+        raise Refused("reply", "what was handed over is nested too deep")
     try:
         value = _DECODER.decode(reply)
     except (ValueError, RecursionError, MemoryError) as error:
@@ -35,6 +40,25 @@ def parse(reply: str, limit: int) -> list[Any]:
     if not isinstance(value, list) or not value or not isinstance(value[0], str):
         raise Refused("reply", "what was handed over is no message of the guest")
     return value
+
+
+def _depth(reply: str) -> int:
+    """How deep brackets lie in one another. Python's own limit depends on who calls: the verdict must not."""
+    deepest = depth = 0
+    quoted = escaped = False
+    for char in reply:
+        if escaped:
+            escaped = False
+        elif char == "\\":
+            escaped = quoted
+        elif char == '"':
+            quoted = not quoted
+        elif not quoted and char in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif not quoted and char in "]}":
+            depth -= 1
+    return deepest
 
 
 def turn(reply: str, checker: Checker, budgets: Budgets) -> Ask | Done:

@@ -1,0 +1,169 @@
+"""The host that hostile programs run on: a grid world, and everything they could touch, watched.
+
+A program plays through ``extend()``, as a policy would choose it; then an honest action plays the next episode. Every
+low-level action that reached the simulator is played again on a simulator nobody touched: state, reward and ends must
+agree to the bit. Whatever else of the process might change is compared before and after.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import psutil
+from hostile_programs import Targets
+from rlgpt.domain import CodedAction, Decision, Verdict
+from rlgpt.options import ExtendedEnv, extend
+from rlgpt.sandbox import Ask, Done, Guest, Sandbox, Turn
+from rlgpt.testing.grid import TASKS, GridEnv, GridPlugin
+
+TASK = TASKS["grid/door"]
+KEY = "RLGPT_CANARY_API_KEY"
+SECRET = "canary-31337-do-not-tell"
+DECISIONS = 8
+"""How often a program is chosen in one episode: enough for one that goes on."""
+
+PROBE = """
+def run():
+    view = yield observe()
+    facts = [len("abc"), repr([1.5, "x"]), list(range(3)), math.pi, vec.norm([3.0, 4.0]), json.dumps({"a": 1})]
+    facts += [isinstance(1, int), random.random(), [random.randrange(6) for _ in range(3)], sorted(view)]
+    facts += [hasattr(math, "kept"), len(__builtins__), json.loads("[1]"), math.tau]
+    outcome = yield go(direction=random.choice(["up", "down", "left", "right"]), cells=random.randrange(1, 4))
+    outcomes = yield [use(), go(direction="left", cells=2)]
+    raise ValueError(repr((facts, outcome, outcomes)))
+"""
+"""An honest action that looks at what others could have tampered with, and tells all of it."""
+
+
+class Witness(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Writes down the low-level actions that reach the simulator, and what came of them."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.seen: list[tuple[int, tuple[Any, ...]]] = []
+
+    def step(self, action: Any) -> Any:
+        result = self.env.step(action)
+        self.seen.append((int(action), (result[0].tolist(), *result[1:])))
+        return result
+
+
+class Stage:
+    """One environment with a hostile and an honest action.
+
+    :ivar witness: between the extension and the simulator.
+    """
+
+    def __init__(self, source: str, sandbox: Sandbox) -> None:
+        self.witness = Witness(GridEnv("door", TASK.horizon))
+        actions = [CodedAction(name=n, doc="", source=s) for n, s in (("hostile", source), ("probe", PROBE))]
+        self.env: ExtendedEnv = extend(
+            self.witness, actions, plugin=GridPlugin(), task=TASK, trace=True, sandbox=sandbox
+        )
+        self.verdicts: list[Verdict] = []
+
+    def attack(self, seed: int = 3) -> list[Decision]:
+        """The hostile action, chosen until a verdict falls, the episode ends, or it was chosen often enough."""
+        decisions = []
+        self.verdicts = list(self.env.reset(seed=seed)[1].get("verdicts", ()))
+        twin = GridEnv("door", TASK.horizon)
+        twin.reset(seed=seed)
+        while not self.verdicts and len(decisions) < DECISIONS:
+            self.witness.seen.clear()
+            _, _, terminated, truncated, info = self.env.step(self.env.extension.write("hostile"))
+            decisions.append(info["decision"])
+            self.verdicts += info.get("verdicts", ())
+            self._compare(twin, info)
+            if terminated or truncated:
+                break
+        return decisions
+
+    def _compare(self, twin: GridEnv, info: dict[str, Any]) -> None:
+        """What came of a decision is what its low-level actions make of a simulator that nobody touched."""
+        total = 0.0
+        for action, result in self.witness.seen:
+            observation, *rest = twin.step(np.int64(action))
+            assert result == (observation.tolist(), *rest)
+            total += float(rest[0])
+        assert info["total_reward"] == total
+        assert info["duration"] == len(self.witness.seen) >= 1
+        assert info["success"] == twin.opened
+        own: Any = self.env.unwrapped
+        assert (own.agent, own.key, own.door, own.holding, own.opened, own.steps) == (
+            (twin.agent, twin.key, twin.door, twin.holding, twin.opened, twin.steps)
+        )
+
+    def honest_episode(self, seed: int = 4) -> Decision:
+        """The next episode, in which the honest action plays."""
+        self.env.quarantine(["hostile"])
+        self.env.reset(seed=seed)
+        decision: Decision = self.env.step(self.env.extension.write("probe"))[4]["decision"]
+        return decision
+
+
+def straight(guest: Guest, *, action: str = "hostile", turns: int = 60) -> Turn:
+    """The last turn of ``action`` played against made-up outcomes: without options, primitives and lint."""
+    turn: Turn = guest.start(action, {})
+    for _ in range(turns):
+        if not isinstance(turn, Ask):
+            break
+        replies = [{"agent": [1, 1], "door": [5, 5], "holding": False, "moved": 1} for _ in turn.requests]
+        turn = guest.send(list(replies) if turn.many else replies[0])
+    assert isinstance(turn, Ask | Done | Verdict)
+    return turn
+
+
+@contextlib.contextmanager
+def watched(folder: Path) -> Iterator[Targets]:
+    """Everything a program could do to the host, set up; what has changed at the end fails."""
+    canary, new = folder / "canary.txt", folder / "new.txt"
+    canary.write_text(SECRET)
+    with contextlib.chdir(folder), socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        targets = Targets(canary, new, server.getsockname()[1], KEY, os.getpid())
+        yield targets
+        try:
+            server.accept()
+        except BlockingIOError:
+            return
+        raise AssertionError("somebody connected")
+
+
+def host_state(targets: Targets) -> dict[str, Any]:
+    """What must be the same before and after a program."""
+    return {
+        "files": {p.name: p.read_bytes() for p in targets.canary.parent.iterdir()},
+        "new": targets.new.exists(),
+        "folder": os.getcwd(),
+        "environment": dict(os.environ),
+        "children": _children(),
+        "threads": sorted(t.name for t in threading.enumerate()),
+        "random": random.getstate(),
+        "numpy": np.random.get_state()[1].tolist(),  # type: ignore[index]
+        "recursion": sys.getrecursionlimit(),
+        "digits": sys.get_int_max_str_digits(),
+        "modules": len(sys.modules),
+        "alarm": signal.getsignal(signal.SIGALRM),
+        "interrupt": signal.getsignal(signal.SIGINT),
+        "streams": (id(sys.stdout), id(sys.stderr)),
+        "open": len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None,
+    }
+
+
+def _children() -> list[int]:
+    tasks = Path("/proc/self/task")
+    if tasks.is_dir():
+        # psutil looks at every process of the machine: too slow to do hundreds of times
+        return sorted(int(pid) for task in tasks.iterdir() for pid in (task / "children").read_text().split())
+    return sorted(p.pid for p in psutil.Process().children())

@@ -1,0 +1,112 @@
+"""Every hostile program ends in its verdict, within its budget, and nothing of the host has changed.
+
+No lint stands in their way here: it is feedback for the model, and the boundary must hold without it. The second test
+also takes away what the guest puts around a program (the list of imports, the missing ``open``), which is no boundary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hostile_programs import BENIGN, FOLDER, Program, Targets, programs
+from hostile_stage import KEY, SECRET, TASK, Stage, host_state, straight, watched
+from rlgpt.domain import CodedAction, Decision, Verdict
+from rlgpt.plugin.library import library
+from rlgpt.sandbox import Ask, Budgets, Sandbox, lint
+from rlgpt.testing.grid import GridPlugin
+
+PROGRAMS = programs()
+EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+BUDGETS = Budgets()
+
+UNLOCKED = """
+def run():
+    sys = __builtins__["__import__"].__globals__["sys"]
+    surroundings, finders = sys.modules["surroundings"], sys.modules["importlib._bootstrap_external"]
+    surroundings.audit.__code__ = (lambda event, _: None).__code__
+    surroundings._import.__code__ = (lambda name, *a, **k: __import__(name, *a, **k)).__code__
+    surroundings.BUILTINS["open"] = sys.modules["io"].open
+    sys.meta_path.append(finders.PathFinder)
+    sys.path.append("/")
+    yield use()
+"""
+"""What stands around a program in the guest, taken away."""
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Sandbox:
+    return Sandbox(BUDGETS)
+
+
+@pytest.fixture(scope="module")
+def targets(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Iterator[Targets]:
+    with pytest.MonkeyPatch.context() as patch, watched(tmp_path_factory.mktemp("host")) as found:
+        patch.setenv(KEY, SECRET)
+        Stage(BENIGN, sandbox).attack()
+        yield found
+
+
+@pytest.fixture(scope="module")
+def undisturbed(sandbox: Sandbox) -> Decision:
+    """The honest episode where no program ran before."""
+    stage = Stage(BENIGN, sandbox)
+    stage.attack()
+    return stage.honest_episode()
+
+
+def test_the_corpus_is_large_and_of_every_kind() -> None:
+    assert len(PROGRAMS) >= 150
+    assert len({p.source for p in PROGRAMS}) == len(PROGRAMS)
+    assert {p.name.partition("/")[0] for p in PROGRAMS} == {f.stem for f in FOLDER.glob("*.toml")}
+    assert sum(p.verdict == "returned" for p in PROGRAMS) < len(PROGRAMS) / 8, "most are to be stopped, not let go"
+
+
+@EACH
+def test_through_the_environment(program: Program, targets: Targets, undisturbed: Decision, sandbox: Sandbox) -> None:
+    before = host_state(targets)
+    stage = Stage(targets.aim(program.source), sandbox)
+    decisions = stage.attack()
+    for verdict in stage.verdicts:
+        assert verdict.kind == program.verdict, verdict
+        assert program.says in verdict.message
+        _within_budgets(verdict)
+    if not stage.verdicts:
+        assert decisions[-1].ended == program.verdict
+    assert all(d.duration <= 60 and len(d.calls) <= BUDGETS.yields * BUDGETS.requests for d in decisions)
+    assert SECRET not in repr((stage.verdicts, decisions))
+    assert stage.honest_episode() == undisturbed
+    assert host_state(targets) == before
+
+
+@EACH
+@pytest.mark.parametrize("unlocked", [False, True], ids=["guarded", "unlocked"])
+def test_straight_into_the_guest(program: Program, unlocked: bool, targets: Targets, sandbox: Sandbox) -> None:
+    before = host_state(targets)
+    sources = {"hostile": targets.aim(program.source), "unlock": UNLOCKED, "honest": BENIGN}
+    actions = [CodedAction(name=name, doc="", source=source) for name, source in sources.items()]
+    guest = sandbox.open(library(GridPlugin(), TASK), actions, seed=0)
+    if unlocked:
+        assert isinstance(guest.start("unlock", {}), Ask)
+    turn = straight(guest)
+    if isinstance(turn, Verdict):
+        _within_budgets(turn)
+        assert SECRET not in turn.message
+    straight(guest, action="honest")
+    assert host_state(targets) == before
+
+
+def test_lint_only_reads(targets: Targets) -> None:
+    before = host_state(targets)
+    for program in PROGRAMS:
+        action = CodedAction(name="hostile", doc="", source=targets.aim(program.source))
+        assert all(v.kind == "lint" for v in lint(action, library(GridPlugin(), TASK)))
+    assert host_state(targets) == before
+
+
+def _within_budgets(verdict: Verdict) -> None:
+    budget = max(BUDGETS.load_fuel, BUDGETS.turn_fuel)
+    assert 0 <= verdict.fuel <= budget
+    assert (verdict.fuel == budget) == (verdict.kind == "fuel")
+    assert verdict.step <= 60
+    assert verdict.message.replace("\n", "").isprintable()
