@@ -13,12 +13,13 @@ from rlgpt.testing.contract.broken import broken_laws
 from rlgpt.testing.contract.environment import EnvironmentLaws
 from rlgpt.testing.contract.extension import ExtensionLaws
 from rlgpt.testing.contract.primitives import PrimitiveLaws
+from rlgpt.testing.contract.recordings import RecordingLaws
 from rlgpt.testing.contract.rewards import RewardLaws
 from rlgpt.testing.contract.tasks import TaskLaws
 from rlgpt.testing.contract.views import ViewLaws
 
 
-class PluginContract(TaskLaws, EnvironmentLaws, ViewLaws, RewardLaws, PrimitiveLaws, ExtensionLaws):
+class PluginContract(TaskLaws, RecordingLaws, EnvironmentLaws, ViewLaws, RewardLaws, PrimitiveLaws, ExtensionLaws):
     """All laws. Set ``module``; see :class:`rlgpt.testing.contract.laws.Laws` for the other settings."""
 
 

@@ -1,0 +1,99 @@
+"""Laws of the transcripts a plugin ships: they answer the prompts as they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from rlgpt.agents.base import Brief, Outcome
+from rlgpt.agents.brief import make_brief
+from rlgpt.agents.critic import LLMCritic
+from rlgpt.agents.fast import LLMFast
+from rlgpt.agents.slow import LLMSlow
+from rlgpt.agents.solo import LLMSolo
+from rlgpt.domain import ActionPlan, CodedAction, Evaluation, Rehearsal, SubAction, Verdict
+from rlgpt.errors import TranscriptEnded
+from rlgpt.llm.base import LLM, Reply, Request, RequestKey
+from rlgpt.llm.transcript import Transcript
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.library import library
+from rlgpt.testing.contract.laws import Laws
+
+Kind = tuple[str, str]
+"""A request's role, and what it is for where the role has several prompts."""
+
+
+def kind_of(key: RequestKey) -> Kind:
+    """The kind of request that a key belongs to; all of a kind have the same fingerprint."""
+    if key.role not in ("fast", "solo"):
+        return key.role, ""
+    if key.role == "solo" and key.sub_action in ("", "setup"):
+        return key.role, key.sub_action
+    return key.role, "repair" if key.attempt > 0 else "action"
+
+
+class _Prints(LLM):
+    """Keeps the fingerprint of what it is asked, and answers nothing."""
+
+    def __init__(self) -> None:
+        self.seen: dict[Kind, str] = {}
+
+    def complete(self, request: Request) -> Reply:
+        self.seen[kind_of(request.key)] = request.fingerprint
+        raise TranscriptEnded("no replies here")
+
+
+def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
+    """Of each kind of request of the whole method: they do not depend on what a run measured."""
+    llm = _Prints()
+    shelf = library(plugin, brief.task)
+    slow, fast, solo, critic = LLMSlow(llm), LLMFast(llm, shelf), LLMSolo(llm, shelf), LLMCritic(llm)
+    push = SubAction(name="push", description="push it", kind="code", reason="simple")
+    plan = ActionPlan(sub_actions=(push,))
+    action = CodedAction(name="push", doc="", source="def run():\n    yield observe()\n")
+    failed = Rehearsal(attempt=0, action=action, verdict=Verdict(kind="error", action=action.name, message="it broke"))
+    outcome = Outcome(
+        plan=plan,
+        actions=(action,),
+        setup=brief.default_setup,
+        code_evaluation=None,
+        training=None,
+        evaluation=Evaluation(mode="sampled", episodes=()),
+    )
+
+    def ask(request: Callable[..., object], *given: object, **named: object) -> None:
+        with suppress(TranscriptEnded):
+            request(*given, **named)
+
+    ask(slow.plan, brief, ())
+    ask(solo.plan, brief, ())
+    for writer in (fast, solo):
+        ask(writer.write, brief, plan, push, written=(), attempts=(), history=())
+        ask(writer.write, brief, plan, push, written=(), attempts=(failed,), history=())
+        ask(writer.setup, brief, plan, actions=(action,), history=())
+    ask(critic.review, brief, push, failed, iteration=0)
+    ask(critic.critique, brief, outcome, ())
+    return llm.seen
+
+
+class RecordingLaws(Laws):
+    """Replaying what is shipped works, for every task and not those of ``only`` alone: only prompts are made here."""
+
+    def test_transcripts_answer_the_prompts_as_they_are(self, plugin: EnvironmentPlugin) -> None:
+        for task in plugin.tasks().values():
+            paths = [path for path in plugin.transcripts(task) if path.is_file()]
+            now = fingerprints(plugin, make_brief(plugin, task)) if paths else {}
+            for path in paths:
+                transcript = Transcript.read(path)
+                assert transcript.header.task == task.id, f"{path} is of {transcript.header.task!r}, not {task.id!r}."
+                stale = {kind_of(e.key)[0] for e in transcript.entries if now.get(kind_of(e.key)) != e.fingerprint}
+                assert not stale, (
+                    f"{path} was recorded with another prompt or stub (of {', '.join(sorted(stale))}). "
+                    f"Record it again: rlgpt train task={task.id} llm=record llm.model=MODEL."
+                )
+
+    def test_transcripts_are_recordings_of_their_own(self, plugin: EnvironmentPlugin) -> None:
+        for task in plugin.tasks().values():
+            paths = [path for path in plugin.transcripts(task) if path.is_file()]
+            texts = [tuple(e.reply.text for e in Transcript.read(path).entries) for path in paths]
+            assert len(set(texts)) == len(texts), f"{task.id}: two transcripts hold the same replies. Keep one."
