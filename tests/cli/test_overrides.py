@@ -87,9 +87,10 @@ def test_the_configuration_can_be_looked_at(rlgpt: Call) -> None:
 @pytest.mark.parametrize("trainer", ["ppo", "sample_factory"])
 @pytest.mark.parametrize("llm", ["replay", "live", "record"])
 def test_every_file_of_the_configuration_fits_its_class(rlgpt: Call, trainer: str, llm: str) -> None:
-    from rlgpt.cli.compose import _trainer, validated
+    from rlgpt.cli.compose import _trainer
     from rlgpt.cli.hydra_app import opened
     from rlgpt.cli.overrides import compose
+    from rlgpt.domain.validated import validated
     from rlgpt.llm.settings import LLMSettings
     from rlgpt.loop import LoopSettings
     from rlgpt.rl.base import Hyperparameters

@@ -6,27 +6,26 @@ import importlib
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
 from rlgpt.agents.build import WITHOUT_LLM, build_agents
 from rlgpt.cli.paths import overrides_file
-from rlgpt.cli.progress import Watcher
-from rlgpt.cli.watched import Watched
 from rlgpt.domain import Task
+from rlgpt.domain.validated import validated
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.llm.base import LLM
 from rlgpt.llm.build import build_llm
 from rlgpt.llm.redact import redact
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.loop import LoopContext, LoopSettings
+from rlgpt.loop.progress import Watcher
+from rlgpt.loop.watched import Watched
 from rlgpt.plugin import EnvironmentPlugin, PluginManager
 from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.runs import Run
 from rlgpt.sandbox import Budgets
-
-M = TypeVar("M", bound=BaseModel)
 
 
 def context(config: Mapping[str, Any], run: Run, watcher: Watcher, manager: PluginManager) -> LoopContext:
@@ -103,21 +102,6 @@ def hyperparameters_of(config: Mapping[str, Any], plugin: EnvironmentPlugin, tas
         raise ConfigError(f"hyperparameters.envs={said['envs']}: {task.id} bears {most} environments at most.")
     chosen = validated(Hyperparameters, {**plugin.trainer_defaults(task), **said}, "hyperparameters")
     return chosen.model_copy(update={"envs": min(chosen.envs, most)})
-
-
-def validated(model: type[M], values: Mapping[str, Any], where: str = "") -> M:
-    """The values as ``model``.
-
-    :raises ConfigError: they are not; names the key and what is wrong with it.
-    """
-    try:
-        return model.model_validate(dict(values))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in ([where] if where else []) + list(first["loc"]))
-        if first["type"] == "extra_forbidden":
-            raise UnknownNameError("key", key, [f"{where}.{f}" if where else f for f in model.model_fields]) from error
-        raise ConfigError(f"{key}={first['input']!r} cannot be used: {first['msg']}.") from error
 
 
 def without_keys(config: Mapping[str, Any]) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rlgpt.cli.compose import context, task_of, without_keys
-from rlgpt.cli.progress import Watcher, watcher
 from rlgpt.loop import LoopContext, Result, run
+from rlgpt.loop.progress import Watcher, watcher
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run, RunRecord
 

@@ -93,7 +93,7 @@ def _plugin_and_task(
         if world.primitives:
             raise BundleError(
                 f"this bundle's actions call primitives of their designer's own: {', '.join(world.primitives)}. "
-                "Give them: extend(env, actions, plugin=GenericPlugin.of(env, primitives=[...], labels=..., observations=...))."
+                "Give them: extend(env, actions, plugin=GenericPlugin.of(env, primitives=[...], labels=..., ...))."
             )
         plugin = GenericPlugin.of(
             env, task if isinstance(task, Task) else None, labels=world.labels, observations=world.observations

@@ -20,9 +20,9 @@ def main(arguments: argparse.Namespace) -> int:
     """Print success, reward and steps in each mode; keep the evaluations in the run's folder."""
     from rlgpt.cli.compose import context
     from rlgpt.cli.film import film
-    from rlgpt.cli.progress import watcher
     from rlgpt.loop import LoopContext
     from rlgpt.loop.outer import best_of
+    from rlgpt.loop.progress import watcher
     from rlgpt.rl.evaluate import evaluate, evaluate_code
 
     if arguments.episodes < 1:

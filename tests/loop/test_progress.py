@@ -6,9 +6,9 @@ import io
 from collections.abc import Iterator
 
 import pytest
-from rlgpt.cli.progress import Meter, PlainWatcher, RichWatcher, headline, watcher
 from rlgpt.domain import CurvePoint
 from rlgpt.llm.budget import Spending
+from rlgpt.loop.progress import Meter, PlainWatcher, RichWatcher, headline, watcher
 
 
 def point(steps: int, success: float = 0.5) -> CurvePoint:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlgpt.cli.progress import Watcher
 from rlgpt.llm.base import LLM, Reply, Request, RequestKey
 from rlgpt.llm.record import Recorder
+from rlgpt.loop.progress import Watcher
 
 
 class Watched(LLM):
