@@ -53,7 +53,8 @@ class Rows:
         if row == "rlgpt" or row in ABLATIONS:
             return self.loop("slow_fast_critic", ABLATIONS.get(row, {}))
         if row == "rlgpt_turns":
-            self.settings = self.settings.model_copy(update={"iterations": TURNS})
+            # 1.0: every turn is taken unless one leaves nothing to better
+            self.settings = self.settings.model_copy(update={"iterations": TURNS, "target_success": 1.0})
             return self.loop("slow_fast_critic", {})
         rows = {
             "rl": lambda: self.train(self.plugin.default_setup(self.task)),

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from cells import Cell, emit, load
 
+FIGURES = ("seed", "sampled", "greedy", "steps_per_success", "primitive_steps", "selection", "commit")
+"""What is told of a cell; ``selection``: success on the selection seeds, iteration by iteration."""
+
 
 def summary(name: str, folder: Path, cells: Sequence[Cell]) -> None:
     """Lines of JSON: IQM and interval of each row, then RL-GPT less the best other row."""
@@ -26,13 +29,7 @@ def summary(name: str, folder: Path, cells: Sequence[Cell]) -> None:
                 round(seen.point, 3),
                 "success rate, sampled, IQM over seeds",
                 interval=[round(seen.low, 3), round(seen.high, 3)],
-                rows=[
-                    {
-                        k: r.get(k)
-                        for k in ("seed", "sampled", "greedy", "steps_per_success", "primitive_steps", "commit")
-                    }
-                    for r in results
-                ],
+                rows=[{k: r[k] for k in FIGURES if k in r} for r in results],
             )
         others = {row: s for row, s in scores.items() if not row.startswith("rlgpt")}
         if "rlgpt" in scores and others:
