@@ -92,11 +92,16 @@ def _bulb(play: Player) -> bool:
     if not play("servo", **there, z=0.0678 + 0.05, tolerance=0.004).get("reached"):
         play("release")
         return False
-    for _ in range(3):
+    for turn in ("any", "0", "90", "180", "270"):
+        if turn != "any":
+            # what blocks the hand on one side may not on another
+            play("servo", **there, z=0.0678 + 0.12, turn=turn, tolerance=0.004)
+            if not play("servo", **there, z=0.0678 + 0.07, tolerance=0.004).get("reached"):
+                continue
         play("servo", **there, z=0.0678 + 0.033)
         play("servo", **there, z=0.0678, speed=0.006, tolerance=0.003)
         play("push_down")
-        if play.see()["lamp_bulb_made"] >= 1:
+        if play.over or play.see()["lamp_bulb_made"] >= 1:
             break
         play("servo", **there, z=0.0678 + 0.045)
     play("release", back=0.1)
