@@ -12,13 +12,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rlgpt_minecraft.backend import mission_options
 from rlgpt_minecraft.env import MineDojoEnv
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
 from rlgpt_minecraft.mission import Mission
 from rlgpt_minecraft.names import CRAFTS, INVENTORY, spaced
+from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.spaces import CAMERA_INTERVAL, FUNCTIONS, action_space
+from rlgpt_minecraft.tasks import SPECS, make_tasks
 from rlgpt_minecraft.world.items import NAMES
 from rlgpt_minecraft.world.recipes import MATRIX
+from rlgpt_minecraft.worlds import mission_of
+
+from .starts import REFERENCES
 
 REQUIRED = "RLGPT_REQUIRE_MINEDOJO"
 BOX = {"xmin": -2, "xmax": 3, "ymin": -1, "ymax": 2, "zmin": 0, "zmax": 1}
@@ -127,6 +133,21 @@ def played(start: dict[str, Any]) -> Iterator[dict[str, Any]]:
             return
 
 
+SIZE = (64, 64)
+"""Of the picture in every mission that is compared: MineDojo has none without one."""
+
+
+def begun(task: str) -> Mission:
+    """The mission of a task of ours."""
+    settings = Settings.of(make_tasks()[f"minecraft/{task}"])
+    return mission_of(SPECS[task], settings).model_copy(update={"image_size": SIZE})
+
+
+def asked(task: str) -> dict[str, Any]:
+    """What the backend asks MineDojo for."""
+    return {**mission_options(begun(task)), "image_size": SIZE}
+
+
 @pytest.fixture(scope="session")
 def states() -> list[dict[str, Any]]:
     return [state for start in STARTS for state in played(start)]
@@ -145,6 +166,7 @@ def questions(states: list[dict[str, Any]]) -> dict[str, Any]:
         "actions": [{"name": inventory(rng)["name"], "action": space.sample().tolist()} for _ in range(500)],
         "states": [state["question"] for state in states],
         "missions": MISSIONS,
+        "starts": {task: {"reference": REFERENCES[task], "ours": asked(task)} for task in SPECS},
     }
 
 
@@ -157,9 +179,9 @@ def answers(questions: dict[str, Any], tmp_path_factory: pytest.TempPathFactory)
             pytest.fail(message)
         pytest.skip(message)
     folder = tmp_path_factory.mktemp("minedojo")
-    asked, said = folder / "questions.json", folder / "answers.json"
-    asked.write_text(json.dumps(questions))
-    command = [python, Path(__file__).with_name("dump.py"), asked, said]
+    told, said = folder / "questions.json", folder / "answers.json"
+    told.write_text(json.dumps(questions))
+    command = [python, Path(__file__).with_name("dump.py"), told, said]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr[-4000:]
     answer: dict[str, Any] = json.loads(said.read_text())

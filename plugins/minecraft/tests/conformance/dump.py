@@ -14,7 +14,7 @@ import gym
 import minedojo
 import numpy as np
 from lxml import etree
-from minedojo.sim import MineDojoSim
+from minedojo.sim import InventoryItem, MineDojoSim
 from minedojo.sim.mc_meta import mc
 from minedojo.sim.wrappers import ARNNWrapper
 from minedojo.sim.wrappers.utils import get_recipes_matrix
@@ -137,15 +137,43 @@ def observation_of(env, question):
     return observed(masks.observation(sim._process_raw_obs(raw)[0]))
 
 
+def written(env, schema):
+    xml = env.unwrapped._sim_spec.to_xml("00000000-0000-0000-0000-000000000000")
+    valid = schema.validate(etree.fromstring(xml.encode()))
+    return {"xml": xml, "valid": valid, "errors": [str(e) for e in schema.error_log]}
+
+
 def mission_of(task, schema):
     spec = plain(ALL_TASKS_SPECS[task])
     options = {k: v for k, v in spec.items() if k not in ("prompt", "__cls__")}
     if "initial_inventory" in options:
         options["initial_inventory"] = _parse_inventory_dict(options["initial_inventory"])
     env = _meta_task_make(spec["__cls__"], image_size=(64, 64), **options)
-    xml = env.unwrapped._sim_spec.to_xml("00000000-0000-0000-0000-000000000000")
-    valid = schema.validate(etree.fromstring(xml.encode()))
-    return {"xml": xml, "valid": valid, "errors": [str(e) for e in schema.error_log], "spec": spec}
+    return {**written(env, schema), "spec": spec}
+
+
+def start_of(question, schema):
+    """What MineDojo's task asks of the game, and what a mission of ours asks of it through MineDojo."""
+    named, options = question["reference"].get("named"), question["reference"].get("options", {})
+    if named is not None:
+        options = plain(ALL_TASKS_SPECS[named])
+        options = {k: v for k, v in options.items() if k not in ("prompt", "__cls__")}
+    stacks = options.get("initial_inventory")
+    if isinstance(stacks, dict):
+        options["initial_inventory"] = _parse_inventory_dict(stacks)
+    elif stacks is not None:
+        options["initial_inventory"] = [InventoryItem(**stack) for stack in stacks]
+    theirs = _meta_task_make("harvest", image_size=question["ours"]["image_size"], **options)
+    ours = dict(question["ours"])
+    ours["initial_inventory"] = [InventoryItem(**stack) for stack in ours["initial_inventory"]]
+    return {
+        "theirs": written(theirs, schema),
+        "ours": written(MineDojoSim(**ours), schema),
+        "mobs": theirs._initial_mobs,
+        "low": options.get("initial_mob_spawn_range_low"),
+        "high": options.get("initial_mob_spawn_range_high"),
+        "wanted": theirs._target_quantities,
+    }
 
 
 def main():
@@ -165,6 +193,7 @@ def main():
         "commands": [action_of(actions, q) for q in questions["actions"]],
         "observations": [observation_of(made(q["options"]), q) for q in questions["states"]],
         "missions": {task: mission_of(task, schema) for task in questions["missions"]},
+        "starts": {task: start_of(question, schema) for task, question in questions["starts"].items()},
     }
     with open(sys.argv[2], "w") as file:
         json.dump(plain(answers), file)
