@@ -12,7 +12,7 @@ GUEST := core/rlgpt/sandbox/guest.wasm
 GUEST_SOURCES := core/rlgpt/sandbox/build.py $(shell find core/rlgpt/sandbox/guest -name '*.py' -o -name '*.wit' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup guest minedojo demo test test-full check bench wheels clean
+.PHONY: help setup guest minedojo metaworld demo test test-full check bench wheels clean
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,15 @@ minedojo: .minedojo/.installed ## MineDojo itself, in an environment of its own 
 	$(PYTHON) -m venv --clear .minedojo
 	.minedojo/bin/python -m pip install --quiet 'pip<24.1' setuptools==65.5.0 wheel==0.38.4
 	.minedojo/bin/python -m pip install --quiet --no-build-isolation -r $<
+	@touch $@
+
+METAWORLD := core/rlgpt/envs/metaworld/requirements.txt
+
+metaworld: .metaworld/.installed ## Meta-World, in an environment of its own in .metaworld
+
+.metaworld/.installed: $(METAWORLD)
+	$(PYTHON) -m venv --clear .metaworld
+	.metaworld/bin/python -m pip install --quiet -r $<
 	@touch $@
 
 DEMO_TASK ?= kitchen/microwave_noisy
@@ -75,4 +84,4 @@ wheels: setup ## a wheel of each distribution, in dist/
 	  $(BIN)/uv build --quiet --wheel --out-dir dist $$d || exit 1; done
 
 clean: ## what was built here; runs stay
-	rm -rf $(VENV) .minedojo $(GUEST) dist build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .minedojo .metaworld $(GUEST) dist build .mypy_cache .ruff_cache .pytest_cache

@@ -1,7 +1,7 @@
 """RL-GPT: a language model writes options, PPO learns with them.
 
-``rlgpt.extend(env, actions=...)`` adds coded actions to any gymnasium environment. Names are imported late, so that
-``import rlgpt`` costs nothing.
+``rlgpt.extend(env, actions=...)`` adds coded actions to any gymnasium environment; ``rlgpt.design(...)`` has them
+written. Names are imported late, so that ``import rlgpt`` costs nothing.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rlgpt.anywhere import design
     from rlgpt.domain import Bundle, CodedAction, Parameter, RLSetup, Task
     from rlgpt.options import extend, flat_view
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "design": "rlgpt.anywhere",
     "extend": "rlgpt.options",
     "flat_view": "rlgpt.options",
     "Bundle": "rlgpt.domain",
@@ -25,7 +27,7 @@ _HOMES = {
     "Task": "rlgpt.domain",
 }
 
-__all__ = ["Bundle", "CodedAction", "Parameter", "RLSetup", "Task", "extend", "flat_view"]
+__all__ = ["Bundle", "CodedAction", "Parameter", "RLSetup", "Task", "design", "extend", "flat_view"]
 
 
 def __getattr__(name: str) -> Any:

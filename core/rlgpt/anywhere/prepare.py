@@ -1,0 +1,121 @@
+"""An environment nobody prepared, looked at before anything is spent on it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+
+from rlgpt.domain import CodedAction, Task
+from rlgpt.errors import ConfigError, RlgptError
+from rlgpt.options import ExtendedSpace
+from rlgpt.plugin.base import Primitive
+from rlgpt.plugin.generic import GenericPlugin, MakeEnv, Named
+from rlgpt.plugin.judged import Success
+from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.policy_env import PolicyEnv
+
+_API = (
+    "It must follow gymnasium's API (reset -> observation, info; step -> observation, reward, terminated, truncated, "
+    "info): gymnasium.utils.env_checker.check_env(make_env()) tells more."
+)
+_ANY = CodedAction(name="any", doc="stands for the actions to come", source="")
+
+
+@dataclass(frozen=True)
+class Same:
+    """``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec`: always this plugin.
+
+    Picklable where the plugin is, as trainers with worker processes need: ``functools.partial(gymnasium.make, ID)`` is,
+    a lambda is not.
+    """
+
+    plugin: GenericPlugin
+
+    def __call__(self, task: Task) -> GenericPlugin:
+        return self.plugin
+
+
+def prepare(
+    make_env: MakeEnv | str,
+    goal: str,
+    *,
+    docs: str | None = None,
+    labels: Named | None = None,
+    observations: Named | None = None,
+    success: Success | float | None = None,
+    horizon: int | None = None,
+    primitives: Sequence[Primitive] = (),
+) -> tuple[GenericPlugin, Task]:
+    """The plugin of the environments that ``make_env`` makes, and its task, after one step in one of them.
+
+    The arguments are those of :func:`rlgpt.design`.
+
+    :raises ConfigError: ``make_env`` raises, or makes nothing that can be played, extended or judged.
+    """
+    make = functools.partial(gymnasium.make, make_env) if isinstance(make_env, str) else make_env
+    if not isinstance(goal, str) or not goal.strip():
+        raise ConfigError(f"goal is {goal!r}; say in a sentence what is to be achieved.")
+    first, second = _make(make), _make(make)
+    for env in (first, second):
+        env.close()
+    if first is second:
+        raise ConfigError(
+            "make_env() returned the same environment twice; training plays several at once: make a new one."
+        )
+    plugin = GenericPlugin.of(
+        make,
+        goal=goal.strip(),
+        labels=labels,
+        observations=observations,
+        docs=docs or "",
+        success=success,
+        horizon=horizon,
+        primitives=primitives,
+    )
+    (task,) = plugin.tasks().values()
+    _play(plugin, task)
+    return plugin, task
+
+
+def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
+    if isinstance(make, gymnasium.Env) or not callable(make):
+        raise ConfigError(
+            f"make_env is {make!r}; give a function that makes a new environment each time, such as "
+            "functools.partial(gymnasium.make, ID), or an environment's registered id."
+        )
+    env = _guarded("make_env() raised", "It is called without arguments and returns a new environment.", make)
+    if not isinstance(env, gymnasium.Env):
+        raise ConfigError(
+            f"make_env() returned {env!r}, a {type(env).__name__}; it must return a gymnasium.Env. {_API}"
+        )
+    return env
+
+
+def _play(plugin: GenericPlugin, task: Task) -> None:
+    """One step as a policy would do it, and what a language model would be shown of it."""
+    spec = EnvSpec(task, plugin.default_setup(task), (), Same(plugin))
+    env: PolicyEnv = _guarded("the environment's reset(seed=0) raised", _API, spec.build, seed=0, evaluation=True)
+    try:
+        _guarded("the environment's reset(seed=0) raised", _API, env.reset, seed=0)
+        base, ctx = env.extended.env.action_space, env.extended.context
+        ExtendedSpace(base, [_ANY], plugin.labels(task).actions, None, plugin.noop(base, ctx))
+        _guarded("the view of its first observation raised", _API, plugin.view, ctx)
+        env.action_space.seed(0)
+        _guarded("the environment's step() raised", _API, env.step, env.action_space.sample())
+    finally:
+        env.close()
+
+
+def _guarded(what: str, advice: str, call: Callable[..., Any], *args: Any, **more: Any) -> Any:
+    """The value of a call into foreign code; whatever it raises is told as a fault of what the user gave."""
+    try:
+        return call(*args, **more)
+    except RlgptError:
+        raise
+    except Exception as fault:
+        text = " ".join(str(fault).split())[:500] or "no message"
+        raise ConfigError(f"{what} {type(fault).__name__}: {text}. {advice}") from fault

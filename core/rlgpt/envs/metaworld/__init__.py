@@ -1,0 +1,101 @@
+"""Meta-World in an interpreter of its own: it pins another MuJoCo than other simulators want.
+
+``requirements.txt`` beside this file says what that interpreter needs; ``make metaworld`` makes one in ``.metaworld``.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+from gymnasium.wrappers import TimeLimit
+
+from rlgpt.envs.env import WorkerEnv
+from rlgpt.envs.recipe import Limits, Recipe
+from rlgpt.errors import ConfigError
+
+HERE = Path(__file__).parent
+PYTHON = "RLGPT_METAWORLD_PYTHON"
+LONGEST = 500
+"""Steps after which Meta-World itself truncates an episode."""
+
+OBSERVATIONS = {
+    "hand_x": "gripper, to the robot's right, m",
+    "hand_y": "gripper, away from the robot, m",
+    "hand_z": "gripper, upwards, m",
+    "gripper": "how far the fingers are open: 0 closed, 1 open",
+    "object_x": "the object (of a drawer or a door its handle), to the right, m",
+    "object_y": "the object, away from the robot, m",
+    "object_z": "the object, upwards, m",
+    **{f"object_q{i}": f"orientation of the object, quaternion, part {i + 1} of 4" for i in range(4)},
+    **{
+        f"second_{i}": f"position and orientation of a second object, part {i + 1} of 7; 0 without one"
+        for i in range(7)
+    },
+    **{f"before_{i}": f"number {i} of this list (from hand_x, 0) one step ago" for i in range(18)},
+    "goal_x": "where the object is to be, to the right, m",
+    "goal_y": "where the object is to be, away from the robot, m",
+    "goal_z": "where the object is to be, upwards, m",
+}
+"""The 39 numbers of an observation (Yu et al. 2019, appendix; ``sawyer_xyz_env.py``)."""
+
+LABELS = {
+    "right": "moves the hand along x, at most 1 cm a step at 1 or -1",
+    "away": "moves the hand along y, at most 1 cm a step at 1 or -1",
+    "up": "moves the hand along z, at most 1 cm a step at 1 or -1",
+    "close": "1 closes the fingers, -1 opens them",
+}
+"""The four numbers of an action."""
+
+
+def make(
+    task: str, *, seed: int = 0, horizon: int = LONGEST, render_mode: str | None = None
+) -> gymnasium.Env[Any, Any]:
+    """One of Meta-World's tasks, such as ``drawer-open-v3``, played by a worker process.
+
+    :param seed: draws the 50 places of the object, one of which each reset takes (by its own seed).
+    :param horizon: steps after which an episode is truncated, at most 500.
+    :raises ConfigError: there is no interpreter with Meta-World, or the horizon is too long.
+    """
+    if not 1 <= horizon <= LONGEST:
+        raise ConfigError(
+            f"horizon is {horizon}; Meta-World ends every episode at {LONGEST} steps: give 1 to {LONGEST}."
+        )
+    worker = WorkerEnv(recipe(task, seed=seed), render_mode=render_mode)
+    return TimeLimit(worker, horizon)
+
+
+def maker(task: str, *, seed: int = 0, horizon: int = LONGEST) -> Callable[..., gymnasium.Env[Any, Any]]:
+    """A picklable ``make_env`` for :func:`rlgpt.design`."""
+    return functools.partial(make, task, seed=seed, horizon=horizon)
+
+
+def recipe(task: str, *, seed: int = 0) -> Recipe:
+    """How the worker is made.
+
+    :raises ConfigError: there is no interpreter with Meta-World.
+    """
+    found = python()
+    if found is None:
+        raise ConfigError(
+            "Meta-World needs an interpreter of its own: `make metaworld` in a checkout, or a virtual environment with "
+            f"{HERE / 'requirements.txt'}, named by the environment variable {PYTHON}."
+        )
+    return Recipe(
+        factory=f"{HERE / 'factory.py'}:make",
+        python=str(found),
+        arguments={"task": task, "seed": seed},
+        environment={"MUJOCO_GL": os.environ.get("MUJOCO_GL", "egl")},
+        limits=Limits(start=300.0),
+    )
+
+
+def python() -> Path | None:
+    """The interpreter that has Meta-World: ``RLGPT_METAWORLD_PYTHON``, else that of ``make metaworld``."""
+    named = os.environ.get(PYTHON)
+    places = [Path(named)] if named else [p / ".metaworld" / "bin" / "python" for p in (Path.cwd(), HERE.parents[3])]
+    return next((place for place in places if place.is_file()), None)
