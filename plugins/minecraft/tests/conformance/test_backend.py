@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -129,6 +130,41 @@ def test_a_crash_ends_the_episode_and_the_next_begins(server: Watched, caplog: p
     assert "no longer answers" in info["crash"]
     with pytest.raises(WorkerError, match="No Malmo"):
         env.reset()
+    env.close()
+
+
+def hung_up(server: Watched) -> None:
+    for connection in list(server._clients):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def over(server: Watched) -> None:
+    server.games[-1].done = True
+
+
+@pytest.mark.slow
+def test_what_goes_wrong_between_client_and_server_costs_an_episode_at_most(
+    server: Watched, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A server without a place, a player that dies, a connection that breaks, a mission that the server ended."""
+    refusals, take = iter([False]), server._desk.take
+    monkeypatch.setattr(server._desk, "take", lambda: next(refusals, True) and take())
+    env = make_minedojo(MISSION, port=server.port)
+    env.reset(seed=1)
+    assert "every place is taken" in caplog.text
+    assert env.step(env.no_op())[2:4] == (False, False)
+    server.sim.chat("/kill")
+    *_, terminated, truncated, info = env.step(env.no_op())
+    assert (terminated, truncated, info["success"]) == (True, False, False)
+    for harm in (hung_up, over):
+        env.reset(seed=2)
+        assert env.step(env.no_op())[2:4] == (False, False)
+        harm(server)
+        *_, terminated, truncated, info = env.step(env.no_op())
+        assert (terminated, truncated) == (False, True)
+        assert "the mission ended or the game no longer answers" in info["crash"]
+    env.reset(seed=3)
+    assert env.step(env.no_op())[2:4] == (False, False)
     env.close()
 
 
