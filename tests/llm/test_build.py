@@ -119,13 +119,13 @@ def test_the_seed_or_the_setting_chooses(tmp_path: Path) -> None:
 
 def test_what_a_role_does_not_set_is_inherited_within_a_provider() -> None:
     settings = LLMSettings(
-        model="openai/m", api_base="http://a", key_env="K", temperature=0.3, price=(1, 2), extra={"seed": 1}
+        model="openai/m", api_base="http://a", key_env="MY_KEY", temperature=0.3, price=(1, 2), extra={"seed": 1}
     )
     assert settings.derived(ModelSettings(temperature=0.9)) == ModelSettings(
-        model="openai/m", api_base="http://a", key_env="K", temperature=0.9, price=(1, 2), extra={"seed": 1}
+        model="openai/m", api_base="http://a", key_env="MY_KEY", temperature=0.9, price=(1, 2), extra={"seed": 1}
     )
     assert settings.derived(ModelSettings(model="openai/n")) == ModelSettings(
-        model="openai/n", api_base="http://a", key_env="K", temperature=0.3, extra={"seed": 1}
+        model="openai/n", api_base="http://a", key_env="MY_KEY", temperature=0.3, extra={"seed": 1}
     )
     assert settings.derived(ModelSettings(model="ollama/n")) == ModelSettings(model="ollama/n", temperature=0.3)
 

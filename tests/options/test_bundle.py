@@ -92,6 +92,12 @@ def test_a_hostile_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=r"no regular file"):
         load_bundle(folder)
 
+    folder = fresh("linked folder")
+    (folder / "actions").rename(tmp_path / "elsewhere")
+    (folder / "actions").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BundleError, match=r"is a link"):
+        load_bundle(folder)
+
     folder = fresh("large")
     (folder / "actions" / "go.py").write_text("#" * 100_000)
     with pytest.raises(BundleError, match=r"100000 bytes"):
@@ -102,7 +108,16 @@ def test_a_hostile_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=r"schema version 7"):
         load_bundle(folder)
 
-    for number, text in enumerate(("{", "[1]", '{"schema_version": 1, "actions": 3}', "[" * 5000, "\xff")):
+    for number, text in enumerate(
+        (
+            "{",
+            "[1]",
+            '{"schema_version": 1, "actions": 3}',
+            "[" * 5000,
+            "\xff",
+            '{"schema_version": 1' + "0" * 5000 + "}",
+        )
+    ):
         folder = fresh(f"torn{number}")
         (folder / "bundle.json").write_bytes(text.encode("latin-1"))
         with pytest.raises(BundleError):

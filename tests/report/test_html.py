@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 from report_stories import evaluation, iteration, story
+from rlgpt.domain import Verdict
 from rlgpt.report import html, text
 from rlgpt.report.stats import interval
 from rlgpt.report.values import Clip, Comparison, MethodRow, Page
@@ -71,6 +72,20 @@ def page(told: str = "") -> Page:
         comparisons=(Comparison(title=told or "Methods", goal=told, rows=(row,)),),
         stories=(story(iteration(0, text=told), iteration(1, text=told), text=told),),
     )
+
+
+def test_verdicts_are_told_apart_and_none_is_drowned() -> None:
+    def fell(action: str, message: str, times: int) -> list[Verdict]:
+        return [Verdict(kind="error", action=action, message=message)] * times
+
+    loud = [v for n in range(9) for v in fell("loud", f"no {n}", 20 - n)]
+    told = html.distinct([*loud, *fell("late", "once", 1)])
+    assert [(v.action, v.message, n) for v, n in told] == [
+        ("loud", "no 0", 20),
+        ("loud", "no 1", 19),
+        ("loud", "no 2", 18),
+        ("late", "once", 1),
+    ]
 
 
 @pytest.mark.parametrize("told", HOSTILE)

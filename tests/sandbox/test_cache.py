@@ -119,3 +119,17 @@ print(type(Sandbox().open(library, [action], seed=0).start("a")).__name__)
     assert [child.communicate()[0].strip() for child in children] == ["Ask", "Ask"]
     if sys.platform.startswith("linux"):
         assert len(list(tmp_path.rglob("*.cwasm"))) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
+@pytest.mark.parametrize(("mode", "used"), [(0o755, True), (0o775, False), (0o757, False)])
+def test_a_folder_that_others_may_write_is_not_used(
+    component: Path, tmp_path: Path, mode: int, used: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What lies there runs as machine code of this process: whoever may write it needs no escape."""
+    where = tmp_path / "cache"
+    where.mkdir()
+    where.chmod(mode)
+    cache.compiled(_engine(), component, "settings", where)
+    assert bool(list(where.glob("*.cwasm"))) is used
+    assert ("can be written by others" in caplog.text) is not used

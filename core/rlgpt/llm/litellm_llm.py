@@ -18,6 +18,7 @@ from rlgpt.llm.faults import Fault, diagnose
 from rlgpt.llm.late import litellm
 from rlgpt.llm.patience import pause, within
 from rlgpt.llm.redact import redact
+from rlgpt.rl.secrets import is_secret
 
 _OURS = {
     "model",
@@ -67,6 +68,11 @@ class LiteLLM(LLM):
         clock: Callable[[], float] = time.monotonic,
         rng: random.Random | None = None,
     ) -> None:
+        if key_env is not None and not is_secret(key_env):
+            raise ConfigError(
+                f"llm.key_env names {key_env!r}: processes that run environments would inherit it. Give the variable a "
+                "name with KEY, TOKEN or SECRET in it, which they do not get."
+            )
         self.model, self.api_base, self.key_env, self.eyes = model, api_base, key_env, eyes
         self.temperature, self.max_tokens, self.timeout, self.retries = temperature, max_tokens, timeout, retries
         self.price, self.extra = price, dict(extra or {})

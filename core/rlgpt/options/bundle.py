@@ -59,12 +59,14 @@ def load_bundle(folder: Path) -> Bundle:
         if version != 1:
             raise BundleError(f"{path} has schema version {version!r}; this version of rlgpt reads 1.")
         # Names become file names only after they are known to be names.
+        if (folder / "actions").is_symlink():
+            raise BundleError(f"{folder / 'actions'} is a link: a bundle holds its sources itself.")
         empty = [{**a, "source": ""} for a in manifest.get("actions", ())]
         names = [a.name for a in Bundle.model_validate({**manifest, "actions": empty}).actions]
         for action, name in zip(empty, names, strict=True):
             action["source"] = read_text(folder / "actions" / f"{name}.py", limit=_SOURCE_LIMIT, error=BundleError)
         return Bundle.model_validate({**manifest, "actions": empty})
-    except (json.JSONDecodeError, RecursionError) as fault:
-        raise BundleError(f"{path} is no JSON ({fault}).") from fault
     except (ValidationError, TypeError) as fault:
         raise BundleError(f"{path} does not hold a valid bundle: {str(fault)[:400]}") from fault
+    except (ValueError, RecursionError) as fault:  # an integer of thousands of digits is a plain ValueError
+        raise BundleError(f"{path} is no JSON ({fault}).") from fault

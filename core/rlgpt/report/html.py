@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from rlgpt.domain import Iteration, Steps
+from rlgpt.domain import Iteration, Steps, Verdict
 from rlgpt.report import text
 from rlgpt.report.values import Page
 
@@ -54,7 +55,7 @@ def _environment() -> Environment:
         trusted=Markup,
         figure=lambda x: f"{x:g}" if isinstance(x, int | float) else str(x),
     )
-    environment.globals.update(diff=text.diff, shares=shares, total=total)
+    environment.globals.update(diff=text.diff, shares=shares, total=total, distinct=distinct)
     return environment
 
 
@@ -63,6 +64,18 @@ def shares(iteration: Iteration) -> list[tuple[str, int, float]]:
     steps = iteration.steps.model_dump()
     whole = max(1, iteration.steps.total)
     return [(name, n, 100 * n / whole) for name, n in steps.items() if n]
+
+
+def distinct(verdicts: Sequence[Verdict], each: int = 3) -> list[tuple[Verdict, int]]:
+    """Different verdicts, at most ``each`` of an action, the most frequent first, and how often they fell."""
+    alike: dict[tuple[str, str, int | None, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        alike.setdefault((verdict.action, verdict.kind, verdict.line, verdict.message), []).append(verdict)
+    told: list[tuple[Verdict, int]] = []
+    for group in sorted(alike.values(), key=len, reverse=True):
+        if sum(v.action == group[0].action for v, _ in told) < each:
+            told.append((group[0], len(group)))
+    return told
 
 
 def total(iterations: tuple[Iteration, ...]) -> int:

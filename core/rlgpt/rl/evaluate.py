@@ -15,7 +15,7 @@ from rlgpt.domain import CodedAction, Decision, Episode, Evaluation, Trace, Verd
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.policy_env import Observation, PolicyEnv, build
-from rlgpt.rl.tally import KEPT_VERDICTS
+from rlgpt.rl.tally import worth_keeping
 from rlgpt.rl.watch import OnStep
 
 TRACE_HEAD, TRACE_TAIL = 30, 30
@@ -136,7 +136,7 @@ def _judge(
         episodes=tuple(episodes),
         usage={name: count / usage.total() for name, count in sorted(usage.items())},
         traces=_both_kinds(kept, traces),
-        verdicts=tuple(verdicts[:KEPT_VERDICTS]),
+        verdicts=worth_keeping(verdicts),
     )
 
 

@@ -11,7 +11,9 @@ from rlgpt.domain import CurvePoint, Value, Verdict
 QUARANTINE_AFTER = 3
 """Violations, counted over all environments, after which a coded action is masked."""
 KEPT_VERDICTS = 50
-NO_VIOLATION = ("lint", "quarantined")
+"""Verdicts that a record holds; those that led to a quarantine are kept beyond it, so that it says why."""
+NO_VIOLATION = ("lint", "quarantined", "wall")
+"""The wall clock counts towards nothing: on a busy machine it also stops what did no wrong."""
 
 
 class TallyState(Value):
@@ -21,6 +23,20 @@ class TallyState(Value):
     verdicts: tuple[Verdict, ...] = ()
     violations: Mapping[str, int] = {}
     quarantined: tuple[str, ...] = ()
+
+
+def keep(verdicts: list[Verdict], verdict: Verdict) -> None:
+    """Append ``verdict`` where there is room, or where few of its action's are there: none is drowned by a louder."""
+    if len(verdicts) < KEPT_VERDICTS or sum(v.action == verdict.action for v in verdicts) < QUARANTINE_AFTER:
+        verdicts.append(verdict)
+
+
+def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """What a record holds of many verdicts; see :func:`keep`."""
+    found: list[Verdict] = []
+    for verdict in verdicts:
+        keep(found, verdict)
+    return tuple(found)
 
 
 class Tally:
@@ -51,8 +67,7 @@ class Tally:
 
     def add_verdicts(self, verdicts: Iterable[Verdict]) -> None:
         for verdict in verdicts:
-            if len(self.verdicts) < KEPT_VERDICTS:
-                self.verdicts.append(verdict)
+            keep(self.verdicts, verdict)
             if verdict.kind not in NO_VIOLATION:
                 self.violations[verdict.action] += 1
 

@@ -19,6 +19,7 @@ from rlgpt.errors import RlgptError, TrainerError
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.policy_env import Observation, PolicyEnv, build
+from rlgpt.rl.secrets import secrets_hidden
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class Vector:
 
 
 class WorkerVector(Vector):
-    """The same, in ``workers`` spawned processes, each with a share of the environments.
+    """The same, in ``workers`` spawned processes, each with a share of the environments. They carry no secrets.
 
     :raises TrainerError: a worker died, or its environment raised; the message holds its error.
     """
@@ -116,7 +117,8 @@ class WorkerVector(Vector):
             ours, theirs = context.Pipe()
             mine = [(int(cell), seeds[cell]) for cell in share]
             process = context.Process(target=_work, args=(theirs, spec, mine, ledger, len(seeds)), daemon=True)
-            process.start()
+            with secrets_hidden():
+                process.start()
             theirs.close()
             self._pipes.append(ours)
             self._processes.append(process)

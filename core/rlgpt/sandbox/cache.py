@@ -11,6 +11,7 @@ import importlib.metadata
 import logging
 import os
 import platform
+import stat
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,6 +64,7 @@ def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = No
     where = where or folder()
     try:
         where.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _own(where)
         found = _load(engine, where, key)
         if found is not None:
             return found
@@ -77,6 +79,15 @@ def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = No
     except OSError as error:
         log.warning("the sandbox's cache cannot be used (%s); compiling without it", error)
         return Component.from_file(engine, guest)
+
+
+def _own(where: Path) -> None:
+    """:raises OSError: others may write into the folder: code from there runs as this user, without any sandbox."""
+    state = where.stat()
+    if not hasattr(os, "getuid"):
+        return
+    if state.st_uid not in (os.getuid(), 0) or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"{where} can be written by others: chmod go-w it, or remove it")
 
 
 def _load(engine: Engine, where: Path, key: str) -> Component | None:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import psutil
 
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+from rlgpt.rl.secrets import without_secrets
+
 _FOLLOWER = "follow-parent"
 _THREADS = ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "VECLIB_MAXIMUM")
 _CLEANERS = ("resource_tracker", "torch_shm_manager")
@@ -25,8 +26,7 @@ def child_environment(environment: Mapping[str, str], threads: int) -> dict[str,
     They read it when they are imported, so it must stand before the child starts: torch's default costs a factor of
     four where several processes share few cores.
     """
-    kept = {name: value for name, value in environment.items() if not _SECRET.search(name)}
-    return {**kept, **{f"{library}_NUM_THREADS": str(threads) for library in _THREADS}}
+    return {**without_secrets(environment), **{f"{library}_NUM_THREADS": str(threads) for library in _THREADS}}
 
 
 def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float = 5.0) -> None:

@@ -24,7 +24,7 @@ from rlgpt.rl.sample_factory.lock import exclusive
 from rlgpt.rl.sample_factory.resume import resumable
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
 from rlgpt.rl.sample_factory.supervisor import supervise
-from rlgpt.rl.tally import KEPT_VERDICTS, QUARANTINE_AFTER
+from rlgpt.rl.tally import QUARANTINE_AFTER, worth_keeping
 
 V = TypeVar("V", bound=Value)
 
@@ -112,7 +112,7 @@ class SampleFactory(Trainer):
                 decisions=board.spent(DECISIONS),
                 seconds=job.seconds + time.monotonic() - began,
                 curve=tuple(curve),
-                verdicts=tuple(_read(folder / VERDICTS, Verdict))[:KEPT_VERDICTS],
+                verdicts=worth_keeping(_read(folder / VERDICTS, Verdict)),
                 quarantined=tuple(name for name, count in violations if count >= QUARANTINE_AFTER),
             )
         finally:

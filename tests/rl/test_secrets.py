@@ -1,0 +1,55 @@
+"""Processes that run environments get no secrets; this one keeps its own."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+
+import pytest
+from rlgpt.domain import RLSetup
+from rlgpt.rl import vector
+from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.secrets import is_secret, secrets_hidden, without_secrets
+from rlgpt.rl.vector import WorkerVector
+from rlgpt.testing.grid import TASKS
+from telling import telling
+
+KEYS = ("OPENAI_API_KEY", "hf_token", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD", "SOME_CREDENTIALS")
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_secrets_are_known_by_their_names(name: str) -> None:
+    assert is_secret(name)
+    assert without_secrets({name: "x", "PATH": "/bin", "OMP_NUM_THREADS": "1"}) == {
+        "PATH": "/bin",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def test_they_are_back_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", "s")
+
+    def start() -> None:
+        assert "MY_API_KEY" not in os.environ
+        raise OSError("no more processes")
+
+    with pytest.raises(OSError, match="no more"), secrets_hidden():
+        start()
+    assert os.environ["MY_API_KEY"] == "s"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guarded", [True, False])
+def test_worker_processes_carry_no_key(guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And without the guard they would."""
+    monkeypatch.setenv("CANARY_API_KEY", "canary-31337")
+    if not guarded:
+        monkeypatch.setattr(vector, "secrets_hidden", functools.partial(open, os.devnull))
+    setup = RLSetup(reward_weights={"env_reward": 1.0}, observation_keys=("agent", "key"))
+    out = tmp_path / "environment"
+    spec = EnvSpec(TASKS["grid/key"], setup, (), functools.partial(telling, out))
+    with WorkerVector(spec, [0], tmp_path / "ledger", 1) as workers:
+        workers.reset()
+    assert ("canary-31337" in out.read_text()) is not guarded
+    assert ("CANARY_API_KEY" in out.read_text()) is not guarded
