@@ -12,7 +12,7 @@ import sys
 
 from contest import Contest
 
-FURNITURE = Contest(name="furniture", tasks=("furniture/one_leg_medium", "furniture/lamp"), budget=30_000)
+FURNITURE = Contest(name="furniture", tasks=("furniture/one_leg_medium", "furniture/lamp"), budget=20_000)
 
 if __name__ == "__main__":
     sys.exit(FURNITURE.main(__file__))

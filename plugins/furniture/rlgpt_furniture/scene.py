@@ -51,9 +51,9 @@ def mjcf(furniture: Furniture, clearance: float, joints: str) -> str:
   <worldbody>
     <light pos="0.4 -0.6 1.6" dir="0 0.35 -1" castshadow="false"/>
     <camera name="front" pos="1.25 0 0.65" xyaxes="0 1 0 -0.6 0 0.8" fovy="45"/>
-    <camera name="view" pos="1.05 -0.75 0.6" xyaxes="0.75 0.66 0 -0.35 0.4 0.85" fovy="42"/>
+    <camera name="view" pos="1.2 0.72 0.75" xyaxes="-0.669 0.743 0 -0.335 -0.302 0.892" fovy="38"/>
     <geom name="table" type="plane" size="0.9 0.7 0.1" pos="0.4 0 0" contype="1" conaffinity="6"
-      friction="0.4 0.005 0.0001" rgba="0.82 0.83 0.85 1"/>
+      friction="0.4 0.005 0.0001" rgba="0.5 0.53 0.57 1"/>
     {"".join(_fence(*piece) for piece in FENCE)}
     {panda.body()}
     {parts}
