@@ -1,0 +1,156 @@
+"""Five environments nobody prepared, as somebody who wants them solved would hand them to ``rlgpt.design()``.
+
+    python examples/anywhere/worlds.py doorkey --llm openai/gpt-5 --folder runs/doorkey
+    python examples/anywhere/worlds.py doorkey --llm examples/anywhere/transcripts/doorkey/0.jsonl
+
+What is recorded lies in ``transcripts/WORLD/N.jsonl``; the bundle of recording 0 in ``bundles/WORLD``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+from rlgpt import Bundle, design
+from rlgpt.envs import metaworld
+from rlgpt.plugin.generic import MakeEnv
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class World:
+    """The arguments of :func:`rlgpt.design` but for the language model and the folder.
+
+    :ivar budget: primitive steps; ``settings`` and ``hyperparameters`` too are such that a run takes minutes on a core.
+    """
+
+    make_env: MakeEnv
+    goal: str
+    labels: Mapping[str, str] | None = None
+    observations: Mapping[str, str] | None = None
+    success: float | None = None
+    budget: int = 50_000
+    hyperparameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return next(name for name, world in WORLDS.items() if world is self)
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What :func:`rlgpt.anywhere.prepare` takes, too."""
+        names = ("make_env", "goal", "labels", "observations", "success")
+        docs = (HERE / "docs" / f"{self.name}.md").read_text()
+        return {"docs": docs, **{name: getattr(self, name) for name in names}}
+
+    def design(self, llm: Any, folder: Path | None, **more: Any) -> Bundle:
+        """Run both loops; ``more`` goes to :func:`rlgpt.design`."""
+        given = {"budget": self.budget, "hyperparameters": self.hyperparameters, **self.described, **more}
+        return design(llm=llm, folder=folder, **given)
+
+
+def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    """MiniGrid's DoorKey-8x8, the whole grid in view."""
+    import minigrid  # noqa: F401 - registers its environments
+    from minigrid.wrappers import FullyObsWrapper
+
+    env = FullyObsWrapper(gymnasium.make("MiniGrid-DoorKey-8x8-v0", render_mode=render_mode))
+    return gymnasium.wrappers.FilterObservation(env, ["image", "direction"])
+
+
+def mountain_car(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    return gymnasium.make("MountainCarContinuous-v0", render_mode=render_mode)
+
+
+def lunar_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    return gymnasium.make("LunarLander-v3", render_mode=render_mode)
+
+
+def breakout(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    """Four grey frames of 84 x 84, one decision every four frames of the game, 1,000 decisions at most."""
+    import ale_py
+
+    gymnasium.register_envs(ale_py)
+    env = gymnasium.make("ALE/Breakout-v5", frameskip=1, render_mode=render_mode)
+    env = gymnasium.wrappers.AtariPreprocessing(env, frame_skip=4, screen_size=84)
+    return gymnasium.wrappers.TimeLimit(gymnasium.wrappers.FrameStackObservation(env, 4), 1000)
+
+
+WORLDS = {
+    "doorkey": World(
+        doorkey,
+        "Pick up the key, open the locked door with it, and walk to the goal square.",
+        budget=40_000,
+    ),
+    "mountain_car": World(
+        mountain_car,
+        "Drive the car up the right hill to the flag at position 0.45, with as little force as it takes.",
+        labels={"force": "push on the car, from -1 (left) to 1 (right)"},
+        observations={"position": "along the track to the right, m", "velocity": "to the right, m per step"},
+        budget=60_000,
+    ),
+    "lunar_lander": World(
+        lunar_lander,
+        "Land softly on the pad at (0, 0), upright, both legs on the ground, engines off.",
+        labels={
+            "nothing": "all engines off",
+            "left": "the left engine: spin grows (counter-clockwise), a slight push to the left",
+            "main": "the engine under the lander: a push along its own up direction",
+            "right": "the right engine: spin falls (clockwise), a slight push to the right",
+        },
+        observations={
+            "x": "to the right of the pad; 1 is half the width of the picture",
+            "y": "height of the legs above the pad; about 1.4 at the start",
+            "vx": "velocity to the right, x per 100 steps",
+            "vy": "velocity upwards, y per 44 steps",
+            "angle": "rad, positive when tilted to the left (counter-clockwise)",
+            "spin": "angular velocity, rad per 20 steps, positive counter-clockwise",
+            "left_leg": "1 while the left leg touches the ground",
+            "right_leg": "1 while the right leg touches the ground",
+        },
+        budget=60_000,
+    ),
+    "breakout": World(
+        breakout,
+        "Break bricks: return the ball with the paddle and lose no life for as long as possible.",
+        success=20,
+        budget=30_000,
+        hyperparameters={"envs": 8, "minibatch": 128, "epochs": 4, "learning_rate": 5e-4},
+    ),
+    "metaworld_drawer": World(
+        metaworld.maker("drawer-open-v3", horizon=200),
+        "Open the drawer: pull its handle towards the robot until it is at the goal.",
+        labels=metaworld.LABELS,
+        observations=metaworld.OBSERVATIONS,
+        budget=40_000,
+    ),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("world", choices=WORLDS)
+    parser.add_argument("--llm", required=True, help="a model's name as litellm knows it, or a transcript")
+    parser.add_argument("--api-base", help="of a server of your own; the model is then openai/NAME")
+    parser.add_argument("--timeout", type=float, default=120.0, help="seconds that a try may take")
+    parser.add_argument("--folder", type=Path, help="of the run; one that exists is gone on with")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--iterations", type=int, default=1)
+    given = parser.parse_args()
+    llm = given.llm
+    if given.api_base:
+        from rlgpt.llm.settings import LLMSettings
+
+        llm = LLMSettings(kind="record", model=llm, api_base=given.api_base, timeout=given.timeout)
+    bundle = WORLDS[given.world].design(llm, given.folder, seed=given.seed, iterations=given.iterations)
+    print(bundle.model_dump_json(indent=1, include={"tested_on"}))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
