@@ -98,6 +98,12 @@ def test_a_hostile_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=r"is a link"):
         load_bundle(folder)
 
+    folder = fresh("endless")
+    parameter = {"name": "d", "low": 0.0, "high": float("inf"), "default": 0.0}
+    edit(folder, actions=[{"name": "go", "doc": "", "parameters": [parameter]}])
+    with pytest.raises(BundleError, match=r"must be finite"):
+        load_bundle(folder)
+
     folder = fresh("large")
     (folder / "actions" / "go.py").write_text("#" * 100_000)
     with pytest.raises(BundleError, match=r"100000 bytes"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
@@ -118,6 +119,8 @@ class CodedAction(Value):
         for p in self.parameters:
             if p.kind != "float":
                 raise ValueError(f"parameter {p.name!r} of coded action {self.name!r} must be a float, got {p.kind}")
+            if not (math.isfinite(p.low or 0.0) and math.isfinite(p.high or 0.0)):
+                raise ValueError(f"the range of {p.name!r} of coded action {self.name!r} must be finite")
         return self
 
 

@@ -1,0 +1,103 @@
+"""Whatever a guest says, at whatever moment: the episode goes on, and nothing but requests and verdicts come of it.
+
+``tests/sandbox/test_replies.py`` reads single replies; here a guest that says anything at all plays whole decisions
+through the host and the options.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
+
+import pytest
+from hostile_programs import BENIGN
+from hostile_stage import Stage
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from rlgpt.domain import Verdict
+from rlgpt.domain.events import Ending, VerdictKind
+from rlgpt.sandbox import Budgets, Sandbox, replies, runtime
+from rlgpt.sandbox.checks import Refused
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+JSON = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4)
+)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["direction", "cells", "x"]), SCALARS | st.sampled_from(["up", "down", 1, 6, 7, 2.0]), max_size=3
+)
+REQUESTS = st.tuples(st.sampled_from(["go", "use", "observe", "win"]), ARGUMENTS, SCALARS).map(list)
+ASKS = st.tuples(st.just("ask"), st.booleans() | SCALARS, st.lists(REQUESTS | JSON, max_size=18) | JSON)
+ERRORS = st.tuples(st.just("error"), st.sampled_from(get_args(VerdictKind)) | st.text(), st.text() | JSON, SCALARS)
+WORDS = st.sampled_from(['["done"]', '["loaded",true]', '["loaded",false]', '["answer",true]', '["answer",false]'])
+MESSAGES = (ASKS | ERRORS | JSON).map(json.dumps) | WORDS
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> str:
+    """A message with a piece cut out, doubled, or replaced by something else."""
+    text = draw(MESSAGES)
+    start = draw(st.integers(0, len(text)))
+    end = draw(st.integers(start, len(text)))
+    return text[:start] + draw(st.text(max_size=3) | st.just(text[start:end] * 2)) + text[end:]
+
+
+SAID = MESSAGES | damaged() | st.text(max_size=50) | st.sampled_from(["[" * 4000, "9" * 4000, " " * 5000, "\ud800"])
+
+
+class Liar:
+    """In the place of a running guest: says what it was told to say, and at the end nothing more."""
+
+    script: Iterator[str] = iter(())
+
+    def __init__(self, budgets: Budgets) -> None:
+        self.fuel_used = 1
+
+    def call(self, export: str, *arguments: str | int, fuel: int) -> str:
+        if export == "prepare-library":
+            return '["ready"]'
+        return next(self.script, "")
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    """Sets out with can_start, so that every way into the guest is taken."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runtime, "Instance", Liar)
+        Liar.script = iter(['["loaded",true]'])
+        yield Stage(f"def can_start(view): ...\n{BENIGN}", Sandbox())
+
+
+READY = ('["loaded",true]', '["answer",true]')
+"""What lets a decision begin."""
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from([READY, READY, ()]), st.lists(SAID, max_size=12))
+@example(READY, ['["ask",false,[["go",{"cells":1e300,"direction":"up"},null]]]'])
+@example(READY, ['["ask",true,[["use",{},1],["observe",{},1]]]', '["ask",false,[]]'])
+def test_an_episode_with_a_guest_that_says_anything(stage: Stage, ready: Sequence[str], said: Sequence[str]) -> None:
+    Liar.script = iter((*ready, *said))
+    for decision in stage.attack():
+        assert decision.ended in get_args(Ending)
+        assert decision.duration >= 1
+        decision.model_dump_json()
+    for verdict in stage.verdicts:
+        assert Verdict.model_validate_json(verdict.model_dump_json()) == verdict
+
+
+@given(SAID | st.text())
+@pytest.mark.parametrize("read", [replies.loaded, replies.answer])
+def test_yes_no_or_refused(read: Any, said: str) -> None:
+    try:
+        assert isinstance(read(said, Budgets()), bool)
+    except Refused as refused:
+        Verdict(kind=refused.kind, action="a", message=refused.message[:500], line=refused.line)
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=200))
+def test_what_is_shown_of_a_message_is_printable(said: str) -> None:
+    shown = Refused("error", said).message
+    assert all(c.isprintable() or c == "\n" for c in shown)
+    shown.encode()
