@@ -59,13 +59,8 @@ def prepare(
     make = functools.partial(gymnasium.make, make_env) if isinstance(make_env, str) else make_env
     if not isinstance(goal, str) or not goal.strip():
         raise ConfigError(f"goal is {goal!r}; say in a sentence what is to be achieved.")
-    first, second = _make(make), _make(make)
-    for env in (first, second):
-        env.close()
-    if first is second:
-        raise ConfigError(
-            "make_env() returned the same environment twice; training plays several at once: make a new one."
-        )
+    first = _make(make)
+    first.close()
     plugin = GenericPlugin.of(
         make,
         goal=goal.strip(),
@@ -77,7 +72,7 @@ def prepare(
         primitives=primitives,
     )
     (task,) = plugin.tasks().values()
-    _play(plugin, task)
+    _play(plugin, task, first)
     return plugin, task
 
 
@@ -95,11 +90,13 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
     return env
 
 
-def _play(plugin: GenericPlugin, task: Task) -> None:
+def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any]) -> None:
     """One step as a policy would do it, and what a language model would be shown of it."""
     spec = EnvSpec(task, plugin.default_setup(task), (), Same(plugin))
     env: PolicyEnv = _guarded("the environment's reset(seed=0) raised", _API, spec.build, seed=0, evaluation=True)
     try:
+        if env.unwrapped is other.unwrapped:
+            raise ConfigError("make_env() returned the same environment twice; training plays several: make a new one.")
         _guarded("the environment's reset(seed=0) raised", _API, env.reset, seed=0)
         base, ctx = env.extended.env.action_space, env.extended.context
         ExtendedSpace(base, [_ANY], plugin.labels(task).actions, None, plugin.noop(base, ctx))

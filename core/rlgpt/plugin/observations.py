@@ -21,6 +21,8 @@ LONG = 64
 LONGEST = 512
 """Arrays longer than this are summed up instead of listed."""
 
+_BOUNDLESS = "no bounds"
+
 Read = Callable[[Any], Plain]
 
 
@@ -88,7 +90,8 @@ class ObservationCodec:
         assert isinstance(space, spaces.Box)
         meanings = labels if isinstance(labels, Mapping) else {}
         for i, (label, name) in enumerate(zip(labels, names(list(labels)), strict=True)):
-            doc = f"{meanings.get(label) or label}, {_span(space.low[i], space.high[i])}"
+            span = _span(space.low[i], space.high[i])
+            doc = f"{meanings.get(label) or label}, {span}" if span != _BOUNDLESS or not meanings else meanings[label]
             self._keys.append(ViewKey(name, doc, size=1))
             self._reads.append(_nth(i))
 
@@ -171,7 +174,7 @@ def _doc(space: spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary) -> str:
 
 
 def _span(low: Any, high: Any) -> str:
-    return f"{low:g} to {high:g}" if low > -1e6 and high < 1e6 else "no bounds"
+    return f"{low + 0.0:g} to {high + 0.0:g}" if low > -1e6 and high < 1e6 else _BOUNDLESS
 
 
 def _numbers(value: Any) -> Plain:

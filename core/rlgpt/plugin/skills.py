@@ -16,6 +16,7 @@ _REWARD = {"reward": "sum of the environment's reward meanwhile"}
 
 def skills(codec: ActionCodec, owner: EnvironmentPlugin, task: Task) -> tuple[Primitive, ...]:
     """``act``, ``repeat`` and, where the view of ``owner`` has numbers for a policy, ``act_until``."""
+    again = tuple(p.model_copy(update={"doc": "as of act"}) if len(p.doc) > 60 else p for p in codec.parameters)
     steps = Parameter(name="steps", kind="int", low=1, high=LONGEST_REPEAT, default=10, doc="primitive steps")
     act = Primitive(
         "act",
@@ -29,7 +30,7 @@ def skills(codec: ActionCodec, owner: EnvironmentPlugin, task: Task) -> tuple[Pr
         "repeat",
         "Do the same low-level action for some steps. Outcome: reward.",
         _Repeat(codec),
-        (*codec.parameters, steps),
+        (*again, steps),
         _REWARD,
         LONGEST_REPEAT,
     )
@@ -46,7 +47,7 @@ def skills(codec: ActionCodec, owner: EnvironmentPlugin, task: Task) -> tuple[Pr
         "Do the same low-level action until a number of the view is above (or below) a threshold, at most `steps` "
         "steps; none if it is so already. Outcome: reached, value, reward.",
         _Until(codec, owner),
-        (*codec.parameters, *until, steps),
+        (*again, *until, steps),
         {"reached": "whether the threshold was passed", "value": "the number at the end", **_REWARD},
         LONGEST_REPEAT,
     )

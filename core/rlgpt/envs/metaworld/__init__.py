@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
-from gymnasium.wrappers import TimeLimit
+from gymnasium.envs.registration import EnvSpec
 
 from rlgpt.envs.env import WorkerEnv
 from rlgpt.envs.recipe import Limits, Recipe
@@ -65,8 +65,19 @@ def make(
         raise ConfigError(
             f"horizon is {horizon}; Meta-World ends every episode at {LONGEST} steps: give 1 to {LONGEST}."
         )
-    worker = WorkerEnv(recipe(task, seed=seed), render_mode=render_mode)
-    return TimeLimit(worker, horizon)
+    spec = EnvSpec(
+        f"MetaWorld/{task}",
+        entry_point=f"{__name__}:worker",
+        max_episode_steps=horizon,
+        disable_env_checker=True,
+        kwargs={"task": task, "seed": seed},
+    )
+    return gymnasium.make(spec, render_mode=render_mode)
+
+
+def worker(task: str, seed: int, render_mode: str | None = None) -> WorkerEnv:
+    """The task without a horizon of its own."""
+    return WorkerEnv(recipe(task, seed=seed), render_mode=render_mode)
 
 
 def maker(task: str, *, seed: int = 0, horizon: int = LONGEST) -> Callable[..., gymnasium.Env[Any, Any]]:
