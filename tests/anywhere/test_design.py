@@ -1,0 +1,251 @@
+"""design(): both loops on an environment nobody prepared."""
+
+import functools
+import io
+import json
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+import rlgpt
+from rlgpt.domain import Parameter
+from rlgpt.errors import BundleError, ConfigError, LLMError, RlgptError, RunError, TranscriptError, UnknownNameError
+from rlgpt.loop.progress import PlainWatcher
+from rlgpt.options import load_bundle
+from rlgpt.plugin.base import Primitive
+from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.runs import Run
+from rlgpt.testing.grid import GridEnv
+from rlgpt.testing.llm import FakeLLM
+from words import speaker, text
+
+LABELS = {"up": "a row up", "down": "a row down", "left": "", "right": "", "use": "picks up the key that lies here"}
+SEEN = ["row", "column", "key_row", "key_column", "door_row", "door_column", "held"]
+SMALL = {"budget": 900, "iterations": 1, "selection_episodes": 2, "report_episodes": 2, "hyperparameters": {"envs": 2}}
+FETCH = """
+def run():
+    view = yield observe()
+    rows = round(6 * (view["key_row"] - view["row"]))
+    columns = round(6 * (view["key_column"] - view["column"]))
+    if rows:
+        yield repeat(action="down" if rows > 0 else "up", steps=abs(rows))
+    if columns:
+        yield repeat(action="right" if columns > 0 else "left", steps=abs(columns))
+    yield act(action="use")
+"""
+
+
+def fetch(folder: Path, llm=None, **more):
+    """A design on the grid world, as if it had no plugin."""
+    given = {"labels": LABELS, "observations": SEEN, "docs": "Six cells to a side.", "folder": folder, **SMALL, **more}
+    quiet = PlainWatcher(io.StringIO())
+    goal = given.pop("goal", "Pick up the key.")
+    make = given.pop("make_env", GridEnv)
+    return rlgpt.design(make, goal, llm or speaker(FETCH, parameters=False), watching=quiet, **given)
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory: pytest.TempPathFactory):
+    """Folder, bundle and language model of a run that code alone solves."""
+    folder, llm = tmp_path_factory.mktemp("design") / "run", speaker(FETCH, parameters=False)
+    return folder, fetch(folder, llm, horizon=40), llm
+
+
+def test_the_bundle_solves_it_by_extend_alone(solved) -> None:
+    folder, bundle, _ = solved
+    assert bundle.tested_on.success_rate == 1.0
+    assert bundle == load_bundle(folder / "bundle")
+    for given in (bundle, str(folder / "bundle")):
+        env = rlgpt.extend(GridEnv(), actions=given)
+        env.reset(seed=3)
+        assert env.step(env.extension.write("go"))[4]["success"] is True
+        assert env.layout.branches == ("up", "down", "left", "right", "use", "go")
+
+
+def test_the_first_request_tells_what_was_handed_in(solved) -> None:
+    told = text(solved[2].requests[0])
+    for part in (
+        "Pick up the key.",
+        "Six cells to a side.",
+        "40 primitive steps",
+        "up: a row up",
+        'view["key_row"]',
+        "0 to 1",
+        "the environment's own reward",
+        "what the environment reports as success",
+    ):
+        assert part in told
+
+
+def test_a_finished_run_is_read_not_done_again(solved) -> None:
+    folder, bundle, _ = solved
+    silent = FakeLLM({})
+    assert fetch(folder, silent, horizon=40) == bundle
+    assert silent.requests == []
+
+
+def test_its_transcript_replays(solved, tmp_path: Path) -> None:
+    folder, bundle, _ = solved
+    again = fetch(tmp_path / "run", folder / "transcript.jsonl", horizon=40)
+    assert again.actions == bundle.actions
+    assert again.tested_on.success_rate == 1.0
+    assert fetch(tmp_path / "other", str(folder / "transcript.jsonl"), horizon=40).actions == bundle.actions
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"goal": "Open the door."}, {"labels": None}, {"docs": "Other."}, {"horizon": 30}, {"seed": 1}, {"success": 1.0}],
+    ids=lambda c: next(iter(c)),
+)
+def test_a_folder_keeps_what_it_is_of(solved, changed: dict) -> None:
+    with pytest.raises(RunError, match="holds another design"):
+        fetch(solved[0], FakeLLM({}), **{"horizon": 40, **changed})
+
+
+def test_a_run_of_the_command_line_is_left_alone(tmp_path: Path) -> None:
+    Run.create(tmp_path / "run", task="grid/key", seed=0, config={"task": "grid/key"})
+    with pytest.raises(RunError, match="not started by design"):
+        fetch(tmp_path / "run")
+
+
+def test_what_code_leaves_is_learnt_and_a_stopped_run_goes_on(tmp_path: Path) -> None:
+    first = speaker()
+    script = first.script
+    assert callable(script)
+    fails = FakeLLM(lambda r: LLMError("the line is dead") if r.key.role == "setup" else script(r))
+    with pytest.raises(LLMError, match="the line is dead"):
+        fetch(tmp_path / "run", fails, target_success=1.0, horizon=40)
+    second = speaker()
+    bundle = fetch(tmp_path / "run", second, target_success=1.0, horizon=40)
+    assert [r.key.role for r in second.requests] == ["setup"]
+    run = Run.open(tmp_path / "run")
+    assert run.record.status == "finished"
+    assert run.record.steps.training > 0
+    assert [a.name for a in bundle.actions] == ["go"]
+    assert bundle.setup.observation_keys == tuple(SEEN)
+
+
+def test_without_a_language_model_it_is_pure_rl(tmp_path: Path) -> None:
+    bundle = rlgpt.design(
+        GridEnv,
+        "Pick up the key.",
+        None,
+        agents="rl_only",
+        folder=tmp_path,
+        watching=PlainWatcher(io.StringIO()),
+        **SMALL,
+    )
+    assert bundle.actions == ()
+
+
+def _twice(ctx, steps: int = 2):
+    for _ in range(steps):
+        yield 0
+    return {"walked": steps}
+
+
+def test_primitives_of_ones_own(tmp_path: Path) -> None:
+    mine = Primitive(
+        "climb",
+        "Walk up. Outcome: walked.",
+        _twice,
+        (Parameter(name="steps", kind="int", low=1, high=6, default=2),),
+        {"walked": "cells"},
+        6,
+    )
+    source = "def run():\n    outcome = yield climb(steps=3)\n    assert outcome['walked'] == 3\n"
+    llm = speaker(source, parameters=False)
+    bundle = fetch(tmp_path / "run", llm, primitives=[mine])
+    assert "def climb(" in text(llm.requests[0])
+    assert bundle.world.primitives == ("climb",)
+    with pytest.raises(BundleError, match="climb"):
+        rlgpt.extend(GridEnv(), actions=bundle)
+    plugin = GenericPlugin.of(GridEnv(), labels=LABELS, observations=SEEN, primitives=[mine])
+    env = rlgpt.extend(GridEnv(), actions=bundle, plugin=plugin)
+    env.reset(seed=0)
+    assert env.step(env.extension.write("go"))[4]["ended"] == "returned"
+
+
+class Bounded(gymnasium.Env):
+    """Whatever spaces it is given."""
+
+    def __init__(self, observation, action) -> None:
+        self.observation_space, self.action_space = observation, action
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        return self.observation_space.sample(), 0.0, False, False, {}
+
+
+class Old(Bounded):
+    def reset(self, **_):  # type: ignore[override]
+        return self.observation_space.sample()
+
+
+class Broken(Bounded):
+    def step(self, action):
+        raise ValueError("no joint of that name")
+
+
+BOX = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
+WIDE = gymnasium.spaces.Box(-np.inf, np.inf, (2,), np.float32)
+GRAPH = gymnasium.spaces.Graph(BOX, None)
+
+
+def _raises():
+    raise OSError("the licence has expired")
+
+
+_ONE = GridEnv()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"make_env": _raises}, r"make_env\(\) raised OSError: the licence has expired"),
+        ({"make_env": GridEnv()}, "give a function that makes a new environment"),
+        ({"make_env": 3}, "give a function that makes a new environment"),
+        ({"make_env": lambda: "env"}, "a str; it must return a gymnasium.Env"),
+        ({"make_env": lambda: _ONE}, "the same environment twice"),
+        ({"make_env": "NoSuch-v0"}, "NameNotFound"),
+        ({"make_env": functools.partial(Old, BOX, BOX)}, "follow gymnasium's API"),
+        ({"make_env": functools.partial(Broken, BOX, BOX)}, r"step\(\) raised ValueError: no joint of that name"),
+        ({"make_env": functools.partial(Bounded, BOX, WIDE)}, "finite action bounds"),
+        ({"make_env": functools.partial(Bounded, BOX, GRAPH)}, "has no parameters"),
+        ({"goal": " "}, "say in a sentence"),
+        ({"labels": ["up"]}, "5 different labels, got 1"),
+        ({"observations": ["x"]}, "7 different observation labels, got 1"),
+        ({"success": lambda info, total_reward: total_reward}, "must return True or False"),
+        ({"success": lambda info, total_reward: info["none"]}, "KeyError"),
+        ({"budget": 0}, "budget=0 cannot be used"),
+        ({"iteration": 1}, "unknown key 'iteration'. Did you mean 'iterations'"),
+        ({"hyperparameters": {"env": 1}}, "hyperparameters.envs"),
+        ({"trainer": "dqn"}, "unknown trainer 'dqn'"),
+        ({"agents": "everyone"}, "unknown kind of agents"),
+        ({"llm": 3}, "give a model's name"),
+        ({"llm": "nowhere.jsonl"}, "there is no transcript 'nowhere.jsonl'"),
+    ],
+    ids=lambda v: next(iter(v)) if isinstance(v, dict) else v[:30],
+)
+def test_what_cannot_be_used_is_said_before_anything_is_written(given: dict, says: str, tmp_path: Path) -> None:
+    more = {"labels": None, "observations": None} if "make_env" in given else {}
+    with pytest.raises(RlgptError, match=says) as caught:
+        fetch(tmp_path / "run", **{**more, **given})
+    assert isinstance(caught.value, ConfigError | UnknownNameError | TranscriptError)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_language_model_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="llm is None"):
+        rlgpt.design(GridEnv, "Pick up the key.", None, folder=tmp_path / "run")
+
+
+def test_the_record_tells_how_it_was_begun(solved) -> None:
+    config = json.loads((solved[0] / "run.json").read_text())["config"]["design"]
+    assert config["task"]["goal"] == "Pick up the key."
+    assert config["labels"] == LABELS
+    assert (config["budget"], config["trainer"]) == (900, "ppo")

@@ -1,0 +1,110 @@
+"""The five environments of examples/anywhere go through the whole loop; their first request tells all."""
+
+import io
+from pathlib import Path
+
+import pytest
+import rlgpt
+from gymnasium.utils.env_checker import check_env
+from rlgpt.envs import metaworld
+from rlgpt.errors import ConfigError
+from rlgpt.loop.progress import PlainWatcher
+from rlgpt.runs import Run
+from words import speaker, text
+from worlds import WORLDS
+
+NEEDS = {"doorkey": "minigrid", "lunar_lander": "Box2D", "breakout": "ale_py"}
+TELLS = {
+    "doorkey": """
+        one of 'left', 'right', 'forward', 'pickup'
+        view["image_grid"]
+        640 primitive steps
+        5 key
+        ends with a positive total reward""",
+    "mountain_car": """
+        push on the car
+        along the track to the right, m, -1.2 to 0.6
+        at least 90
+        999 primitive steps
+        0.0015 * force""",
+    "lunar_lander": """
+        main: the engine under the lander
+        velocity to the right, x per 100 steps
+        at least 200
+        1000 primitive steps
+        100 * |angle|""",
+    "breakout": """
+        'noop', 'fire', 'right', 'left'
+        in pixels from the top left of 84 x 84
+        at least 20
+        the same of the frame before the newest
+        Box of shape 4x84x84""",
+    "metaworld_drawer": """
+        1 closes the fingers, -1 opens them
+        where the object is to be, upwards, m
+        200 primitive steps
+        Sawyer
+        5 for how near the hand is""",
+}
+SMALL = {
+    "iterations": 1,
+    "repairs": 0,
+    "selection_episodes": 1,
+    "report_episodes": 1,
+    "traces": 1,
+    "target_success": 1.0,
+    "hyperparameters": {"envs": 2, "rollout": 16, "minibatch": 16, "epochs": 1},
+}
+
+
+def world(name: str):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    if name == "metaworld_drawer" and metaworld.python() is None:
+        pytest.skip("no interpreter with Meta-World: make metaworld")
+    return WORLDS[name]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore:.*(unwrapped version|infinity|symmetric|different from the|not having a spec|render):UserWarning",
+    "ignore:pkg_resources is deprecated:UserWarning",
+)
+@pytest.mark.parametrize("name", WORLDS)
+def test_it_goes_through_the_whole_loop(name: str, tmp_path: Path) -> None:
+    chosen, llm = world(name), speaker()
+    horizon = 1000
+    bundle = chosen.design(
+        llm, tmp_path, watching=PlainWatcher(io.StringIO()), **{**SMALL, "budget": 3 * horizon + 200}
+    )
+    for part in map(str.strip, TELLS[name].strip().splitlines()):
+        assert part in text(llm.requests[0])
+    run = Run.open(tmp_path)
+    assert (run.record.status, run.record.steps.training > 0) == ("finished", True)
+    env = rlgpt.extend(chosen.make_env(), actions=bundle)
+    check_env(env, skip_render_check=True, skip_close_check=True)
+    env.reset(seed=0)
+    assert env.step(env.extension.write("go", {"steps": 2.0}))[4]["duration"] == 2
+    env.close()
+
+
+def test_metaworld_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(metaworld.PYTHON, "/nowhere/python")
+    with pytest.raises(ConfigError, match="make metaworld"):
+        metaworld.recipe("drawer-open-v3")
+    with pytest.raises(ConfigError, match="horizon is 501"):
+        metaworld.make("drawer-open-v3", horizon=501)
+
+
+@pytest.mark.slow
+def test_metaworld_draws_its_places_from_the_seed() -> None:
+    if metaworld.python() is None:
+        pytest.skip("no interpreter with Meta-World: make metaworld")
+    env = metaworld.make("drawer-open-v3", horizon=3)
+    first, second, again = (env.reset(seed=seed)[0] for seed in (3, 4, 3))
+    assert len(first) == len(metaworld.OBSERVATIONS)
+    assert first.tolist() == again.tolist() != second.tolist()
+    ends = [env.step(env.action_space.sample())[2:5] for _ in range(3)]
+    assert [truncated for _, truncated, _ in ends] == [False, False, True]
+    assert all(type(info["success"]) is bool for *_, info in ends)
+    env.close()
