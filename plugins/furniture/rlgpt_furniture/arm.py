@@ -62,23 +62,33 @@ class Arm:
         np.subtract(position, at, out=error[:3])
         error[3:] = self.turn(rotation, turn)
         jacobian = self.jacobian()
-        step = np.zeros(7)
-        free = np.ones(7)
-        for _ in range(3):
-            open_ = jacobian * free
-            bias = POSTURE * free * (self._home - joints)
-            solved = np.linalg.solve(open_ @ open_.T + self._damping, error - open_ @ bias)
-            step = open_.T @ solved + bias
-            after = joints + step
-            leaving = ((after < self.lower) & (step < 0)) | ((after > self.upper) & (step > 0))
-            if not leaving.any():
-                break
-            free[leaving] = 0.0
+        bias = POSTURE * (self._home - joints)
+        step = self._solve(jacobian, error, bias)
+        after = joints + step
+        if (after < self.lower).any() or (after > self.upper).any():
+            step = self._locked(jacobian, error, bias, joints, step)
         longest = max(abs(v) for v in step.tolist())
         if longest > LONGEST:
             step *= LONGEST / longest
         found: Array = np.minimum(np.maximum(joints + step, self.lower), self.upper)
         return found
+
+    def _solve(self, jacobian: Array, error: Array, bias: Array) -> Array:
+        solved = np.linalg.solve(jacobian @ jacobian.T + self._damping, error - jacobian @ bias)
+        found: Array = jacobian.T @ solved + bias
+        return found
+
+    def _locked(self, jacobian: Array, error: Array, bias: Array, joints: Array, step: Array) -> Array:
+        """The step (7) with those joints locked that would leave their limits, and go on leaving."""
+        free = np.ones(7)
+        for _ in range(2):
+            after = joints + step
+            leaving = ((after < self.lower) & (step < 0)) | ((after > self.upper) & (step > 0))
+            if not leaving.any():
+                break
+            free[leaving] = 0.0
+            step = self._solve(jacobian * free, error, bias * free)
+        return step
 
     def turn(self, target: Array, current: Array) -> Array:
         """The rotation vector (3, rad, in the world) that turns ``current`` into ``target``; valid till next."""

@@ -104,6 +104,8 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         self._low, self._high = (np.array(side) for side in zip(*AREA, strict=True))
         self.target, self.rotation = np.zeros(3), np.eye(3).ravel()
         self.joints = np.array(panda.HOME)
+        self._at = np.zeros(3)
+        """Where the hand was last seen: a step begins where the one before ended."""
         self.width, self.steps = panda.OPEN, 0
         super().reset(seed=seed)
         self._lay()
@@ -180,7 +182,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
 
     def _move_target(self, asked: list[float]) -> None:
         x, y, z, w = TURN * asked[3], TURN * asked[4], TURN * asked[5], 1.0 + TURN * asked[6]
-        at, _ = self.arm.pose(self.data.qpos[:7])
+        at = self._at
         lead = self.target - at
         lead += REACH * np.array(asked[:3])
         length = math.sqrt(lead @ lead)
@@ -205,6 +207,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
     def _observe(self) -> Observation:
         places, speeds = self.data.qpos, self.data.qvel
         at, turn = self.arm.pose(places[:7])
+        self._at = at.copy()
         robot = np.empty(28, np.float32)
         robot[:3] = at
         quaternion = np.empty(4)
