@@ -100,11 +100,25 @@ def stable_baselines3(ledger: Path, folder: Path, seed: int) -> None:
     model.learn(BUDGET)
 
 
+def coded(kind: str, *, sandboxed: bool, ledger: Path, folder: Path, seed: int) -> None:
+    """The built-in trainer with coded actions, in the sandbox or as plain generators."""
+    from sandbox_training import train
+
+    train(kind, sandboxed=sandboxed, ledger=ledger, folder=folder, seed=seed)
+
+
 CONTESTANTS = {
     "sample_factory": sample_factory,
     "plain_sample_factory": plain_sample_factory,
     "ppo": ppo,
     "stable_baselines3": stable_baselines3,
+    **{
+        f"{name}_{kind}": lambda ledger, folder, seed, kind=kind, sandboxed=sandboxed: coded(
+            kind, sandboxed=sandboxed, ledger=ledger, folder=folder, seed=seed
+        )
+        for name, sandboxed in (("sandboxed", True), ("generators", False))
+        for kind in ("plain", "guarded")
+    },
 }
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 STEP = ("bare", "control", "k0", "k0_generic", "k3", "k3_can_start", "default_setup")
-PRIMITIVE = ("plain", "primitive", "observe_small", "observe_large", "observe_limit", "start")
 WORKER = tuple(f"{seen}/{clock}" for seen in ("small", "image", "nested") for clock in ("cpu", "here", "wall"))
 
 
@@ -35,7 +34,7 @@ def test_a_quick_run_ends_with_lines_of_json() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     lines = {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
-    parts = {"step": STEP, "primitive": PRIMITIVE, "worker": WORKER}
+    parts = {"step": STEP, "worker": WORKER}
     assert set(lines) == {f"overhead/{part}/{name}" for part, names in parts.items() for name in names}
     for name, line in lines.items():
         assert line["value"] > 0

@@ -1,0 +1,173 @@
+"""What it costs that a coded action runs in the sandbox: microseconds of a call, each beside its plain Python twin.
+
+A view's plain twin is a deep copy of it: trusted code would have to be given one too.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping
+from typing import Any
+
+import numpy as np
+from cells import commit, emit
+from ratios import figures, turns
+from rlgpt.domain import CodedAction, Parameter, Plain, Task
+from rlgpt.options.execution import Execution
+from rlgpt.plugin.base import Context, Primitive
+from rlgpt.sandbox import Library, Sandbox, Signature, ViewDoc
+
+YIELDS = 40
+"""Primitives, or views, of one call; 50 yields are allowed."""
+
+NUDGE = "def run():\n    for i in range(40):\n        yield nudge(x=0.1 * i, y=-0.2)\n"
+CHUNK = "def run():\n    for i in range(5):\n        yield [nudge(x=0.1 * j, y=-0.2) for j in range(8)]\n"
+LOOK = "def run():\n    for i in range(40):\n        view = yield observe()\n"
+ONE = "def run():\n    yield nudge(x=0.1, y=-0.2)\n"
+GUARD = "def can_start(view):\n    return view['key00'][0] < 2\n"
+Workload = Callable[[], object]
+
+
+def view(keys: int, numbers: int) -> dict[str, Plain]:
+    """A view of ``keys * numbers`` numbers with four digits behind the point."""
+    drawn = np.random.default_rng(0).uniform(-1, 1, (keys, numbers)).round(4)
+    return {f"key{i:02}": [float(v) for v in row] for i, row in enumerate(drawn)}
+
+
+VIEWS = {"small": view(2, 4), "large": view(25, 5), "limit": view(64, 16)}
+"""8 numbers, 125 numbers, and nearly the 8,192 bytes that may be handed over."""
+
+
+def nudge(ctx: Context, x: float, y: float) -> Generator[Any, None, Mapping[str, Plain]]:
+    """A primitive of one step that does nothing else: what is left is the way to it."""
+    yield (x, y)
+    return {"reached": True, "distance": 0.25}
+
+
+def step(action: Any) -> bool:
+    return False
+
+
+PARAMETERS = tuple(Parameter(name=n, low=-9.0, high=9.0, default=0.0, doc="m") for n in "xy")
+OUTCOME = {"reached": "whether it is there", "distance": "m"}
+SIGNATURE = Signature(name="nudge", doc="Move a little.", parameters=PARAMETERS, outcome=OUTCOME)
+CONTEXT = Context(
+    Task(id="bench/nudge", goal="None.", horizon=1_000_000, success="never"),
+    None,
+    {},
+    0,
+    np.random.default_rng(0),
+    None,
+)
+
+
+def plain() -> None:
+    """What the coded action does, as trusted Python: drives the generators itself."""
+    for i in range(YIELDS):
+        run = nudge(CONTEXT, x=0.1 * i, y=-0.2)
+        try:
+            while True:
+                step(next(run))
+        except StopIteration as end:
+            dict(end.value)
+
+
+def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
+    """A call of a coded action in a guest that has it loaded."""
+    action = CodedAction(name="bench", doc="Repeat.", source=source, max_steps=1000)
+    primitive = Primitive("nudge", "Move a little.", nudge, PARAMETERS, OUTCOME)
+    guest = Sandbox().open(_library(seen), [action], seed=0)
+    execution = Execution({"nudge": primitive}, lambda: seen, step, keep_calls=False)
+
+    def work() -> None:
+        ended = execution.run(guest, action, {}, CONTEXT).ended
+        if ended != "returned":
+            raise AssertionError(f"the coded action ended by {ended}")
+
+    return work
+
+
+def fresh() -> object:
+    """A new instance with one action, up to its first request."""
+    action = CodedAction(name="bench", doc="", source=ONE)
+    return Sandbox().open(_library({}), [action], seed=0).start("bench", {})
+
+
+def fresh_plain() -> object:
+    """The same without a sandbox: the source is run, the generator goes to its first request."""
+    space: dict[str, Any] = {"nudge": lambda **arguments: arguments}
+    exec(compile(ONE, "bench.py", "exec"), space)
+    return next(space["run"]())
+
+
+def asked() -> Workload:
+    """An answer of ``can_start``."""
+    guest = Sandbox().open(_library(VIEWS["small"]), [CodedAction(name="bench", doc="", source=GUARD + ONE)], seed=0)
+    return lambda: guest.can_start("bench", VIEWS["small"])
+
+
+def _library(seen: Mapping[str, Plain]) -> Library:
+    return Library(primitives=(SIGNATURE,), view=tuple(ViewDoc(name=key, doc="a value") for key in seen))
+
+
+def workloads() -> dict[str, tuple[Workload, int]]:
+    """What is timed, by name, and how many primitives, views or calls each is."""
+    copies = {
+        f"plain/{size}": (lambda seen=seen: [copy.deepcopy(seen) for _ in range(YIELDS)], YIELDS)
+        for size, seen in VIEWS.items()
+    }
+    return {
+        "plain/primitive": (plain, YIELDS),
+        "plain/fresh": (fresh_plain, 1),
+        **copies,
+        "primitive": (sandboxed(NUDGE, {}), YIELDS),
+        "chunk": (sandboxed(CHUNK, {}), YIELDS),
+        **{size: (sandboxed(LOOK, seen), YIELDS) for size, seen in VIEWS.items()},
+        "call": (sandboxed(ONE, {}), 1),
+        "can_start": (asked(), 1),
+        "fresh": (fresh, 1),
+    }
+
+
+UNITS = {
+    "plain/primitive": "a primitive called plainly",
+    "plain/fresh": "the source run plainly, up to its first request",
+    "plain/small": "a deep copy of a view of 8 numbers",
+    "plain/large": "a deep copy of a view of 125 numbers",
+    "plain/limit": "a deep copy of a view of 1,024 numbers",
+    "primitive": "a primitive that sandboxed code asks for: request, checks, run, outcome",
+    "chunk": "a primitive of eight in one yield",
+    "small": "a request that is answered with a view of 8 numbers",
+    "large": "a request that is answered with a view of 125 numbers",
+    "limit": "a request that is answered with a view of 1,024 numbers, near the limit of 8,192 bytes",
+    "call": "a whole call of a coded action that asks for one primitive",
+    "can_start": "an answer of can_start, given a view of 8 numbers",
+    "fresh": "a fresh instance with one action, up to its first request",
+}
+GOALS = {"small": 40, "large": 90, "chunk": 6, "fresh": 3000}
+
+
+def measure(*, quick: bool) -> None:
+    repeats, blocks = (1, 6) if quick else (3, 150)
+    now = commit()
+    found = [timed(workloads(), blocks) for _ in range(repeats)]
+    print(f"calls: {repeats} repeats", file=sys.stderr, flush=True)
+    for name, words in UNITS.items():
+        lines = figures([micros[name] for micros in found], now, digits=2)
+        emit(f"sandbox/calls/{name}", unit=f"CPU microseconds of {words}", goal=GOALS.get(name), **lines)
+
+
+def timed(work: Mapping[str, tuple[Workload, int]], blocks: int) -> dict[str, list[float]]:
+    """CPU microseconds of one of each workload's primitives, views or calls, block by block, each in turn."""
+    found: dict[str, list[float]] = {name: [] for name in work}
+    for do, _ in work.values():
+        do()
+    for number in range(blocks):
+        for name in turns(tuple(work), number):
+            do, count = work[name]
+            before = time.process_time()
+            do()
+            found[name].append(1e6 * (time.process_time() - before) / count)
+    return found

@@ -1,0 +1,129 @@
+"""Training throughput with coded actions in the sandbox over that with the same actions as plain generators.
+
+Both train the built-in PPO on the kitchen with recorded actions, each in a process of its own, let go in turn (see
+``training_cost.py``). The plain ones are run by :class:`PlainGuest`, which trusts them with the host: a fixture of this
+benchmark, and no setting anywhere.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cells import commit, emit
+from ratios import figures, turns
+from replayed import spec
+from rlgpt.domain import CodedAction, Parameter, Plain
+from rlgpt.rl.base import EnvSpec
+from rlgpt.sandbox import Ask, Budgets, Done, Library, Request, Turn
+from training_cost import contest
+
+LOOKS = """
+def run(steps=5.0):
+    for _ in range(4):
+        view = yield observe()
+        outcome = yield hold(steps=int(steps))
+"""
+WAITS = "def run():\n    for _ in range(4):\n        yield hold(steps=5)\n"
+CHUNKS = "def run():\n    yield [hold(steps=5), hold(steps=6), hold(steps=5)]\n"
+GUARD = "def can_start(view):\n    return view['time'] >= 0\n"
+KINDS = ("plain", "guarded")
+"""Without and with a ``can_start`` on every action, which is asked before every decision."""
+
+
+def actions(kind: str) -> tuple[CodedAction, ...]:
+    steps = Parameter(name="steps", low=5.0, high=8.0, default=5.0, doc="primitive steps")
+    before = GUARD if kind == "guarded" else ""
+    sources = {"looks": (LOOKS, (steps,)), "waits": (WAITS, ()), "chunks": (CHUNKS, ())}
+    return tuple(
+        CodedAction(name=name, doc="Hold.", source=before + source, parameters=parameters)
+        for name, (source, parameters) in sources.items()
+    )
+
+
+def coded_spec(ledger: Path, kind: str) -> EnvSpec:
+    """The recorded kitchen with three coded actions beside the base action."""
+    base, coded = spec(ledger), actions(kind)
+    setup = base.setup.model_copy(update={"coded_actions": tuple(a.name for a in coded)})
+    return EnvSpec(base.task, setup, coded, base.factory)
+
+
+class PlainGuest:
+    """Runs coded actions as Python of the host, in the place of a guest: nothing is checked, nothing is bounded."""
+
+    def __init__(self, library: Library, coded: Sequence[CodedAction]) -> None:
+        self._defaults = {s.name: {p.name: p.default for p in s.parameters} for s in library.primitives}
+        self._defaults["observe"] = {}
+        self._spaces: dict[str, dict[str, Any]] = {}
+        self._parameters = {a.name: {p.name: p.default for p in a.parameters} for a in coded}
+        for action in coded:
+            space = self._spaces[action.name] = {name: self._primitive(name) for name in self._defaults}
+            exec(compile(action.source, f"{action.name}.py", "exec"), space)
+
+    def _primitive(self, name: str) -> Any:
+        return lambda **arguments: Request(name, {**self._defaults[name], **arguments})
+
+    def start(self, action: str, parameters: Mapping[str, float]) -> Turn:
+        self._running = self._spaces[action]["run"](**{**self._parameters[action], **parameters})
+        return self.send(None)
+
+    def send(self, reply: Plain) -> Turn:
+        try:
+            wanted = self._running.send(reply)
+        except StopIteration:
+            return Done()
+        return Ask(tuple(wanted), many=True) if isinstance(wanted, list) else Ask((wanted,))
+
+    def can_start(self, action: str, view: Mapping[str, Plain]) -> bool:
+        return bool(self._spaces[action]["can_start"](view))
+
+    def has_can_start(self, action: str) -> bool:
+        return "can_start" in self._spaces[action]
+
+    def cancel(self) -> None:
+        self._running.close()
+
+
+class PlainSandbox:
+    """Opens plain guests."""
+
+    budgets = Budgets()
+
+    def open(self, library: Library, coded: Sequence[CodedAction], *, seed: int) -> PlainGuest:
+        return PlainGuest(library, coded)
+
+
+def train(kind: str, *, sandboxed: bool, ledger: Path, folder: Path, seed: int) -> None:
+    """One contestant's training, until it is ended from outside."""
+    from contestants import BUDGET, hyperparameters
+    from rlgpt.rl import policy_env
+    from rlgpt.rl.ppo import PPO
+
+    if not sandboxed:
+        policy_env._sandbox = lambda spec: PlainSandbox()
+    PPO().train(
+        coded_spec(ledger, kind), budget=BUDGET, seed=seed, folder=folder, hyperparameters=hyperparameters(ledger)
+    )
+
+
+def measure(*, quick: bool) -> None:
+    repeats, slices = (1, 1) if quick else (3, 15)
+    now = commit()
+    for kind in KINDS:
+        names = (f"sandboxed_{kind}", f"generators_{kind}")
+        ratios: list[list[float]] = []
+        for seed in range(repeats):
+            with tempfile.TemporaryDirectory() as folder, contest(names, Path(folder), seed) as made:
+                by_name = dict(zip(names, made, strict=True))
+                ratios.append([])
+                for number in range(slices):
+                    cpu = {name: by_name[name].turn()[0] for name in turns(names, number)}
+                    ratios[-1].append(cpu[names[1]] / cpu[names[0]])
+            print(f"training, {kind}: repeat {seed + 1} of {repeats}", file=sys.stderr, flush=True)
+        words = "three coded actions" + (", each with a can_start" if kind == "guarded" else "")
+        unit = f"steps per CPU second in the sandbox / as plain generators; {words}"
+        goal = 0.95 if kind == "plain" else None
+        emit(f"sandbox/training/{kind}", unit=unit, goal=goal, **figures(ratios, now))

@@ -1,0 +1,108 @@
+"""Many guests at once: workers that all run sandboxed code, and the memory that each of them takes.
+
+As a script it is one worker: it says when it is ready, waits for a word, and tells what it measured.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from cells import commit, emit
+from ratios import figures
+from sandbox_calls import LOOK, NUDGE, ONE, SIGNATURE, VIEWS, YIELDS, plain, sandboxed, timed
+
+WORKERS = 8
+INSTANCES = 10
+UNITS = {
+    "plain": "CPU microseconds of a primitive called plainly",
+    "primitive": "CPU microseconds of a primitive that sandboxed code asks for",
+    "large": "CPU microseconds of a request that is answered with a view of 125 numbers",
+}
+MEMORY = {
+    "runtime": "MB of a process's own memory for the compiled guest and its first instance",
+    "instance": "MB of each further instance with one action that has run",
+    "mapped": "MB of memory in use, what processes share included, for the compiled guest and its first instance",
+}
+
+
+def measure(*, quick: bool) -> None:
+    workers, blocks = (2, 4) if quick else (WORKERS, 150)
+    now = commit()
+    found = _at_once(workers, blocks)
+    print(f"workers: {workers} at once", file=sys.stderr, flush=True)
+    for name, unit in UNITS.items():
+        lines = figures([told["micros"][name] for told in found], now, digits=2)
+        emit(f"sandbox/workers/{name}", unit=f"{unit}, {workers} workers at once", **lines)
+    ratios = [
+        [own / bare for own, bare in zip(told["micros"]["primitive"], told["micros"]["plain"], strict=True)]
+        for told in found
+    ]
+    emit("sandbox/workers/ratio", unit="sandboxed primitive / plain one, workers at once", **figures(ratios, now))
+    for name, unit in MEMORY.items():
+        values = [told["memory"][name] for told in found]
+        emit(f"sandbox/memory/{name}", round(float(np.median(values)), 2), unit, rows=values, commit=now)
+
+
+def _at_once(workers: int, blocks: int) -> list[dict[str, Any]]:
+    command = [sys.executable, str(Path(__file__)), str(blocks)]
+    children = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(workers)
+    ]
+    for child in children:
+        assert child.stdout is not None
+        if child.stdout.readline() != "ready\n":
+            raise SystemExit("a worker did not start")
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    return [json.loads(child.communicate()[0]) for child in children]
+
+
+def _memory() -> tuple[float, float]:
+    """MB of this process: its own, and all that it has mapped in."""
+    info = psutil.Process().memory_full_info()
+    return info.uss / 1e6, info.rss / 1e6
+
+
+def main(blocks: int) -> None:
+    """One worker."""
+    from rlgpt.domain import CodedAction
+    from rlgpt.sandbox import Library, Sandbox
+
+    def opened() -> Any:
+        guest = Sandbox().open(
+            Library(primitives=(SIGNATURE,)), [CodedAction(name="bench", doc="", source=ONE)], seed=0
+        )
+        guest.start("bench", {})
+        return guest
+
+    before = _memory()
+    kept = [opened()]
+    first = _memory()
+    kept += [opened() for _ in range(INSTANCES)]
+    all_of_them = _memory()
+    kept.clear()
+    work = {
+        "plain": (plain, YIELDS),
+        "primitive": (sandboxed(NUDGE, {}), YIELDS),
+        "large": (sandboxed(LOOK, VIEWS["large"]), YIELDS),
+    }
+    print("ready", flush=True)
+    sys.stdin.readline()
+    memory = {
+        "runtime": first[0] - before[0],
+        "mapped": first[1] - before[1],
+        "instance": (all_of_them[0] - first[0]) / INSTANCES,
+    }
+    print(json.dumps({"micros": timed(work, blocks), "memory": {k: round(v, 2) for k, v in memory.items()}}))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
