@@ -21,7 +21,10 @@ def all_checks() -> Iterator[tuple[Check, bool]]:
     for package in PACKAGES:
         yield version(package), True
     yield configuration(), True
-    yield sandbox(), True
+    working = sandbox()
+    yield working, True
+    if working.ok:
+        yield boundary(), True
     yield sample_factory(), False
     yield video(), False
     yield from ((check, False) for check in plugins(PluginManager()))
@@ -54,6 +57,17 @@ def sandbox() -> Check:
         return Check("sandbox", False, "does not work", str(error))
     answers = isinstance(turn, Done)
     return Check("sandbox", answers, "the guest answers" if answers else f"the guest answered {turn}")
+
+
+def boundary() -> Check:
+    """Tries a handful of escapes: the boundary is not only installed, it holds on this machine."""
+    from rlgpt.sandbox.proof import ESCAPES, prove
+
+    faults = prove()
+    if not faults:
+        return Check("boundary", True, f"{len(ESCAPES)} escapes tried, none got out")
+    advice = "Run no coded actions on this machine, and report it as docs/security.md says."
+    return Check("boundary", False, "; ".join(faults), advice)
 
 
 def sample_factory() -> Check:

@@ -1,0 +1,27 @@
+"""``rlgpt doctor`` proves the boundary on this machine, and says what to do where it does not hold."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pytest
+from rlgpt.cli.checks import boundary
+from rlgpt.cli.commands import doctor
+from rlgpt.sandbox import proof
+
+
+def test_the_boundary_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    doctor.main(argparse.Namespace(json=True))
+    (row,) = [r for r in json.loads(capsys.readouterr().out) if r["name"] == "boundary"]
+    assert row["ok"] is True
+    assert row["essential"] is True
+    assert row["detail"] == f"{len(proof.ESCAPES)} escapes tried, none got out"
+
+
+def test_a_leak_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "prove", lambda: ["read a key: it has the secret"])
+    check = boundary()
+    assert not check.ok
+    assert check.detail == "read a key: it has the secret"
+    assert "docs/security.md" in check.advice

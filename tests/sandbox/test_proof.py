@@ -1,0 +1,65 @@
+"""The doctor's proof: it passes here, and it would notice each way in which a boundary can fail."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rlgpt.domain import CodedAction, Verdict
+from rlgpt.sandbox import Ask, Done, Library, Sandbox, Turn, proof
+
+
+def test_it_holds_here() -> None:
+    before = dict(os.environ)
+    assert proof.prove() == []
+    assert dict(os.environ) == before
+    assert len({e.name for e in proof.ESCAPES}) == len(proof.ESCAPES) >= 5
+
+
+class Leaky(Sandbox):
+    """Answers every program with ``turn``, after it has done ``harm`` to the host."""
+
+    def __init__(self, turn: Turn, harm: Any = lambda source: None) -> None:
+        super().__init__()
+        self.turn, self.harm = turn, harm
+
+    def open(self, library: Library, actions: Any, *, seed: int) -> Any:
+        return Leaky.Guest(self, actions[0])
+
+    class Guest:
+        def __init__(self, sandbox: Leaky, action: CodedAction) -> None:
+            self.sandbox, self.action = sandbox, action
+
+        def start(self, name: str, parameters: Any = None) -> Turn:
+            if "FILE" not in self.action.source:
+                return Ask(())
+            self.sandbox.harm(self.action.source)
+            return self.sandbox.turn
+
+
+def _writes(source: str) -> None:
+    Path(source.splitlines()[0].split("'")[3]).write_text("was here")
+
+
+def verdict(message: str) -> Verdict:
+    return Verdict(kind="error", action="proof", message=message)
+
+
+@pytest.mark.parametrize(
+    ("leaky", "noticed"),
+    [
+        (Leaky(Done()), "read a key: Done is no answer"),
+        (Leaky(verdict("")), "loop for ever: error is no answer"),
+        (Leaky(verdict(proof.SECRET)), "read a file: it has the secret"),
+        (Leaky(verdict(""), _writes), "write a file: it made a file"),
+    ],
+)
+def test_a_boundary_that_does_not_hold_is_noticed(leaky: Leaky, noticed: str) -> None:
+    assert any(fault.startswith(noticed) for fault in proof.prove(leaky))
+
+
+def test_a_disturbed_next_episode_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Leaky.Guest, "start", lambda self, name, parameters=None: verdict("broken"))
+    assert "loop for ever: the next episode is disturbed" in proof.prove(Leaky(Done()))
