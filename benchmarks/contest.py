@@ -43,6 +43,8 @@ class Contest:
 
     :ivar name: of the plugin, and of its folder of results.
     :ivar variants: row -> tasks on which it is run; see :data:`VARIANTS`.
+    :ivar rows: those that are measured.
+    :ivar measured_by: what measures a cell.
     """
 
     name: str
@@ -50,13 +52,17 @@ class Contest:
     budget: int
     seeds: int = 5
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: tuple[str, ...] = (*FIRST, *AFTER)
+    episodes: int = 50
+    trainer: str = "sample_factory"
+    measured_by: type[Rows] = Rows
 
     def main(self, script: str) -> int:
         """Do what the command line of ``script`` asks for; 1 where a cell failed."""
         arguments = self._arguments()
         if arguments.cell:
             task, row, seed = arguments.cell
-            _do(Cell(task, row, int(seed)), arguments)
+            self._do(Cell(task, row, int(seed)), arguments)
             return 0
         waves = self.waves(arguments.tasks, arguments.rows, arguments.seeds)
         cells = [c for wave in waves for c in wave]
@@ -83,14 +89,16 @@ class Contest:
     def _arguments(self) -> argparse.Namespace:
         summary = (__doc__ or "").split("\n\n")[0]
         parser = argparse.ArgumentParser(description=summary)
-        every = (*FIRST, *AFTER, *self.variants)
+        every = (*self.rows, *self.variants)
         parser.add_argument("--tasks", nargs="+", default=self.tasks)
         parser.add_argument("--rows", nargs="+", default=every, choices=every)
         parser.add_argument("--seeds", type=int, default=self.seeds, help="seeds 0 to N - 1")
         parser.add_argument("--budget", type=int, default=self.budget, help="primitive steps of each cell")
         parser.add_argument("--iterations", type=int, default=1, help="of the outer loop, which share the budget")
-        parser.add_argument("--episodes", type=int, default=50, help="of the evaluation, sampled and greedy each")
-        parser.add_argument("--trainer", default="sample_factory", choices=TRAINERS)
+        parser.add_argument(
+            "--episodes", type=int, default=self.episodes, help="of the evaluation, sampled and greedy each"
+        )
+        parser.add_argument("--trainer", default=self.trainer, choices=TRAINERS)
         parser.add_argument("--jobs", type=int, default=2)
         parser.add_argument("--out", type=Path, default=RESULTS / self.name)
         parser.add_argument("--report", action="store_true", help="measure nothing, summarise what is there")
@@ -98,8 +106,8 @@ class Contest:
         parser.add_argument("--cell", nargs=3, metavar=("TASK", "ROW", "SEED"), help=argparse.SUPPRESS)
         return parser.parse_args()
 
-
-def _do(cell: Cell, arguments: argparse.Namespace) -> None:
-    began = time.monotonic()
-    result = Rows(cell, arguments).measure()
-    save(cell, arguments.out, {**result, "trainer": arguments.trainer, "seconds": round(time.monotonic() - began, 1)})
+    def _do(self, cell: Cell, arguments: argparse.Namespace) -> None:
+        began = time.monotonic()
+        result = self.measured_by(cell, arguments).measure()
+        seconds = round(time.monotonic() - began, 1)
+        save(cell, arguments.out, {**result, "trainer": arguments.trainer, "seconds": seconds})

@@ -32,11 +32,10 @@ class Rows:
 
     def __init__(self, cell: Cell, arguments: argparse.Namespace) -> None:
         from rlgpt.loop import LoopSettings, Seeds
-        from rlgpt.plugin.manager import PluginManager
         from rlgpt.rl.base import Hyperparameters
 
         self.cell, self.out = cell, arguments.out
-        self.plugin, self.task = PluginManager().task(cell.task)
+        self.plugin, self.task, self.factory, self.transcripts = self.known()
         self.settings = LoopSettings(
             budget=arguments.budget,
             iterations=arguments.iterations,
@@ -46,6 +45,13 @@ class Rows:
         self.seeds = Seeds(cell.seed)
         self.hyperparameters = Hyperparameters(**self.plugin.trainer_defaults(self.task))
         self.trainer = TRAINERS[arguments.trainer]()
+
+    def known(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
+        """Plugin and task of the cell, how a spec finds the plugin, and the transcripts that are replayed."""
+        from rlgpt.plugin.manager import PluginManager
+
+        plugin, task = PluginManager().task(self.cell.task)
+        return plugin, task, plugin.name, tuple(plugin.transcripts(task))
 
     def measure(self) -> dict[str, Any]:
         """The figures of the cell's row."""
@@ -79,8 +85,8 @@ class Rows:
         folder = self.folder(self.cell.row)
         there = (folder / "run.json").exists()
         record = Run.open(folder) if there else Run.create(folder, task=self.task.id, seed=self.cell.seed, config={})
-        transcripts = tuple(self.plugin.transcripts(self.task))
-        llm = build_llm(LLMSettings(), folder=folder, transcripts=transcripts, seed=self.cell.seed, task=self.task.id)
+        told = {"folder": folder, "transcripts": self.transcripts, "seed": self.cell.seed, "task": self.task.id}
+        llm = build_llm(LLMSettings(), **told)
         steps, turns = self.settings.budget // self.settings.iterations, self.settings.iterations
         agents = build_agents(kind, llm, self.plugin, self.task, training_steps=steps, iterations=turns)
         result = run_loops(
@@ -88,7 +94,7 @@ class Rows:
                 settings=self.settings,
                 task=self.task,
                 plugin=self.plugin,
-                factory=self.plugin.name,
+                factory=self.factory,
                 agents=agents,
                 trainer=self.trainer,
                 hyperparameters=self.hyperparameters.model_copy(update=changes),
@@ -114,7 +120,7 @@ class Rows:
         """PPO for the whole budget."""
         from rlgpt.rl.base import EnvSpec
 
-        spec = EnvSpec(self.task, setup, actions, self.plugin.name)
+        spec = EnvSpec(self.task, setup, actions, self.factory)
         folder = self.folder(self.cell.row)
         record = self.trainer.train(
             spec,
@@ -145,7 +151,7 @@ class Rows:
         from rlgpt.rl.evaluate import evaluate_code
 
         best = self._best()
-        spec = EnvSpec(self.task, best.setup, best.actions, self.plugin.name)
+        spec = EnvSpec(self.task, best.setup, best.actions, self.factory)
         seeds = self.seeds.report(self.settings.report_episodes)
         none = Evaluation(mode="code", episodes=())
         judged = evaluate_code(spec, best.actions, seeds=seeds) if best.actions else none
@@ -155,7 +161,7 @@ class Rows:
         from rlgpt.rl.base import EnvSpec
 
         best = self._best()
-        spec = EnvSpec(self.task, best.setup, best.actions, self.plugin.name)
+        spec = EnvSpec(self.task, best.setup, best.actions, self.factory)
         policy = self.trainer.untrained(spec, seed=self.seeds.training(0), hyperparameters=self.hyperparameters)
         return {**self._judge(policy, spec), "primitive_steps": self._design()}
 

@@ -36,6 +36,7 @@ class World:
     success: float | None = None
     budget: int = 50_000
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=lambda: {"selection_episodes": 5})
 
     @property
     def name(self) -> str:
@@ -50,7 +51,13 @@ class World:
 
     def design(self, llm: Any, folder: Path | None, **more: Any) -> Bundle:
         """Run both loops; ``more`` goes to :func:`rlgpt.design`."""
-        given = {"budget": self.budget, "hyperparameters": self.hyperparameters, **self.described, **more}
+        given = {
+            "budget": self.budget,
+            "hyperparameters": self.hyperparameters,
+            **self.settings,
+            **self.described,
+            **more,
+        }
         return design(llm=llm, folder=folder, **given)
 
 
@@ -141,13 +148,15 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="of the run; one that exists is gone on with")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--iterations", type=int, default=1)
+    parser.add_argument("--report-episodes", type=int, default=20)
     given = parser.parse_args()
     llm = given.llm
     if given.api_base:
         from rlgpt.llm.settings import LLMSettings
 
         llm = LLMSettings(kind="record", model=llm, api_base=given.api_base, timeout=given.timeout)
-    bundle = WORLDS[given.world].design(llm, given.folder, seed=given.seed, iterations=given.iterations)
+    more = {"seed": given.seed, "iterations": given.iterations, "report_episodes": given.report_episodes}
+    bundle = WORLDS[given.world].design(llm, given.folder, **more)
     print(bundle.model_dump_json(indent=1, include={"tested_on"}))
     return 0
 
