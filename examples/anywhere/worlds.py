@@ -126,8 +126,8 @@ WORLDS = {
         breakout,
         "Break bricks: return the ball with the paddle and lose no life for as long as possible.",
         success=20,
-        budget=30_000,
-        hyperparameters={"envs": 8, "minibatch": 128, "epochs": 4, "learning_rate": 5e-4},
+        budget=20_000,
+        hyperparameters={"envs": 8, "minibatch": 128, "epochs": 2, "learning_rate": 5e-4},
     ),
     "metaworld_drawer": World(
         metaworld.maker("drawer-open-v3", horizon=200),
