@@ -62,11 +62,11 @@ class World:
 
 
 def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """MiniGrid's DoorKey-8x8, the whole grid in view."""
+    """MiniGrid's DoorKey-8x8, the whole grid in view, in a tenth of the time it usually gives."""
     import minigrid  # noqa: F401 - registers its environments
     from minigrid.wrappers import FullyObsWrapper
 
-    env = FullyObsWrapper(gymnasium.make("MiniGrid-DoorKey-8x8-v0", render_mode=render_mode))
+    env = FullyObsWrapper(gymnasium.make("MiniGrid-DoorKey-8x8-v0", max_steps=64, render_mode=render_mode))
     return gymnasium.wrappers.FilterObservation(env, ["image", "direction"])
 
 
@@ -99,7 +99,8 @@ WORLDS = {
         "Drive the car up the right hill to the flag at position 0.45, with as little force as it takes.",
         labels={"force": "push on the car, from -1 (left) to 1 (right)"},
         observations={"position": "along the track to the right, m", "velocity": "to the right, m per step"},
-        budget=60_000,
+        success=97,
+        budget=30_000,
     ),
     "lunar_lander": World(
         lunar_lander,

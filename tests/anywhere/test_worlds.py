@@ -18,13 +18,13 @@ TELLS = {
     "doorkey": """
         one of 'left', 'right', 'forward', 'pickup'
         view["image_grid"]
-        640 primitive steps
+        64 primitive steps
         5 key
         ends with a positive total reward""",
     "mountain_car": """
         push on the car
         along the track to the right, m, -1.2 to 0.6
-        at least 90
+        at least 97
         999 primitive steps
         0.0015 * force""",
     "lunar_lander": """

@@ -1,5 +1,7 @@
 """GenericPlugin: an environment nobody prepared."""
 
+import enum
+import functools
 import pickle
 
 import gymnasium
@@ -7,11 +9,11 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
-from rlgpt.domain import RLSetup, Task
+from rlgpt.domain import RLSetup, Task, World
 from rlgpt.errors import ConfigError, PluginError
 from rlgpt.plugin.base import Context, EnvironmentPlugin
 from rlgpt.plugin.generic import GenericPlugin
-from rlgpt.plugin.judged import Judged
+from rlgpt.plugin.judged import Judged, Reaches
 from rlgpt.testing.grid import GridEnv, GridPlugin
 
 EVERY = ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1", "MountainCarContinuous-v0"]
@@ -90,6 +92,104 @@ def test_labels_of_an_environment_that_names_its_actions() -> None:
 
     plugin = GenericPlugin.of(Meaning())
     assert plugin.labels(next(iter(plugin.tasks().values()))).actions == ("up", "down", "left", "right", "use")
+
+
+class Cells(enum.IntEnum):
+    forward = 0
+    turn = 1
+    pick_up = 2
+    noop = 3
+    done = 4
+
+
+class Enumerated(GridEnv):
+    actions = Cells
+    max_steps = 77
+
+
+def test_an_enum_of_actions_names_them_and_max_steps_is_the_horizon() -> None:
+    env = Enumerated()
+    plugin = GenericPlugin.of(env)
+    (task,) = plugin.tasks().values()
+    assert plugin.labels(task).actions == ("forward", "turn", "pick_up", "noop", "done")
+    assert task.horizon == 77
+    assert GenericPlugin.of(env, horizon=12).tasks()[task.id].horizon == 12
+    ctx = Context(task, None, {}, 0, np.random.default_rng(0), None)
+    assert plugin.noop(env.action_space, ctx) == Cells.noop
+    assert plugin.noop(spaces.Discrete(5, start=2), ctx) == Cells.noop + 2
+    assert GenericPlugin.of(env, labels=list("abcde")).noop(env.action_space, ctx) == 0
+
+
+def test_meanings_are_told_once() -> None:
+    env = gymnasium.make("CartPole-v1")
+    labels = {"left": "pushes the cart to the left by 10 N", "right": "pushes the cart to the right by 10 N"}
+    seen = {"x": "position of the cart, m", "v": "its velocity, m/s", "angle": "of the pole, rad", "spin": "rad/s"}
+    plugin = GenericPlugin.of(env, labels=labels, observations=seen)
+    (task,) = plugin.tasks().values()
+    docs = [p.parameters[0].doc for p in plugin.primitives(task)]
+    assert (
+        docs[0] == "what to do (left: pushes the cart to the left by 10 N; right: pushes the cart to the right by 10 N)"
+    )
+    assert docs[1:] == ["as of act"] * 2
+    assert [k.doc for k in plugin.view_keys(task)][:2] == ["position of the cart, m, -4.8 to 4.8", "its velocity, m/s"]
+    assert plugin.world == World(labels=labels, observations=seen)
+    assert GenericPlugin.of(env).world == World()
+    pendulum = GenericPlugin.of(gymnasium.make("Pendulum-v1"), labels={"torque": "Nm, positive counter-clockwise"})
+    (task,) = pendulum.tasks().values()
+    assert pendulum.primitives(task)[1].parameters[0].doc == "Nm, positive counter-clockwise"
+
+
+def _landed(info, total_reward) -> bool:
+    """Both legs
+    on the ground."""
+    return total_reward > 5
+
+
+@pytest.mark.parametrize(
+    ("name", "success", "told", "at"),
+    [
+        ("CartPole-v1", None, "at least 475", 475),
+        ("CartPole-v1", 12, "at least 12 in the episode", 12),
+        ("CartPole-v1", _landed, "Both legs on the ground.", 6),
+        ("CartPole-v1", lambda info, total: total >= 9, "what the goal says", 9),
+        ("Blackjack-v1", None, "ends with a positive total reward", None),
+    ],
+)
+def test_what_counts_as_success_is_told_and_held(name: str, success, told: str, at: int | None) -> None:
+    plugin = GenericPlugin.of(functools.partial(gymnasium.make, name), success=success)
+    (task,) = plugin.tasks().values()
+    assert told in task.success
+    if at is not None and at < 100:
+        env = plugin.make_env(task, seed=0)
+        env.reset(seed=0)
+        rewards = [env.step(i % 2)[4]["success"] for i in range(at)]
+        assert rewards == [False] * (at - 1) + [True]
+
+
+def test_what_the_environment_says_of_success_comes_first() -> None:
+    reaches = Reaches(10.0, says=True)
+    assert [reaches({}, 9.0), reaches({}, 10.0)] == [False, True]
+    assert [reaches({"success": 0.0}, 99.0), reaches({"is_success": True}, 0.0)] == [False, True]
+    assert Reaches(10.0)({"success": False}, 10.0)
+
+
+def test_success_that_is_no_bool_is_said_so() -> None:
+    env = Judged(Ends(1.0, {}), 10, lambda info, total: total)
+    env.reset(seed=0)
+    with pytest.raises(ConfigError, match=r"returned 1\.0, a float; it must return True or False"):
+        env.step(0)
+
+
+def test_an_image_is_what_a_policy_sees_of_pixels() -> None:
+    class Pixels(GridEnv):
+        def __init__(self) -> None:
+            super().__init__()
+            self.observation_space = spaces.Box(0, 255, (48, 40, 3), np.uint8)
+
+    plugin = GenericPlugin.of(Pixels())
+    (task,) = plugin.tasks().values()
+    assert plugin.default_setup(task).observation_keys == ("observation",)
+    assert [k.name for k in plugin.view_keys(task)] == ["observation_shapes"]
 
 
 class Walk(gymnasium.Env):

@@ -17,6 +17,7 @@ DESCRIPTION = """A language model writes options, PPO learns with them, in any g
   rlgpt tasks                                       the tasks of the installed plugins
   rlgpt train task=PLUGIN/TASK                      one run; needs no key: replies are replayed by default
   rlgpt train task=PLUGIN/TASK llm=live             asks the language model that conf/llm/live.yaml names
+  rlgpt design ENV_ID --goal TEXT --llm MODEL       one run in any gymnasium environment
   rlgpt train -m 'task=PLUGIN/A,PLUGIN/B' 'seed=range(5)'   a sweep"""
 
 
@@ -63,6 +64,19 @@ def _tasks(p: argparse.ArgumentParser) -> None:
     p.add_argument("--json", action="store_true", help="for programs: the tasks as JSON")
 
 
+def _design(p: argparse.ArgumentParser) -> None:
+    p.add_argument("env", metavar="ENV_ID", help="as gymnasium knows it; MODULE:ENV_ID imports a module first")
+    p.add_argument("--goal", required=True, help="what is to be achieved, a sentence")
+    p.add_argument("--llm", required=True, help="a model's name as litellm knows it, or a transcript to replay")
+    p.add_argument("--api-base", default=None, help="of a server of your own; the model is then openai/NAME")
+    p.add_argument("--timeout", type=float, default=120.0, help="seconds a try may take (default 120)")
+    p.add_argument("--docs", default=None, metavar="FILE", help="what an expert would tell (default: its docstring)")
+    p.add_argument("--success", type=float, default=None, metavar="REWARD", help="the total reward that counts")
+    p.add_argument("--budget", type=int, default=60_000, help="primitive steps in all (default 60000)")
+    p.add_argument("--seed", type=int, default=0)
+    p.add_argument("--folder", default=None, help="of the run; one that exists is gone on with")
+
+
 def _doctor(p: argparse.ArgumentParser) -> None:
     p.add_argument("--json", action="store_true", help="for programs: the checks as JSON")
 
@@ -76,6 +90,7 @@ COMMANDS = {
     "train": ("run both loops on a task", _train),
     "resume": ("go on with a run that was stopped or killed", _resume),
     "evaluate": ("play a run's best policy on fresh seeds", _evaluate),
+    "design": ("run both loops on an environment without a plugin", _design),
     "report": ("write report.html for one run or several", _report),
     "tasks": ("list the tasks of the installed plugins", _tasks),
     "doctor": ("check this installation", _doctor),
