@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rlgpt.errors import RlgptError
 
-from rlgpt_minecraft import chat
+from rlgpt_minecraft import ahead, chat
 from rlgpt_minecraft.command import NOTHING, Command
 from rlgpt_minecraft.deeds import DEEDS, do, tally
 from rlgpt_minecraft.glance import Glance, glance
@@ -73,6 +73,7 @@ class Sim:
 
         :param seed: of all chance, and of the land where the mission names none.
         """
+        ahead.begin()
         mission, land = self.mission, seed if self.mission.seed is None else self.mission.seed
         if mission.layers:
             self._world = flat(land, [BLOCK[name] for name in mission.layers], mission.biome or "plains")

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import event, types
 
+from rlgpt_minecraft.world import handing  # noqa: F401 - numba is told of it
 from rlgpt_minecraft.world.linking import Callee, Root
 from rlgpt_minecraft.world.sources import stamp
 
@@ -76,6 +77,11 @@ def part(function: F) -> F:
 def maker(function: F) -> F:
     """As ``jit``, for what makes arrays of its own."""
     return _entered(function, _callee(function, _nrt=True))
+
+
+def is_cached(kernel: Any) -> bool:
+    """Whether numba's cache has what a function of ``jit`` or ``maker`` was compiled to, and it is still good."""
+    return bool(kernel._cache._cache_file._load_index())
 
 
 def _entered(function: F, callee: Any) -> F:

@@ -7,6 +7,7 @@ last observation showed.
 from __future__ import annotations
 
 import math
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,3 +64,7 @@ def _tick(world: World, action: NDArray[np.void]) -> bool:
     step_life(world)
     step_clock(world)
     return bool(math.floor(p.x / CHUNK) != chunk_x or math.floor(p.z / CHUNK) != chunk_z)
+
+
+KERNEL: Final[Any] = _tick
+"""What is compiled."""

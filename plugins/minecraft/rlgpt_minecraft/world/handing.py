@@ -1,0 +1,68 @@
+"""A world goes from kernel to kernel as one pointer.
+
+Numba hands a named tuple on as what it is made of, taken apart and put together again at every call: of a world that
+is a hundred and fifty numbers, and was two fifths of all intermediate code. No kernel replaces what a world is made of,
+so the kernel that Python calls puts it down once, and all others are told where.
+"""
+
+# mypy: allow-untyped-calls
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from llvmlite.ir.values import ArgumentAttributes
+from numba.core import cgutils, types
+from numba.core.datamodel import models, register_default
+from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
+from numba.core.pythonapi import NativeValue, unbox
+from numba.extending import typeof_impl
+
+from rlgpt_minecraft.world.state import World
+
+
+class Handed(types.NamedTuple):
+    """The type of a named tuple that is handed on by its place in memory."""
+
+    @property
+    def whole(self) -> types.NamedTuple:
+        """Numba's own type of it."""
+        return types.NamedTuple(self.types, self.instance_class)
+
+
+@typeof_impl.register(World)
+def _typeof(value: World, context: Any) -> Handed:
+    return Handed([typeof_impl(array, context) for array in value], World)
+
+
+class _ReadOnly(ArgumentAttributes):
+    """With a word that LLVM knows and llvmlite does not: what was read through a pointer need not be read again."""
+
+    _known = MappingProxyType({**ArgumentAttributes._known, "readonly": False})
+
+
+@register_default(Handed)
+class _HandedModel(models.PrimitiveModel):
+    """A pointer. No references are counted through it: Python holds the arrays while a kernel runs."""
+
+    def __init__(self, manager: Any, kind: Handed) -> None:
+        super().__init__(manager, kind, manager.lookup(kind.whole).get_value_type().as_pointer())
+
+    def from_argument(self, builder: Any, value: Any) -> Any:
+        value.attributes = _ReadOnly(("noalias", "nonnull", "readonly"))
+        return value
+
+
+@lower_getattr_generic(Handed)
+def _array(context: Any, builder: Any, kind: Handed, value: Any, name: str) -> Any:
+    index = kind.fields.index(name)
+    array = builder.load(cgutils.gep_inbounds(builder, value, 0, index), name=name)
+    return impl_ret_borrowed(context, builder, kind.types[index], array)
+
+
+@unbox(Handed)
+def _unbox(kind: Handed, value: Any, frame: Any) -> NativeValue:
+    native = frame.unbox(kind.whole, value)
+    place = cgutils.alloca_once_value(frame.builder, native.value)
+    return NativeValue(place, cleanup=native.cleanup, is_error=native.is_error)

@@ -1,0 +1,54 @@
+"""A world reaches a kernel as one pointer, and what the kernel sees is the world."""
+
+from __future__ import annotations
+
+import pickle
+
+import numba
+import pytest
+from numba.core import types
+from numba.core.datamodel import default_manager
+from numba.core.errors import TypingError
+from rlgpt_minecraft.world.handing import Handed
+from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.state import World, empty
+
+
+@part
+def _count(world: World, by: int) -> int:
+    world.kills[1] += by
+    return int(world.kills[1] + world.blocks[1, 2, 3])
+
+
+@jit
+def _twice(world: World) -> int:
+    _count(world, 2)
+    return _count(world, 3)
+
+
+def test_a_kernel_changes_the_world_it_is_given() -> None:
+    worlds = [empty(0), empty(1)]
+    worlds[1].blocks[1, 2, 3] = 7
+    assert [_twice(world) for world in worlds] == [5, 12]
+    assert [int(world.kills[1]) for world in worlds] == [5, 5]
+
+
+def test_it_is_one_argument() -> None:
+    kind = numba.typeof(empty(0))
+    assert isinstance(kind, Handed)
+    assert default_manager[kind].get_argument_type().is_pointer
+    assert not default_manager[kind].contains_nrt_meminfo()
+
+
+def test_kinds_are_told_apart_and_kept() -> None:
+    world = empty(0)
+    kind = numba.typeof(world)
+    assert kind == numba.typeof(empty(1)) != kind.whole
+    assert isinstance(kind.whole, types.NamedTuple)
+    assert pickle.loads(pickle.dumps(kind)) == kind
+    assert numba.typeof(world._replace(kills=world.kills[::2])) != kind
+
+
+def test_what_is_no_array_is_refused() -> None:
+    with pytest.raises(TypingError, match="kills"):
+        _twice(empty(0)._replace(kills=object()))  # type: ignore[arg-type]
