@@ -110,7 +110,7 @@ def train(kind: str, *, sandboxed: bool, ledger: Path, folder: Path, seed: int) 
 
 
 def measure(*, quick: bool) -> None:
-    repeats, slices = (1, 1) if quick else (3, 15)
+    repeats, slices = (1, 1) if quick else (2, 10)
     now = commit()
     for kind in KINDS:
         names = (f"sandboxed_{kind}", f"generators_{kind}")

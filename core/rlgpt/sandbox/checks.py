@@ -32,7 +32,7 @@ class Checker:
         self.signatures: Mapping[str, Signature] = {OBSERVE: Signature(name=OBSERVE)} | {
             s.name: s for s in library.primitives
         }
-        self._parameters = {name: {p.name: p for p in s.parameters} for name, s in self.signatures.items()}
+        self._parameters = {name: {p.name: (p, *_span(p)) for p in s.parameters} for name, s in self.signatures.items()}
 
     def request(self, name: str, args: Mapping[str, Any], line: int | None) -> Request:
         """The request with defaults filled in and numbers clipped.
@@ -51,15 +51,26 @@ class Checker:
                 raise Refused("type", f"{name} has no argument {key[:40]!r}; valid: {_list(parameters)}", line)
         values: dict[str, Scalar] = {}
         clipped = []
-        for key, parameter in parameters.items():
+        for key, (parameter, low, high) in parameters.items():
             if key not in args:
                 values[key] = parameter.default
                 continue
-            value, outside = fit(parameter, args[key], name, line)
+            given = args[key]
+            if type(given) is float and low <= given <= high:  # nearly all there is, without a call
+                values[key] = given
+                continue
+            value, outside = fit(parameter, given, name, line)
             values[key] = value
             if outside:
                 clipped.append(key)
         return Request(name, values, tuple(clipped), line)
+
+
+def _span(parameter: Parameter) -> tuple[float, float]:
+    """Between which floats nothing is to be done: none where the parameter takes another type."""
+    if parameter.kind != "float" or parameter.low is None or parameter.high is None:
+        return math.inf, -math.inf
+    return parameter.low, parameter.high
 
 
 def fit(parameter: Parameter, value: Any, primitive: str, line: int | None) -> tuple[Scalar, bool]:

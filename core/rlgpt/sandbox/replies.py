@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from rlgpt.domain import VerdictKind
 from rlgpt.sandbox.budgets import Budgets
 from rlgpt.sandbox.checks import Checker, Refused
-from rlgpt.sandbox.turns import Ask, Done
+from rlgpt.sandbox.turns import Ask, Done, Request
 
 _GUEST_KINDS: dict[str, VerdictKind] = {
     "error": "error",
@@ -29,15 +29,15 @@ def parse(reply: str, limit: int) -> list[Any]:
     :param limit: UTF-8 bytes; checked before anything is parsed.
     :raises Refused: ``reply``, where it is longer, no JSON, nested too deep, holds NaN or an infinity, or is no list.
     """
-    if len(reply) > limit or len(reply.encode("utf-8", "replace")) > limit:
+    if len(reply) > limit or not (reply.isascii() or len(reply.encode("utf-8", "replace")) <= limit):
         raise Refused("reply", f"one yield may hand over at most {limit} bytes, got {len(reply)} characters")
     if reply.count("[") + reply.count("{") > DEPTH and _depth(reply) > DEPTH:
         raise Refused("reply", "what was handed over is nested too deep")
     try:
-        value = _DECODER.decode(reply)
+        value, end = _DECODER.raw_decode(reply)
     except (ValueError, RecursionError, MemoryError) as error:
         raise Refused("reply", f"what was handed over cannot be read: {type(error).__name__}") from None
-    if not isinstance(value, list) or not value or not isinstance(value[0], str):
+    if end != len(reply) or not isinstance(value, list) or not value or not isinstance(value[0], str):
         raise Refused("reply", "what was handed over is no message of the guest")
     return value
 
@@ -104,12 +104,12 @@ def _refusal(message: list[Any]) -> Refused:
             return Refused("reply", "what was handed over is no message of the guest")
 
 
-def _request(item: Any, checker: Checker) -> Any:
-    match item:
-        case [str(name), dict(args), line]:
+def _request(item: Any, checker: Checker) -> Request:
+    if isinstance(item, list) and len(item) == 3:
+        name, args, line = item
+        if isinstance(name, str) and isinstance(args, dict):
             return checker.request(name, args, _line(line))
-        case _:
-            raise Refused("reply", "what was handed over holds something that is no request")
+    raise Refused("reply", "what was handed over holds something that is no request")
 
 
 def _line(line: Any) -> int | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rlgpt.domain import Scalar, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One checked request.
 
     :ivar name: a primitive of the library, or ``observe``.

@@ -65,11 +65,19 @@ class State:
 STATE = State()
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
+# What json.dumps and json.loads make anew, or look for around a text, at every call.
+_pieces = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+    None, json.JSONEncoder().default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True
+)
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def _reply(*parts: Any) -> str:
-    return _ENCODER.encode(parts)
+    return "".join(_pieces(parts, 0))
+
+
+def _read(text: str) -> Any:
+    return _scan(text, 0)[0]
 
 
 def _line(error: BaseException, action: str) -> int | None:
@@ -117,19 +125,21 @@ def _ask(value: Any) -> str:
     requests = value if many else [value]
     if many and not value:
         raise RequestError("`yield []`: a list of requests must hold at least one")
+    asked = []
     for request in requests:
         if type(request) is not Request:
             names = ", ".join(STATE.functions)
             raise RequestError(
                 f"`yield` takes a request or a list of requests ({names}), got {type(request).__name__} {request!r:.80}"
             )
-    return _reply("ask", many, [[r.name, r.args, r.line] for r in requests])
+        asked.append((request.name, request.args, request.line))
+    return _reply("ask", many, asked)
 
 
-def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], step: Callable[[], Any]) -> str:
-    """Run the generator to its next yield by ``step()``; its end and its errors become replies."""
+def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], reply: Any) -> str:
+    """Send ``reply`` and run the generator to its next yield; its end and its errors become replies."""
     try:
-        value = step()
+        value = generator.send(reply)
     except StopIteration:
         STATE.running = None
         return _reply("done")
@@ -174,7 +184,7 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
 
     def start_action(self, action: str, parameters: str) -> str:
         run = STATE.actions[action]["run"]
-        arguments = json.loads(parameters)
+        arguments = _read(parameters)
         try:
             generator = run(**arguments)
         except TypeError as error:
@@ -187,17 +197,16 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
             message = f"`run` must be a generator: hand over primitives with `yield` (it returned {got})"
             return _reply("error", "type", message, line)
         STATE.running = action, generator
-        return _advance(action, generator, generator.__next__)
+        return _advance(action, generator, None)
 
     def send_reply(self, reply: str) -> str:
         assert STATE.running is not None
         action, generator = STATE.running
-        value = json.loads(reply)
-        return _advance(action, generator, lambda: generator.send(value))
+        return _advance(action, generator, _read(reply))
 
     def ask_can_start(self, action: str, view: str) -> str:
         try:
-            return _reply("answer", bool(STATE.actions[action]["can_start"](json.loads(view))))
+            return _reply("answer", bool(STATE.actions[action]["can_start"](_read(view))))
         except BaseException as error:
             return _error(error, action)
 
