@@ -5,16 +5,17 @@ is a hundred and fifty numbers, and was two fifths of all intermediate code. No 
 so the kernel that Python calls puts it down once, and all others are told where.
 """
 
-# mypy: allow-untyped-calls
+# mypy: allow-untyped-calls, allow-untyped-decorators, allow-subclassing-any
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import Any
 
-from llvmlite.ir.values import ArgumentAttributes
+from llvmlite.ir.values import ArgumentAttributes  # type: ignore[import-untyped]
 from numba.core import cgutils, types
-from numba.core.datamodel import models, register_default
+from numba.core.datamodel import models
+from numba.core.datamodel.registry import register_default
 from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.pythonapi import NativeValue, unbox
 from numba.extending import typeof_impl
