@@ -6,7 +6,7 @@ The box of voxels goes two blocks each way, four down and three up from the bloc
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,13 @@ class Ground:
         """World coordinates of the blocks of a name: int64 ``(n, 3)``."""
         found: NDArray[np.int64] = np.argwhere(self._array == name) + _LOW + np.array(self._cell)
         return found
+
+    def at(self, place: Sequence[int]) -> str | None:
+        """MineDojo's name of the block at world coordinates; None outside the box."""
+        dx, dy, dz = (int(there) - here for there, here in zip(place, self._cell, strict=True))
+        low, high = ([VOXELS[f"{axis}{end}"] for axis in "xyz"] for end in ("min", "max"))
+        inside = all(a <= d <= b for a, d, b in zip(low, (dx, dy, dz), high, strict=True))
+        return self.name(dx, dy, dz) if inside else None
 
     def solid(self, dx: int, dy: int, dz: int) -> bool:
         """Whether a block of the box, counted from that of the feet, stops a body."""

@@ -152,6 +152,16 @@ def test_smelting_needs_furnace_and_fuel(make_player: Make) -> None:
     assert player.success
 
 
+def test_a_body_that_slides_loses_no_block(room: Player) -> None:
+    """Sprinting past a trunk: the cross-hair leaves it, the log stands."""
+    x, y, z = room.feet()
+    room.type(f"/setblock {x + 1} {y + 1} {z + 3} log", f"/tp {x + 0.9} {y} {z + 0.5} 0 0")
+    room("walk", metres=0.75, direction="left")
+    told = [room("mine", ticks=40) for _ in range(3)]
+    assert [t["block"] for t in told if t["broken"]] == ["wood"]
+    assert sum(t["ticks"] for t in told) >= 60
+
+
 def test_digging_down_and_ahead(room: Player) -> None:
     x, y, z = room.feet()
     room.type(

@@ -8,7 +8,7 @@ import numpy as np
 from rlgpt.domain import Plain
 from rlgpt.plugin.base import Context, Primitive
 
-from rlgpt_minecraft.eyes import EYE_HEIGHT, Seen
+from rlgpt_minecraft.eyes import EYE_HEIGHT, Place, Seen
 from rlgpt_minecraft.moves import bins, move
 from rlgpt_minecraft.primitives.common import Moves, Run, gained, see, which, whole
 from rlgpt_minecraft.primitives.gaze import turn_to
@@ -58,12 +58,16 @@ def attack(ctx: Context, *, times: int) -> Run:
 def mine(ctx: Context, *, ticks: int) -> Run:
     start = see(ctx)
     place, block, used = start.aim.place, start.aim.block if start.aim.reach else "", 0
-    broken = False
+    broken, right, up = False, 0, 0
     while block and used < ticks and not broken:
-        yield move(function="attack")
-        used += 1
-        aim = see(ctx).aim
-        broken = not (aim.block and aim.place == place) and not aim.entity
+        yield move(function="attack", right=right, up=up)
+        used, right, up = used + 1, 0, 0
+        seen = see(ctx)
+        if not (seen.aim.block and seen.aim.place == place) and not seen.aim.entity:
+            # A body that still slides takes the look off a block that stands: look back before it counts as gone.
+            right, up = _turns(seen, place)
+            there = seen.ground.at(place)
+            broken = there != block if there is not None else (right, up) == (0, 0)
     return {"broken": broken, "block": block, "ticks": used, "gained": gained(start.inventory, see(ctx).inventory)}
 
 
@@ -79,11 +83,16 @@ def use(ctx: Context, *, ticks: int) -> Run:
     }
 
 
+def _turns(seen: Seen, place: Place) -> tuple[int, int]:
+    """Camera bins to the right and up that turn to the middle of a block."""
+    middle = np.array(place) + 0.5 - seen.position - np.array([0.0, EYE_HEIGHT, 0.0])
+    return bins(bearing(middle, seen.yaw)), bins(elevation(middle) - seen.look_elevation)
+
+
 def _centre(ctx: Context) -> Moves:
     """Turn to the middle of the block under the cross-hair: one that is near reaches far beyond the screen's middle."""
     seen = see(ctx)
-    middle = np.array(seen.aim.place) + 0.5 - seen.position - np.array([0.0, EYE_HEIGHT, 0.0])
-    right, up = bins(bearing(middle, seen.yaw)), bins(elevation(middle) - seen.look_elevation)
+    right, up = _turns(seen, seen.aim.place)
     if seen.aim.reach and (right or up):
         yield move(right=right, up=up)
 
