@@ -126,7 +126,7 @@ WORLDS = {
     "breakout": World(
         breakout,
         "Break bricks: return the ball with the paddle and lose no life for as long as possible.",
-        success=20,
+        success=10,
         budget=20_000,
         hyperparameters={"envs": 8, "minibatch": 128, "epochs": 2, "learning_rate": 5e-4},
     ),

@@ -30,6 +30,9 @@ def test_it_replays_what_design_recorded(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["design", "CartPole-v1", "--llm", transcript, *told]) == 0
     assert capsys.readouterr().out == "1 coded actions, success 1.00 over 50 episodes\n"
     assert (tmp_path / "run" / "bundle" / "actions" / "go.py").is_file()
+    assert main(["report", str(tmp_path / "run")]) == 0
+    assert main(["resume", str(tmp_path / "run")]) == 2
+    assert "this run is one of design()" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ TELLS = {
     "breakout": """
         'noop', 'fire', 'right', 'left'
         in pixels from the top left of 84 x 84
-        at least 20
+        at least 10 in the episode
         the same of the frame before the newest
         Box of shape 4x84x84""",
     "metaworld_drawer": """

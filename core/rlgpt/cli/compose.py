@@ -68,8 +68,13 @@ def context(config: Mapping[str, Any], run: Run, watcher: Watcher, manager: Plug
 def task_of(config: Mapping[str, Any], manager: PluginManager) -> str:
     """The task's id.
 
-    :raises ConfigError: none is given.
+    :raises ConfigError: none is given, or the run is one of ``design()``: no configuration makes its environment.
     """
+    if "design" in config:
+        raise ConfigError(
+            "this run is one of design(): only what called it can make its environment. Go on with it by the same call "
+            "(folder=...); its bundle works with rlgpt.extend()."
+        )
     task = config.get("task")
     if not task:
         raise ConfigError(f"no task is given: write task=PLUGIN/TASK. Valid: {', '.join(manager.tasks()) or '(none)'}.")

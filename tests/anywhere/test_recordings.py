@@ -1,0 +1,36 @@
+"""What is recorded of the five environments answers today's prompts, and its bundles load."""
+
+from pathlib import Path
+
+import pytest
+import rlgpt
+from rlgpt.agents.brief import make_brief
+from rlgpt.anywhere import prepare
+from rlgpt.llm.transcript import Transcript
+from rlgpt.testing.contract.recordings import fingerprints, kind_of
+from test_worlds import world
+from worlds import HERE
+
+TRANSCRIPTS = sorted(p for p in HERE.glob("transcripts/*/*.jsonl"))
+BUNDLES = sorted(p.parent for p in HERE.glob("bundles/*/bundle.json"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_transcripts_answer_the_prompts_as_they_are(path: Path) -> None:
+    transcript, (plugin, task) = Transcript.read(path), prepare(**world(path.parent.name).described)
+    assert transcript.header.task == task.id
+    now = fingerprints(plugin, make_brief(plugin, task))
+    stale = {kind_of(e.key)[0] for e in transcript.entries if now.get(kind_of(e.key)) != e.fingerprint}
+    assert not stale, f"record again: python examples/anywhere/worlds.py {path.parent.name} --llm MODEL"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.name)
+def test_bundles_extend_their_environment(path: Path) -> None:
+    env = rlgpt.extend(world(path.name).make_env(), actions=path)
+    env.reset(seed=0)
+    for action in env.actions:
+        assert env.step(env.extension.write(action.name))[4]["duration"] >= 1
+        env.reset(seed=1)
+    env.close()
