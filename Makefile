@@ -64,6 +64,7 @@ demo: setup ## pure RL, pure code and RL-GPT on one task, three seeds each; no k
 
 bench: setup ## the benchmarks; resumable, about two hours on two cores
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/kitchen.py
 
 test: setup ## the tests, without the long ones

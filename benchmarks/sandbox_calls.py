@@ -150,7 +150,7 @@ GOALS = {"small": 40, "large": 90, "chunk": 6, "fresh": 3000}
 
 
 def measure(*, quick: bool) -> None:
-    repeats, blocks = (1, 6) if quick else (3, 150)
+    repeats, blocks = (1, 6) if quick else (3, 60)
     now = commit()
     found = [timed(workloads(), blocks) for _ in range(repeats)]
     print(f"calls: {repeats} repeats", file=sys.stderr, flush=True)

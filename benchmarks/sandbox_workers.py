@@ -32,7 +32,7 @@ MEMORY = {
 
 
 def measure(*, quick: bool) -> None:
-    workers, blocks = (2, 4) if quick else (WORKERS, 150)
+    workers, blocks = (2, 4) if quick else (WORKERS, 60)
     now = commit()
     found = _at_once(workers, blocks)
     print(f"workers: {workers} at once", file=sys.stderr, flush=True)

@@ -15,7 +15,7 @@ VerdictKind = Literal[
 
 
 class Verdict(Value):
-    """Why a coded action was stopped, or refused. Violations are every kind but ``lint`` and ``quarantined``."""
+    """Why a coded action was stopped, or refused. Violations are all kinds but ``lint``, ``quarantined`` and ``wall``."""
 
     kind: VerdictKind
     action: str
