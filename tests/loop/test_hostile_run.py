@@ -42,7 +42,10 @@ def run():
 def devious(request: Request) -> str:
     key = request.key
     if key.role == "slow":
-        parts = [{"name": name, "kind": "code", "description": "go up by one cell", "reason": "it is simple"} for name in WRONGS]
+        parts = [
+            {"name": name, "kind": "code", "description": "go up by one cell", "reason": "it is simple"}
+            for name in WRONGS
+        ]
         return json.dumps({"thoughts": "", "sub_actions": parts})
     if key.role == "fast":
         meta = {"thoughts": "", "doc": "Go up.", "parameters": [], "max_steps": 10}
