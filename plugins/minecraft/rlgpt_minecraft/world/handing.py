@@ -66,4 +66,12 @@ def _array(context: Any, builder: Any, kind: Handed, value: Any, name: str) -> A
 def _unbox(kind: Handed, value: Any, frame: Any) -> NativeValue:
     native = frame.unbox(kind.whole, value)
     place = cgutils.alloca_once_value(frame.builder, native.value)
-    return NativeValue(place, cleanup=native.cleanup, is_error=native.is_error)
+
+    def cleanup() -> None:
+        # Numba gives back what it took of an argument's type, and behind a pointer it sees nothing.
+        if native.cleanup is not None:
+            native.cleanup()
+        if frame.context.enable_nrt:
+            frame.context.nrt.decref(frame.builder, kind.whole, native.value)
+
+    return NativeValue(place, cleanup=cleanup, is_error=native.is_error)

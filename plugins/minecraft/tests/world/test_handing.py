@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import pickle
+import sys
+import weakref
 
 import numba
+import numpy as np
 import pytest
 from numba.core import types
 from numba.core.datamodel import default_manager
 from numba.core.errors import TypingError
+from numpy.typing import NDArray
 from rlgpt_minecraft.world.handing import Handed
-from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.jit import jit, maker, part
 from rlgpt_minecraft.world.state import World, empty
 
 
@@ -31,6 +35,25 @@ def test_a_kernel_changes_the_world_it_is_given() -> None:
     worlds[1].blocks[1, 2, 3] = 7
     assert [_twice(world) for world in worlds] == [5, 12]
     assert [int(world.kills[1]) for world in worlds] == [5, 5]
+
+
+@maker
+def _blocks(world: World) -> NDArray[np.uint8]:
+    return world.blocks
+
+
+def test_nothing_holds_on_to_a_world() -> None:
+    """Numba counts who has an array: what a kernel took it must give back, or no world ever goes."""
+    world = empty(0)
+    _twice(world)
+    before = [sys.getrefcount(array) for array in world]
+    for _ in range(5):
+        _twice(world)
+        _blocks(world)
+    assert [sys.getrefcount(array) for array in world] == before
+    gone = weakref.ref(world.blocks)
+    del world
+    assert gone() is None
 
 
 def test_it_is_one_argument() -> None:
