@@ -15,7 +15,7 @@ VerdictKind = Literal[
 
 
 class Verdict(Value):
-    """Why a coded action was stopped, or refused. Violations are all kinds but ``lint``, ``quarantined`` and ``wall``."""
+    """Why a coded action was stopped, or refused. All kinds but ``lint``, ``quarantined``, ``wall`` are violations."""
 
     kind: VerdictKind
     action: str
