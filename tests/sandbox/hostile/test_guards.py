@@ -95,7 +95,7 @@ def test_wall_clock(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None
         deadline = wasmtime.Store.set_epoch_deadline
         monkeypatch.setattr(wasmtime.Store, "set_epoch_deadline", lambda store, ticks: deadline(store, 2**40))
     # without the clock nothing but fuel ends it: enough for hundreds of ticks there, without an end with the clock
-    budgets = Budgets(turn_fuel=10**15 if guarded else 4 * 10**9, wall_seconds=0.01)
+    budgets = Budgets(turn_fuel=10**15 if guarded else 4 * 10**9, wall_seconds=0.3)
     guest = open_guest("def run():\n    yield grasp()\n    while True: pass", budgets=budgets)
     assert isinstance(guest.start("a", {}), Ask)
     with _fast_clock():
