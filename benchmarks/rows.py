@@ -166,7 +166,7 @@ class Rows:
         return {**self._judge(policy, spec), "primitive_steps": self._design()}
 
     def _best(self) -> Any:
-        from rlgpt.loop.outer import best_of
+        from rlgpt.domain import best_of
         from rlgpt.runs import Run
 
         return best_of(Run.open(self.folder("rlgpt")).iterations())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rlgpt.agents import history as told
 from rlgpt.agents.text import changes, code_block, plain, shorten
 from rlgpt.agents.traces import failure_of, render_rehearsal, render_trace
-from rlgpt.domain import CodedAction, Decision, Iteration, Plain, Rehearsal, Trace, TrainingRecord, Verdict
+from rlgpt.domain import CodedAction, Decision, Iteration, Plain, Rehearsal, Trace, TrainingRecord, Verdict, best_of
 
 VALUES: st.SearchStrategy[Plain] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
@@ -121,6 +121,15 @@ def test_the_best_iteration_is_told_beside_the_last(iteration: Iteration) -> Non
     text = told.for_slow((iteration, worse))
     assert "Iteration 1, the last:" in text
     assert "Iteration 0, the best so far:" in text
+
+
+def test_of_two_with_the_same_success_the_one_that_the_run_would_keep_is_the_best(iteration: Iteration) -> None:
+    last = iteration.model_copy(
+        update={"index": 2, "evaluation": iteration.evaluation.model_copy(update={"episodes": ()})}
+    )
+    history = (iteration, iteration.model_copy(update={"index": 1}), last)
+    assert best_of(history).index == 1
+    assert "Iteration 1, the best so far:" in told.for_slow(history)
 
 
 def test_a_writer_sees_its_own_earlier_version_and_findings(iteration: Iteration) -> None:

@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterable, Sequence
 from rlgpt.agents.base import History
 from rlgpt.agents.text import code_block, number, shorten
 from rlgpt.agents.traces import failure_of, render_verdict
-from rlgpt.domain import ActionPlan, Evaluation, Finding, Iteration, Plain, Rehearsal, RLSetup, TrainingRecord, Verdict
+from rlgpt.domain import (
+    ActionPlan,
+    Evaluation,
+    Finding,
+    Iteration,
+    Plain,
+    Rehearsal,
+    RLSetup,
+    TrainingRecord,
+    Verdict,
+    best_of,
+)
 
 FIRST = "Nothing: this is the first iteration."
 LIMIT = 14_000
@@ -145,7 +156,7 @@ def count_verdicts(verdicts: Iterable[Verdict]) -> str:
 def _told(history: History, limit: int, parts: Callable[[Iteration], list[str]]) -> str:
     if not history:
         return FIRST
-    best = max(history, key=lambda it: it.success_rate)
+    best = best_of(history)
     last = history[-1]
     shown = {best.index: best, last.index: last}
     room = (limit - len(_summary(history))) // len(shown)

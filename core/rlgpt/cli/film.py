@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rlgpt.domain import best_of
 from rlgpt.loop import LoopContext
-from rlgpt.loop.outer import best_of
 from rlgpt.report.video import Film
 
 FPS = 20

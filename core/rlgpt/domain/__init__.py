@@ -25,6 +25,7 @@ from rlgpt.domain.records import (
     Review,
     Steps,
     World,
+    best_of,
 )
 from rlgpt.domain.values import (
     ActionPlan,
@@ -71,4 +72,5 @@ __all__ = [
     "Verdict",
     "VerdictKind",
     "World",
+    "best_of",
 ]

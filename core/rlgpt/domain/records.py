@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -95,6 +95,12 @@ class Iteration(Value):
     @property
     def success_rate(self) -> float:
         return self.kept.success_rate
+
+
+def best_of(history: Sequence[Iteration]) -> Iteration:
+    """The iteration with the highest success on the selection seeds; where two are equal the one with the higher mean
+    reward, then the later one."""
+    return max(history, key=lambda i: (i.success_rate, i.kept.mean_reward, i.index))
 
 
 class Provenance(Value):

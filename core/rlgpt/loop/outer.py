@@ -19,6 +19,7 @@ from rlgpt.domain import (
     RLSetup,
     Steps,
     TrainingRecord,
+    best_of,
 )
 from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop.context import LoopContext
@@ -50,11 +51,6 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
         ctx.run.update(steps=spent(history), iterations=len(history), best=best.index)
         ctx.observer.finished("iteration", index=iteration.index, success=iteration.success_rate, best=best.index)
     return history, None
-
-
-def best_of(history: History) -> Iteration:
-    """The iteration with the highest success on the selection seeds; the later one where two are equal."""
-    return max(history, key=lambda i: (i.success_rate, i.kept.mean_reward, i.index))
 
 
 def _goes_on(ctx: LoopContext, history: History) -> bool:

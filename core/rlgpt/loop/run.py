@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from rlgpt.agents.base import Brief, History
 from rlgpt.agents.brief import make_brief
 from rlgpt.agents.deadloop import of_run
-from rlgpt.domain import Bundle, Evaluation, Iteration, Provenance, Steps
+from rlgpt.domain import Bundle, Evaluation, Iteration, Provenance, Steps, best_of
 from rlgpt.errors import LLMError, RlgptError
 from rlgpt.llm.exchange import read_exchanges
 from rlgpt.loop.context import LoopContext
-from rlgpt.loop.outer import best_of, learn
+from rlgpt.loop.outer import learn
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.options import extend, save_bundle
 from rlgpt.rl.evaluate import evaluate, evaluate_code

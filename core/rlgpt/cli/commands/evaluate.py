@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from rlgpt.domain import Evaluation
+from rlgpt.domain import Evaluation, best_of
 from rlgpt.errors import ConfigError, RunError
 from rlgpt.files import write_atomic
 from rlgpt.plugin import PluginManager
@@ -21,7 +21,6 @@ def main(arguments: argparse.Namespace) -> int:
     from rlgpt.cli.compose import context
     from rlgpt.cli.film import film
     from rlgpt.loop import LoopContext
-    from rlgpt.loop.outer import best_of
     from rlgpt.loop.progress import watcher
     from rlgpt.rl.evaluate import evaluate, evaluate_code
 
