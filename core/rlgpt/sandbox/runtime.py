@@ -22,7 +22,7 @@ from rlgpt.sandbox.checks import Refused
 _STACK = 2 * 2**20
 """Bytes of stack: four times the runtime's default, so that Python's own limits on nesting come first more often."""
 
-_SETTINGS = f"fuel, epochs, stack {_STACK}"
+_SETTINGS = f"fuel, epochs, stack {_STACK}, explicit checks"
 TICK = 0.25
 """Seconds between two ticks of the wall clock."""
 
@@ -64,6 +64,9 @@ class Runtime:
         config.consume_fuel = True
         config.epoch_interruption = True
         config.max_wasm_stack = _STACK
+        # Else faults are caught by handlers of the whole process: beside other libraries wasmtime once took a null
+        # entry of a table for an access outside of all memories, and ended the process.
+        config.signals_based_traps = False
         self.engine = Engine(config)
         self.component: Component = cache.compiled(self.engine, cache.guest(), _SETTINGS)
         self.linker = Linker(self.engine)

@@ -3,7 +3,6 @@
 ``verdict``   a kind of :class:`rlgpt.domain.Verdict`, or ``returned``: nothing is there to object to, nothing was done
 ``says``      part of the verdict's message
 ``source``    the program; ``@NAME@`` stands for something of the host that it is to attack (:class:`Targets`)
-``apart``     it may end its process (see ``docs/security.md``), and is played in one of its own
 ``generate``  instead of a source: ``[head, opening, middle, closing, n]``, openings and closings repeated n times
 """
 
@@ -54,7 +53,6 @@ class Program:
     source: str
     verdict: str
     says: str = ""
-    apart: bool = False
 
 
 def programs() -> list[Program]:
@@ -63,11 +61,7 @@ def programs() -> list[Program]:
     for path in sorted(FOLDER.glob("*.toml")):
         for name, entry in tomllib.loads(path.read_text()).items():
             source = entry.get("source") or _generated(*entry["generate"])
-            found.append(
-                Program(
-                    f"{path.stem}/{name}", source, entry["verdict"], entry.get("says", ""), entry.get("apart", False)
-                )
-            )
+            found.append(Program(f"{path.stem}/{name}", source, entry["verdict"], entry.get("says", "")))
     return found
 
 

@@ -6,9 +6,6 @@ also takes away what the guest puts around a program (the list of imports, the m
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -20,8 +17,7 @@ from rlgpt.sandbox import Ask, Budgets, Sandbox, lint
 from rlgpt.testing.grid import GridPlugin
 
 PROGRAMS = programs()
-EACH = pytest.mark.parametrize("program", [p for p in PROGRAMS if not p.apart], ids=lambda p: p.name)
-APART = pytest.mark.parametrize("program", [p for p in PROGRAMS if p.apart], ids=lambda p: p.name)
+EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 BUDGETS = Budgets()
 
 UNLOCKED = """
@@ -97,21 +93,6 @@ def test_straight_into_the_guest(program: Program, unlocked: bool, targets: Targ
         _within_budgets(turn)
         assert SECRET not in turn.message
     straight(guest, action="honest")
-    assert host_state(targets) == before
-
-
-@APART
-def test_a_program_that_may_end_its_process_does_no_more(program: Program, targets: Targets) -> None:
-    before = host_state(targets)
-    command = [sys.executable, str(FOLDER.with_name("hostile_apart.py")), program.name]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    if ended.returncode == 0:
-        verdicts = ended.stdout.splitlines()
-        assert len(verdicts) == 2
-        assert all(line.startswith(f"{program.verdict}: ") and program.says in line for line in verdicts)
-    else:
-        assert ended.returncode == -signal.SIGABRT
-        assert "not known to any linear memory" in ended.stderr
     assert host_state(targets) == before
 
 
