@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from rlgpt.errors import SandboxError
-from rlgpt.sandbox import build, cache
+from rlgpt.sandbox import build, cache, stamps
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_is_up_to_date_is_left_alone(elsewhere: Path) -> None:
     guest = elsewhere / "guest.wasm"
-    guest.write_bytes(b"\0asm" + build._section(build.current()))
+    guest.write_bytes(b"\0asm" + stamps.section(build.current()))
     assert build.build(guest) is False
     assert guest.read_bytes()[:4] == b"\0asm"
     assert cache.guest() == guest
@@ -31,13 +31,13 @@ def test_what_is_up_to_date_is_left_alone(elsewhere: Path) -> None:
 
 def test_a_guest_says_what_it_was_made_from(elsewhere: Path) -> None:
     guest = elsewhere / "guest.wasm"
-    assert build.stamp(guest) == {}
+    assert stamps.stamp(guest) == {}
     guest.write_bytes(b"no WebAssembly at all")
-    assert build.stamp(guest) == {}
-    guest.write_bytes(b"x" * 1000 + build._section(build.current()))
-    assert build.stamp(guest)["sources"] == build.sources_hash()
+    assert stamps.stamp(guest) == {}
+    guest.write_bytes(b"x" * 1000 + stamps.section(build.current()))
+    assert stamps.stamp(guest)["sources"] == build.sources_hash()
     (elsewhere / "guest" / "vec.py").write_text("")
-    assert build.stamp(guest)["sources"] != build.sources_hash()
+    assert stamps.stamp(guest)["sources"] != build.sources_hash()
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -71,4 +71,4 @@ def test_two_builds_at_once_build_once(tmp_path: Path) -> None:
     said = sorted(child.communicate()[0].strip() for child in children)
     assert said == ["False", "True"]
     assert [p.name for p in tmp_path.iterdir()] == ["guest.wasm"]
-    assert build.stamp(tmp_path / "guest.wasm") == build.current()
+    assert stamps.stamp(tmp_path / "guest.wasm") == build.current()

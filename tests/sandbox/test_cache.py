@@ -94,7 +94,49 @@ def test_what_wasmtime_refuses_is_made_again(component: Path, tmp_path: Path, ca
     other = Component.from_file(wasmtime.Engine(fuelled), component).serialize()
     cache._store(other, tmp_path, key)
     cache.compiled(_engine(), component, "settings", tmp_path)
-    assert "cannot be loaded" in caplog.text
+    assert "wasmtime does not take the compiled guest" in caplog.text
+    assert "damaged" not in caplog.text
+    assert len(list(tmp_path.glob("*.cwasm"))) == 1
+
+
+def test_those_used_last_are_kept(component: Path, tmp_path: Path) -> None:
+    """Guests of other versions stay for as long as somebody uses them; half of a file goes once nobody writes it."""
+    engine = _engine()
+    names: dict[str, Path] = {}
+
+    def use(settings: str, at: int) -> None:
+        cache.compiled(engine, component, settings, tmp_path)
+        names.setdefault(settings, next(iter(set(tmp_path.glob("*.cwasm")) - set(names.values())), tmp_path))
+        assert names[settings].stat().st_mtime > 10**6, "it was used now"
+        os.utime(names[settings], (at, at))
+
+    for at in range(cache.KEPT):
+        use(str(at), at + 1)
+    old, young = tmp_path / ".key-left", tmp_path / ".key-being-written"
+    for path in (old, young):
+        path.write_text("half")
+    os.utime(old, (0, 0))
+    use("0", 100)
+    use("new", 101)
+    assert set(tmp_path.glob("*.cwasm")) == {names[s] for s in ("0", "2", "3", "new")}
+    assert not old.exists()
+    assert young.exists()
+
+
+def test_one_that_another_process_drops_meanwhile_is_none(
+    component: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    cache.compiled(_engine(), component, "settings", tmp_path)
+    digest = cache._digest
+
+    def late(path: Path) -> str:
+        if path.suffix == ".cwasm":
+            path.unlink(missing_ok=True)
+        return digest(path)
+
+    monkeypatch.setattr(cache, "_digest", late)
+    cache.compiled(_engine(), component, "settings", tmp_path)
+    assert "compiling without it" not in caplog.text
     assert len(list(tmp_path.glob("*.cwasm"))) == 1
 
 

@@ -42,7 +42,7 @@ CASES = [
          "            while True: pass\n    raise E\n    yield", "fuel"),
     Case("endless clean-up", "    try:\n        yield grasp()\n        yield 5\n    finally:\n"
          "        while True: pass", "fuel"),
-    Case("yields for ever", "    while True:\n        yield observe()", "yields", "50 times", 3),
+    Case("yields for ever", "    while True:\n        yield observe()", "yields", "50 times: Budgets(yields=...)", 3),
     Case("will not be closed", "    while True:\n        try:\n            yield grasp()\n"
          "        except BaseException: pass", "yields"),
     # memory
@@ -142,7 +142,7 @@ def test_a_source_that_cannot_be_loaded(
     assert says in verdict.message
     assert guest.start("a", {}) == verdict
     assert guest.can_start("a", {}) is True
-    assert guest.has_can_start("a") is False
+    assert guest.load("a") == verdict
     assert isinstance(guest.start("b", {}), Ask)
 
 
@@ -151,15 +151,53 @@ def test_loading_has_a_budget_of_its_own(open_guest: Callable[..., Guest]) -> No
     verdict = guest.start("a", {})
     assert isinstance(verdict, Verdict)
     assert (verdict.kind, verdict.fuel) == ("fuel", 50_000_000)
+    assert "while its top level ran (over 50,000,000 units of fuel: Budgets(load_fuel=...))" in verdict.message
+
+
+def test_what_was_used_up_is_told(open_guest: Callable[..., Guest]) -> None:
+    """The budget in force, whichever it was; a message is no longer than the others for it."""
+    loops, hoards = "while True: pass", "x = [0] * 10**9"
+    small = Budgets(turn_fuel=50_000_000, memory_bytes=48 * 2**20)
+    run = "def run():\n    {}\n    yield"
+    for source, told in (
+        (
+            run.format(loops),
+            "between two yields (over 50,000,000 units of fuel: Budgets(turn_fuel=...)): give loops a bound, yield",
+        ),
+        (run.format(hoards), "an instance has 48 MiB, the interpreter's own included"),
+        (run.format("raise MemoryError('x' * 900)"), "an instance has 48 MiB, the interpreter's own included"),
+    ):
+        verdict = _stopped([open_guest(source, budgets=small).start("a", {})])
+        assert told in verdict.message
+        assert len(verdict.message) <= 500
+    guest = open_guest(f"def run():\n    yield grasp()\ndef can_start(view):\n    {loops}", budgets=small)
+    refused = guest.can_start("a", {})
+    assert isinstance(refused, Verdict)
+    assert "in can_start(view): it ran too long before it answered" in refused.message
+    assert refused.message.endswith("give loops a bound")
+
+
+def test_what_the_wall_clock_stopped_while_it_loaded_is_loaded_again(open_guest: Callable[..., Guest]) -> None:
+    guest = open_guest("while True: pass", budgets=Budgets(load_fuel=10**15, wall_seconds=0.01))
+    loads: list[str] = []
+    call = guest._call
+    guest._call = lambda *args, **more: loads.append(args[1]) or call(*args, **more)  # type: ignore[method-assign, func-returns-value]
+    assert [guest.load("a").kind for _ in range(2)] == ["wall", "wall"]  # type: ignore[union-attr]
+    assert loads == ["load-action"] * 2
 
 
 def test_the_wall_clock_is_the_backstop(play: Callable[..., list[Turn]]) -> None:
     budgets = Budgets(turn_fuel=10**15, wall_seconds=0.01)
     verdict = _stopped(play("def run():\n    while True: pass\n    yield", budgets=budgets))
     assert verdict.kind == "wall"
+    assert "between two yields (over 0.01 s)" in verdict.message
 
 
 def test_a_run_that_takes_other_parameters(play: Callable[..., list[Turn]]) -> None:
     verdict = _stopped(play("def run(x):\n    yield grasp()"))
     assert verdict.kind == "type"
     assert "missing 1 required positional argument: 'x'" in verdict.message
+
+
+def test_a_key_of_the_view_that_is_missing_elsewhere_says_nothing_of_views(play: Callable[..., list[Turn]]) -> None:
+    assert _stopped(play("def run():\n    {}['hand']\n    yield")).message == "KeyError: no key 'hand'"

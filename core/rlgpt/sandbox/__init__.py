@@ -6,7 +6,7 @@ Importing it is light; WebAssembly's runtime is loaded with the first guest.
 from rlgpt.sandbox.budgets import Budgets
 from rlgpt.sandbox.host import Guest, Sandbox
 from rlgpt.sandbox.library import OBSERVE, Library, Signature, ViewDoc
-from rlgpt.sandbox.lint import lint
+from rlgpt.sandbox.lint import faults, lint
 from rlgpt.sandbox.turns import Ask, Done, Request, Turn
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "Signature",
     "Turn",
     "ViewDoc",
+    "faults",
     "lint",
 ]

@@ -10,7 +10,6 @@ import argparse
 import hashlib
 import importlib.metadata
 import importlib.util
-import json
 import logging
 import os
 import shutil
@@ -22,43 +21,27 @@ from pathlib import Path
 from filelock import FileLock
 
 from rlgpt.errors import SandboxError
+from rlgpt.sandbox import stamps
 
 log = logging.getLogger(__name__)
 
 SOURCES = Path(__file__).parent / "guest"
 GUEST = Path(__file__).parent / "guest.wasm"
-_FILES = ("app.py", "modules.py", "primitives.py", "surroundings.py", "vec.py", "rlgpt.wit")
-_SECTION = b"rlgpt-guest"
 
 
 def sources_hash() -> str:
     """SHA-256 over the guest's source files."""
-    digest = hashlib.sha256()
-    for name in _FILES:
-        digest.update(name.encode() + b"\0" + (SOURCES / name).read_bytes() + b"\0")
-    return digest.hexdigest()
+    return stamps.sources_hash(SOURCES)
 
 
 def current() -> dict[str, str]:
-    """What a guest built here and now would say in its :func:`stamp`."""
+    """What a guest built here and now would say in its :func:`~rlgpt.sandbox.stamps.stamp`."""
     return {"sources": sources_hash(), "componentize_py": importlib.metadata.version("componentize-py")}
 
 
 def can_build() -> bool:
     """Whether ``componentize-py`` is installed."""
     return importlib.util.find_spec("componentize_py") is not None
-
-
-def stamp(guest: Path) -> dict[str, str]:
-    """What ``guest`` says it was made from: ``sources`` (hash), ``componentize_py`` (version); empty where nothing."""
-    try:
-        with guest.open("rb") as file:
-            file.seek(max(0, guest.stat().st_size - 512))
-            _, found, text = file.read().rpartition(_SECTION)
-        value = json.loads(text) if found else {}
-    except (OSError, ValueError):
-        return {}
-    return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
 
 
 def build(guest: Path, *, force: bool = False) -> bool:
@@ -71,13 +54,13 @@ def build(guest: Path, *, force: bool = False) -> bool:
     want = current()
     guest.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(Path(tempfile.gettempdir()) / f"rlgpt-guest-{_name(guest)}.lock"):
-        if not force and stamp(guest) == want:
+        if not force and stamps.stamp(guest) == want:
             return False
         log.warning("building the sandbox's guest program (once, about half a minute): %s", guest)
         with tempfile.TemporaryDirectory(dir=guest.parent, prefix=".guest-") as folder:
             made = _componentize(Path(folder))
             with made.open("ab") as file:
-                file.write(_section(want))
+                file.write(stamps.section(want))
             os.replace(made, guest)
     return True
 
@@ -87,7 +70,7 @@ def _componentize(folder: Path) -> Path:
     app, wit, venv = folder / "app", folder / "wit", folder / "venv"
     for directory in (app, wit, venv / "lib" / "python3" / "site-packages"):
         directory.mkdir(parents=True)
-    for name in _FILES:
+    for name in stamps.FILES:
         shutil.copy(SOURCES / name, wit if name.endswith(".wit") else app)
     program = "import sys, componentize_py; sys.exit(componentize_py.script())"
     command = [sys.executable, "-c", program, "-d", str(wit), "-w", "sandboxed", "componentize", "--stub-wasi"]
@@ -102,20 +85,6 @@ def _componentize(folder: Path) -> Path:
     if done.returncode != 0:
         raise SandboxError(f"componentize-py failed with status {done.returncode}:\n{done.stdout[-2000:]}")
     return folder / "guest.wasm"
-
-
-def _section(stamp: dict[str, str]) -> bytes:
-    """A WebAssembly custom section (id 0) named ``rlgpt-guest``: binary format, section 2.5.2 of the core standard."""
-    body = bytes([len(_SECTION)]) + _SECTION + json.dumps(stamp).encode()
-    return b"\0" + _leb128(len(body)) + body
-
-
-def _leb128(number: int) -> bytes:
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*out, number])
 
 
 def _name(path: Path) -> str:

@@ -1,11 +1,12 @@
 """The guest, compiled to machine code once and kept on disk.
 
 A cache file is named by what it was made from and by the hash of what is in it: it appears whole by one rename, and a
-damaged one is noticed before WebAssembly's runtime trusts it.
+damaged one is noticed before WebAssembly's runtime trusts it. Those that were not used for longest are dropped.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import logging
@@ -13,6 +14,7 @@ import os
 import platform
 import stat
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +22,18 @@ import platformdirs
 from filelock import FileLock
 
 from rlgpt.errors import SandboxError
-from rlgpt.sandbox import build
+from rlgpt.sandbox import build, stamps
 
 if TYPE_CHECKING:
     from wasmtime import Engine
     from wasmtime.component import Component
 
 log = logging.getLogger(__name__)
+
+KEPT = 4
+"""Compiled guests that stay (40 to 60 MB each): those of a few versions side by side."""
+_HALF_WRITTEN = 3600.0
+"""Seconds after which a file that was never given its name is nobody's any more."""
 
 
 def folder() -> Path:
@@ -39,7 +46,7 @@ def guest() -> Path:
 
     :raises SandboxError: there is none, or it was built from other sources, and it cannot be built here.
     """
-    if build.stamp(build.GUEST).get("sources") != build.sources_hash():
+    if stamps.stamp(build.GUEST).get("sources") != build.sources_hash():
         if not build.can_build():
             state = "was built from other sources" if build.GUEST.exists() else "is missing"
             raise SandboxError(
@@ -95,12 +102,23 @@ def _load(engine: Engine, where: Path, key: str) -> Component | None:
     from wasmtime.component import Component
 
     for path in sorted(where.glob(f"{key}-*.cwasm")):
-        if _digest(path) == path.stem.partition("-")[2]:
+        try:
+            whole = _digest(path) == path.stem.partition("-")[2]
+        except FileNotFoundError:  # another process has just dropped it
+            continue
+        if whole:
             try:
-                return Component.deserialize_file(engine, str(path))
+                component = Component.deserialize_file(engine, str(path))
             except WasmtimeError as error:
-                log.warning("the compiled guest %s cannot be loaded (%s)", path, str(error)[:200])
-        log.warning("the compiled guest %s is damaged: it is made again", path)
+                log.warning(
+                    "wasmtime does not take the compiled guest %s, it is made again: %s", path, str(error)[:200]
+                )
+            else:
+                with contextlib.suppress(OSError):  # a cache that can only be read serves as well
+                    os.utime(path)
+                return component
+        else:
+            log.warning("the compiled guest %s is damaged: it is made again", path)
         path.unlink(missing_ok=True)
     return None
 
@@ -114,6 +132,28 @@ def _store(code: bytes | bytearray, where: Path, key: str) -> None:
     except OSError:
         Path(temporary).unlink(missing_ok=True)
         raise
+    _drop_old(where)
+
+
+def _drop_old(where: Path) -> None:
+    """Keep the :data:`KEPT` guests that were used last, and nothing that a killed process left half written.
+
+    What another process has loaded stays mapped there when its name goes; where the system does not allow that, the
+    file stays.
+    """
+    last = sorted(((_used(path), path) for path in where.glob("*.cwasm")), reverse=True)
+    half = [(used, path) for path in where.glob(".*-*") if (used := _used(path)) < time.time() - _HALF_WRITTEN]
+    for _, path in (*last[KEPT:], *half):
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _used(path: Path) -> float:
+    """When a file was used last, seconds since 1970; 0 where it is gone already."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _digest(path: Path) -> str:

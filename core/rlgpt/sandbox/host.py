@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlgpt.domain import CodedAction, Plain, Verdict, VerdictKind
@@ -22,8 +23,8 @@ T = TypeVar("T")
 
 _TURNS = ("start-action", "send-reply")
 
-_FATAL: frozenset[VerdictKind] = frozenset({"fuel", "wall", "memory", "reply"})
-"""After these the instance may be broken: the next call gets a fresh one."""
+_FATAL: frozenset[VerdictKind] = frozenset({"memory", "reply"})
+"""Replies of these kinds mean that the instance may be broken: the next call gets a fresh one, as after a trap."""
 
 
 class Sandbox:
@@ -56,6 +57,7 @@ class Guest:
         """Fuel of the newest turn."""
         self._checker = Checker(library)
         self._functions = json.dumps(library.functions)
+        self._view = tuple(key.name for key in library.view)
         self._seed = seed
         self._instances = 0
         self._instance: Instance | None = None
@@ -79,7 +81,7 @@ class Guest:
             if name not in declared:
                 raise UnknownNameError(f"parameter of {action!r}", name, declared)
         self.cancel()
-        ready = self._load(action)
+        ready = self.load(action)
         if isinstance(ready, Verdict):
             return ready
         self._running, self._yields = action, 0
@@ -102,25 +104,54 @@ class Guest:
             return self._verdict(action, refused)
         return self._turn(action, "send-reply", text)
 
+    def load(self, action: str) -> bool | Verdict:
+        """Run the top level of ``action`` once in this instance. Whether it defines ``can_start``, or what is wrong."""
+        coded = self._action(action)
+        if action in self._broken:
+            return self._broken[action]
+        size = len(coded.source.encode("utf-8", "replace"))
+        if size > self.budgets.source_bytes:
+            self.fuel_used = 0
+            text = f"the source has {size} bytes; at most {self.budgets.source_bytes} are taken"
+            return self._verdict(action, Refused("load", text))
+        self._ready()
+        if action not in self._loaded:
+            state = self._call(action, "load-action", action, coded.source, read=replies.loaded)
+            if isinstance(state, Verdict):
+                if state.kind == "error":
+                    state = state.model_copy(update={"kind": "load"})
+                if state.kind != "wall":  # that may be the machine's fault: it is tried again
+                    self._broken[action] = state
+                return state
+            self._loaded[action] = state
+        return self._loaded[action]
+
     def can_start(self, action: str, view: Mapping[str, Plain]) -> bool | Verdict:
         """What the action's own ``can_start(view)`` says; True where it defines none.
 
         :raises PluginError: ``view`` is not plain.
         """
-        if "can_start" not in self._action(action).source:
-            return True
-        ready = self._load(action)
-        if isinstance(ready, Verdict) or not ready:
-            return True if ready is False else ready
-        try:
-            text = _encode(view, action, self.budgets.view_bytes)
-        except Refused as refused:
-            return self._verdict(action, refused)
-        return self._call(action, "ask-can-start", action, text, read=replies.answer)
+        return self.can_start_each((action,), view)[action]
 
-    def has_can_start(self, action: str) -> bool:
-        """Whether the source defines ``can_start``; False where it does not even load."""
-        return "can_start" in self._action(action).source and self._load(action) is True
+    def can_start_each(self, actions: Iterable[str], view: Mapping[str, Plain]) -> dict[str, bool | Verdict]:
+        """:meth:`can_start` of several actions at one moment: the view is put into words once for all of them."""
+        text: str | None = None
+        answers: dict[str, bool | Verdict] = {}
+        for action in actions:
+            ready = "can_start" in self._action(action).source and self.load(action)
+            if ready is not True:
+                answers[action] = ready or True
+                continue
+            try:
+                text = text or _encode(view, action, self.budgets.view_bytes)
+            except Refused as refused:
+                answers[action] = self._verdict(action, refused)
+                continue
+            answer = self._call(action, "ask-can-start", action, text, read=replies.answer)
+            if isinstance(answer, Verdict):
+                answer = answer.model_copy(update={"message": f"in can_start(view): {answer.message}"[:500]})
+            answers[action] = answer
+        return answers
 
     def cancel(self) -> None:
         """Close the generator that waits (its ``finally`` blocks run, under the budget of a turn); idle otherwise."""
@@ -149,7 +180,8 @@ class Guest:
         if self._yields > self.budgets.yields:
             self.cancel()
             line = turn.requests[0].line
-            return self._verdict(action, Refused("yields", f"one call may yield {self.budgets.yields} times", line))
+            text = f"one call may yield {self.budgets.yields} times: Budgets(yields=...)"
+            return self._verdict(action, Refused("yields", text, line))
         self._waits_for = len(turn.requests)
         return turn
 
@@ -174,27 +206,6 @@ class Guest:
                 self.cancel()
             return verdict
 
-    def _load(self, action: str) -> bool | Verdict:
-        """Have ``action`` loaded; whether it defines ``can_start``."""
-        coded = self._action(action)
-        if action in self._broken:
-            return self._broken[action]
-        size = len(coded.source.encode("utf-8", "replace"))
-        if size > self.budgets.source_bytes:
-            self.fuel_used = 0
-            text = f"the source has {size} bytes; at most {self.budgets.source_bytes} are taken"
-            return self._verdict(action, Refused("load", text))
-        self._ready()
-        if action not in self._loaded:
-            state = self._call(action, "load-action", action, coded.source, read=replies.loaded)
-            if isinstance(state, Verdict):
-                if state.kind == "error":
-                    state = state.model_copy(update={"kind": "load"})
-                self._broken[action] = state
-                return state
-            self._loaded[action] = state
-        return self._loaded[action]
-
     def _ready(self) -> Instance:
         """The instance; a fresh one where there is none, or where the last one trapped."""
         if self._instance is None:
@@ -217,9 +228,16 @@ class Guest:
         self._running = None
 
     def _verdict(self, action: str, refused: Refused) -> Verdict:
-        message = refused.message[:500]
+        message = refused.message
+        missing = _NO_KEY.fullmatch(message)
+        if missing and missing[1] not in self._view:
+            message += f"; of the view there are: {', '.join(self._view) or '(none)'}"
+        message = message if len(message) <= 500 else f"{message[:497]}..."
         return Verdict(kind=refused.kind, action=action, message=message, line=refused.line, fuel=self.fuel_used)
 
+
+_NO_KEY = re.compile(r"KeyError: no key '([^']{1,100})'")
+"""How the guest tells of a key that is not there; it does not know of what, so the host says what a view has."""
 
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 

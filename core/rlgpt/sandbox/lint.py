@@ -18,25 +18,32 @@ def lint(action: CodedAction, library: Library, budgets: Budgets = DEFAULT) -> l
 
     Nothing of the source runs.
     """
+    return [_verdict(action, finding) for finding in _findings(action, library, budgets)]
+
+
+def faults(action: CodedAction, library: Library, budgets: Budgets = DEFAULT) -> list[Verdict]:
+    """Those of :func:`lint` that are surely wrong, for one who uses the action and need not have written it."""
+    return [_verdict(action, finding) for finding in _findings(action, library, budgets) if finding.sure]
+
+
+def _findings(action: CodedAction, library: Library, budgets: Budgets) -> list[Finding]:
     size = len(action.source.encode("utf-8", "replace"))
     if size > budgets.source_bytes:
-        return [
-            _verdict(action, Finding(None, f"the source has {size} bytes; at most {budgets.source_bytes} are taken"))
-        ]
+        return [Finding(None, f"the source has {size} bytes; at most {budgets.source_bytes} are taken")]
     try:
         with warnings.catch_warnings():
             # of the source's text, such as an unknown escape: nothing to print here, and no error under -W error
             warnings.simplefilter("ignore")
             tree = ast.parse(action.source, filename=f"{action.name}.py")
     except SyntaxError as error:
-        return [_verdict(action, Finding(error.lineno, f"SyntaxError: {error.msg}"))]
+        return [Finding(error.lineno, f"SyntaxError: {error.msg}")]
     except (ValueError, RecursionError, MemoryError) as error:
-        return [_verdict(action, Finding(None, f"the source cannot be parsed: {type(error).__name__}: {error}"))]
+        return [Finding(None, f"the source cannot be parsed: {type(error).__name__}: {error}")]
     try:
         findings = [*_run(tree, action), *_can_start(tree), *_imports(tree), *lint_calls.check(tree, library)]
     except RecursionError:
         findings = [Finding(None, "the source is nested too deep")]
-    return [_verdict(action, f) for f in sorted(findings, key=lambda f: f.line or 0)]
+    return sorted(findings, key=lambda f: f.line or 0)
 
 
 def _verdict(action: CodedAction, finding: Finding) -> Verdict:
@@ -65,7 +72,8 @@ def _run(tree: ast.Module, action: CodedAction) -> list[Finding]:
     for name in named:
         if name not in declared:
             what = "is never given: declare it, or make it a constant" if name in optional else "is not declared"
-            found.append(Finding(run.lineno, f"argument {name!r} of `run` {what}; declared: {sorted(declared)}"))
+            text = f"argument {name!r} of `run` {what}; declared: {sorted(declared)}"
+            found.append(Finding(run.lineno, text, sure=name not in optional))
     return found
 
 
@@ -77,10 +85,16 @@ def _can_start(tree: ast.Module) -> list[Finding]:
     function = _top_level(tree, "can_start")
     if function is None:
         return []
+    if isinstance(function, ast.AsyncFunctionDef):
+        return [Finding(function.lineno, "`can_start(view)` must be a plain function: `def`, not `async def`")]
     found = []
     if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in lint_calls.own_nodes(function)):
         found.append(
             Finding(function.lineno, "`can_start(view)` is a plain function: it is given the view, no `yield`")
+        )
+    elif not any(isinstance(n, ast.Return) and n.value is not None for n in lint_calls.own_nodes(function)):
+        found.append(
+            Finding(function.lineno, "`can_start(view)` returns nothing, so `run` never starts: `return` a condition")
         )
     takes = function.args
     required = len(takes.posonlyargs) + len(takes.args) - len(takes.defaults)
@@ -97,7 +111,9 @@ def _imports(tree: ast.Module) -> list[Finding]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = ["." * node.level + (node.module or "")]
-        found += [Finding(node.lineno, refusal(n)) for n in names if n.partition(".")[0] not in IMPORTABLE]  # type: ignore[attr-defined]
+        for name in names:
+            if name.partition(".")[0] not in IMPORTABLE:
+                found.append(Finding(node.lineno, refusal(name), sure=False))  # type: ignore[attr-defined]
     return found
 
 

@@ -13,10 +13,14 @@ from rlgpt.sandbox.library import Library
 
 
 class Finding(NamedTuple):
-    """One thing wrong, and the line it is in."""
+    """One thing wrong, and the line it is in.
+
+    :ivar sure: no source that does what it was written for has it.
+    """
 
     line: int | None
     message: str
+    sure: bool = True
 
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -38,7 +42,7 @@ def check(tree: ast.Module, library: Library) -> list[Finding]:
     bound = _bound(tree)
     known = {*functions, *PREIMPORTED, *dir(builtins)}
     parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
-    passed_on = _passed_on(parents)
+    uses = _uses(parents)
     found: list[Finding] = []
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id in bound:
@@ -46,7 +50,7 @@ def check(tree: ast.Module, library: Library) -> list[Finding]:
         name = node.func.id
         if name in functions:
             found += _arguments(node, name, functions[name])
-            if not _reaches_yield(node, parents, passed_on):
+            if not _reaches_yield(node, parents, uses):
                 found.append(Finding(node.lineno, f"`{name}(...)` does nothing unless yielded: `{_use(name)}`"))
         elif name not in known:
             near = difflib.get_close_matches(name, functions, n=1, cutoff=0.5)
@@ -89,31 +93,47 @@ def _arguments(call: ast.Call, name: str, parameters: tuple[str, ...]) -> list[F
     return found
 
 
-def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], passed_on: set[str]) -> bool:
+class _Uses(NamedTuple):
+    """Which variables are loaded where.
+
+    :ivar whole: yielded, returned, put into a list or another call: a request in such a variable may get to a yield.
+    :ivar part: by an index or a method too: so may a request in a list of such a name.
+    """
+
+    whole: set[str]
+    part: set[str]
+
+
+def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], uses: _Uses) -> bool:
     """Whether the request may get to a ``yield``: False only where it surely does not."""
     node, parent = call, parents[call]
+    listed = False
+    unused = ast.Expr | ast.Subscript | ast.Attribute | ast.Compare | ast.YieldFrom | ast.Assert
     while True:
-        if isinstance(parent, ast.Expr | ast.Subscript | ast.Attribute | ast.Compare | ast.YieldFrom | ast.Assert):
+        if isinstance(parent, ast.Subscript) and listed and parent.value is node:
+            listed = isinstance(parent.slice, ast.Slice)
+        elif isinstance(parent, ast.Attribute) and listed:
+            return True
+        elif isinstance(parent, unused) or (isinstance(parent, ast.If | ast.While | ast.IfExp) and parent.test is node):
             return False
-        if isinstance(parent, ast.If | ast.While) and parent.test is node:
-            return False
-        if isinstance(parent, ast.IfExp) and parent.test is node:
-            return False
-        if isinstance(parent, ast.Assign | ast.AnnAssign):
+        elif isinstance(parent, ast.Assign | ast.AnnAssign):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             if len(targets) == 1 and isinstance(targets[0], ast.Name):
-                return targets[0].id in passed_on
+                return targets[0].id in (uses.part if listed else uses.whole)
             return True
-        if not isinstance(parent, ast.IfExp | ast.List | ast.Tuple | ast.NamedExpr | ast.BoolOp):
+        elif isinstance(parent, ast.NamedExpr):
+            if listed and parent.target.id in uses.part:
+                return True
+        elif isinstance(parent, ast.List | ast.Tuple):
+            listed = True
+        elif not isinstance(parent, ast.IfExp | ast.BoolOp):
             return True
         node, parent = parent, parents[parent]
 
 
-def _passed_on(parents: dict[ast.AST, ast.AST]) -> set[str]:
-    """The variables that are used whole somewhere: yielded, returned, put into a list or another call."""
-    in_part = (ast.Subscript, ast.Attribute, ast.Compare, ast.If, ast.While, ast.Expr)
-    return {
-        node.id
-        for node, parent in parents.items()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not isinstance(parent, in_part)
-    }
+def _uses(parents: dict[ast.AST, ast.AST]) -> _Uses:
+    nowhere = (ast.Compare, ast.If, ast.While, ast.Expr)
+    loads = [(n.id, p) for n, p in parents.items() if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    part = {name for name, parent in loads if not isinstance(parent, nowhere)}
+    whole = {name for name, parent in loads if not isinstance(parent, (*nowhere, ast.Subscript, ast.Attribute))}
+    return _Uses(whole, part)

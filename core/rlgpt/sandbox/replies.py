@@ -15,7 +15,6 @@ _GUEST_KINDS: dict[str, VerdictKind] = {
     "error": "error",
     "type": "type",
     "load": "load",
-    "memory": "memory",
     "primitive": "primitive",
 }
 
@@ -74,7 +73,7 @@ def turn(reply: str, checker: Checker, budgets: Budgets) -> Ask | Done:
                 raise Refused("type", f"one yield may hold at most {budgets.requests} requests, got {len(items)}")
             return Ask(tuple([_request(item, checker) for item in items]), many)
         case other:
-            raise _refusal(other)
+            raise _refusal(other, budgets)
 
 
 def loaded(reply: str, budgets: Budgets) -> bool:
@@ -92,12 +91,15 @@ def _flag(word: str, reply: str, budgets: Budgets) -> bool:
         case [str(said), bool(flag)] if said == word:
             return flag
         case other:
-            raise _refusal(other)
+            raise _refusal(other, budgets)
 
 
-def _refusal(message: list[Any]) -> Refused:
+def _refusal(message: list[Any], budgets: Budgets) -> Refused:
     """The guest's own word on an error, as far as it can be believed."""
     match message:
+        case ["error", "memory", str(text), line]:
+            most = f"; an instance has {budgets.memory_bytes / 2**20:g} MiB, the interpreter's own included"
+            return Refused("memory", text[: 500 - len(most)] + most, _line(line))
         case ["error", str(kind), str(text), line] if kind in _GUEST_KINDS:
             return Refused(_GUEST_KINDS[kind], text[:500], _line(line))
         case _:

@@ -28,6 +28,9 @@ TICK = 0.25
 
 EXPORTS = ("prepare-library", "load-action", "start-action", "send-reply", "ask-can-start", "cancel-action")
 
+_DOING = {"load-action": "while its top level ran", "ask-can-start": "before it answered"}
+"""What a call did when it was stopped, where it was not a turn."""
+
 
 class Clock:
     """Ticks the engine's epoch from a daemon thread, so that a turn can be stopped by the wall clock.
@@ -94,6 +97,7 @@ class Instance:
 
     def __init__(self, budgets: Budgets) -> None:
         self._runtime = runtime()
+        self._wall = budgets.wall_seconds
         self._ticks = int(budgets.wall_seconds / TICK) + 1
         self._store = Store(self._runtime.engine)
         self._store.set_limits(memory_size=budgets.memory_bytes)
@@ -126,7 +130,11 @@ class Instance:
             function.post_return(store)
         except (WasmtimeError, UnicodeError) as error:
             self.fuel_used = fuel - store.get_fuel()
-            _refuse(str(error))
+            doing = _DOING.get(export, "between two yields")
+            budget = f"Budgets({'load' if export == 'load-action' else 'turn'}_fuel=...)"
+            advice = "give loops a bound" + ("" if export in _DOING else ", yield inside them")
+            fuel_told = f"{doing} (over {fuel:,} units of fuel: {budget})"
+            _refuse(str(error), advice, fuel_told, f"{doing} (over {self._wall:g} s)")
         self.fuel_used = fuel - store.get_fuel()
         if not isinstance(reply, str):
             raise Refused("reply", "what was handed over is no text")
@@ -141,14 +149,18 @@ def _with_known_type(function: Func, store: Store) -> Func:
     return function
 
 
-def _refuse(error: str) -> NoReturn:
-    """What a trap means for the one who wrote the program."""
+def _refuse(error: str, advice: str, fuel: str, wall: str) -> NoReturn:
+    """What a trap means for the one who wrote the program.
+
+    :param advice: what to do about loops where it stood.
+    :param fuel: what it did with how much, in words; ``wall`` the same of time.
+    """
     found = re.search(r"wasm trap: ([^\n]*)", error)
     trap = found.group(1) if found else error.strip().splitlines()[-1][:200]
     if "fuel" in trap:
-        raise Refused("fuel", "it ran too long between two yields: give loops a bound, yield inside them")
+        raise Refused("fuel", f"it ran too long {fuel}: {advice}")
     if "interrupt" in trap:
-        raise Refused("wall", "it ran too long by the wall clock between two yields")
+        raise Refused("wall", f"it ran too long by the wall clock {wall}")
     if "stack" in trap:
         raise Refused("error", "RecursionError: the stack is exhausted")
     raise Refused("error", f"the interpreter stopped: {trap}")

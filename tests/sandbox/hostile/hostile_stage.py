@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ import numpy as np
 import psutil
 from hostile_programs import Targets
 from rlgpt.domain import CodedAction, Decision, Verdict
-from rlgpt.options import ExtendedEnv, extend
+from rlgpt.options import BrokenActionWarning, ExtendedEnv, extend
 from rlgpt.sandbox import Ask, Done, Guest, Sandbox, Turn
 from rlgpt.testing.grid import TASKS, GridEnv, GridPlugin
 
@@ -68,9 +69,11 @@ class Stage:
     def __init__(self, source: str, sandbox: Sandbox) -> None:
         self.witness = Witness(GridEnv("door", TASK.horizon))
         actions = [CodedAction(name=n, doc="", source=s) for n, s in (("hostile", source), ("probe", PROBE))]
-        self.env: ExtendedEnv = extend(
-            self.witness, actions, plugin=GridPlugin(), task=TASK, trace=True, sandbox=sandbox
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BrokenActionWarning)  # the attack will tell
+            self.env: ExtendedEnv = extend(
+                self.witness, actions, plugin=GridPlugin(), task=TASK, trace=True, sandbox=sandbox, quarantined=()
+            )
         self.verdicts: list[Verdict] = []
 
     def attack(self, seed: int = 3) -> list[Decision]:

@@ -65,7 +65,7 @@ def stage() -> Iterator[Stage]:
     """Sets out with can_start, so that every way into the guest is taken."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runtime, "Instance", Liar)
-        Liar.script = iter(['["loaded",true]'])
+        Liar.script = iter(['["loaded",true]', '["loaded",false]'])
         yield Stage(f"def can_start(view): ...\n{BENIGN}", Sandbox())
 
 

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,19 +20,22 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 import wasmtime
 from hostile_programs import APP, BENIGN
 from hostile_stage import Stage
 from pydantic import ValidationError
 from rlgpt.domain import Bundle, CodedAction, SubAction, Verdict
-from rlgpt.errors import BundleError
+from rlgpt.domain.events import VerdictKind
+from rlgpt.errors import BundleError, TrainerError
 from rlgpt.options import ExtendedEnv, bundle, load_bundle, save_bundle
 from rlgpt.report import html
 from rlgpt.report.values import Page
 from rlgpt.rl import tally
+from rlgpt.rl.checkpoint import FILE, Checkpoint
 from rlgpt.rl.tally import Tally, TallyState
 from rlgpt.runs import Run
-from rlgpt.sandbox import Ask, Budgets, Done, Guest, Sandbox, Turn, checks, replies
+from rlgpt.sandbox import Ask, Budgets, Done, Guest, Sandbox, Turn, cache, checks, host, replies
 from rlgpt.sandbox.checks import Checker
 from rlgpt.sandbox.runtime import runtime
 
@@ -206,6 +213,51 @@ def test_a_trap_costs_the_instance(guarded: bool, open_guest: Open, monkeypatch:
     assert _kind(guest.start("b", {})) == ("Ask" if guarded else "load")
 
 
+@BOTH
+@pytest.mark.parametrize(
+    ("kind", "hostile", "honest"),
+    [
+        ("memory", "kept = []\ndef run():\n    while True: kept.append(bytes(10**6))\n    yield", "x = bytes(10**7)"),
+        ("reply", _says("nonsense"), "pass"),
+    ],
+)
+def test_what_a_reply_gave_away_costs_the_instance(
+    guarded: bool, kind: VerdictKind, hostile: str, honest: str, open_guest: Open, monkeypatch: Patch
+) -> None:
+    """Else the next action, which did nothing wrong, finds no memory left, or its messages replaced."""
+    if not guarded:
+        monkeypatch.setattr(host, "_FATAL", host._FATAL - {kind})
+    guest = open_guest(hostile, f"def run():\n    {honest}\n    yield grasp()")
+    assert _kind(guest.start("a", {})) == kind
+    assert _kind(guest.start("b", {})) == ("Ask" if guarded else kind)
+
+
+HANDLERS = """
+import re, sys, wasmtime
+from rlgpt.sandbox import cache, runtime
+
+def caught():
+    return int(re.search(r"SigCgt:\\s*(\\w+)", open("/proc/self/status").read())[1], 16)
+
+cache.guest = cache.compiled = lambda *_: None  # nothing runs: an engine is enough
+if sys.argv[1] == "bare":
+    wasmtime.Config.signals_based_traps = property(None, lambda config, wanted: None)
+before = caught()
+runtime.Runtime()
+print([n for n in range(1, 65) if (caught() & ~before) >> (n - 1) & 1])
+"""
+
+
+@BOTH
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux which signals are caught")
+def test_faults_are_checked_for_not_caught(guarded: bool) -> None:
+    """Handlers belong to the whole process: beside other libraries' a guest's fault once ended it."""
+    command = [sys.executable, "-c", HANDLERS, "guarded" if guarded else "bare"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    added = json.loads(done.stdout)
+    assert added == [] if guarded else signal.SIGSEGV in added
+
+
 # -- what outlasts a call ---------------------------------------------------------------------------------------------
 
 
@@ -270,7 +322,7 @@ class _Lax:
 
 
 @BOTH
-@pytest.mark.parametrize("attack", ["name", "link", "linked folder", "size", "manifest size"])
+@pytest.mark.parametrize("attack", ["name", "link", "linked folder", "size", "manifest size", "number"])
 def test_a_strangers_bundle(guarded: bool, attack: str, tmp_path: Path, monkeypatch: Patch) -> None:
     """What the loader checks, each alone: without it a secret is read, or as much as the stranger likes."""
     (tmp_path / "go.py").write_text("secret")
@@ -294,6 +346,14 @@ def test_a_strangers_bundle(guarded: bool, attack: str, tmp_path: Path, monkeypa
     elif attack == "size":
         source.write_text(wanted := "#" * 10**6)
         bare = (bundle, "_SOURCE_LIMIT", 10**9)
+    elif attack == "number":
+        wanted = action.source
+        names = ["go", *(f"go_{i}" for i in range(300))]
+        for name in names[1:]:
+            (folder / "actions" / f"{name}.py").write_text("#")
+        content = json.loads(manifest.read_text())
+        manifest.write_text(json.dumps({**content, "actions": [{**content["actions"][0], "name": n} for n in names]}))
+        bare = (bundle, "_ACTIONS_LIMIT", 10**9)
     else:
         wanted = action.source
         manifest.write_text(manifest.read_text() + " " * (2 << 20))
@@ -304,6 +364,50 @@ def test_a_strangers_bundle(guarded: bool, attack: str, tmp_path: Path, monkeypa
     else:
         monkeypatch.setattr(*bare)
         assert load_bundle(folder).actions[0].source == wanted
+
+
+class _RunsCode:
+    """Pickled, it is a call that makes a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (str(self.folder),)
+
+
+@BOTH
+def test_weights_are_read_without_code(guarded: bool, tmp_path: Path, monkeypatch: Patch) -> None:
+    made = tmp_path / "made"
+    torch.save({"state": _RunsCode(made)}, tmp_path / FILE)
+    if not guarded:
+        load = torch.load
+        monkeypatch.setattr(torch, "load", lambda *args, **more: load(*args, **{**more, "weights_only": False}))
+    with pytest.raises(TrainerError):
+        Checkpoint.load(tmp_path)
+    assert made.exists() is not guarded
+
+
+@BOTH
+def test_a_compiled_guest_is_what_its_name_says(
+    guarded: bool, tmp_path: Path, monkeypatch: Patch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Machine code whose bytes changed on disk runs without any sandbox: wasmtime does not look."""
+    engine, program = wasmtime.Engine(wasmtime.Config()), tmp_path / "empty.wasm"
+    program.write_bytes(b"\0asm\x0d\0\x01\0")
+    cache.compiled(engine, program, "settings", tmp_path)
+    (kept,) = tmp_path.glob("*.cwasm")
+    with kept.open("ab") as file:
+        file.write(b"\0")
+    if not guarded:
+        digest = cache._digest
+        named = kept.stem.partition("-")[2]
+        monkeypatch.setattr(cache, "_digest", lambda path: named if path.suffix == ".cwasm" else digest(path))
+    changed = kept.read_bytes()
+    caplog.clear()
+    cache.compiled(engine, program, "settings", tmp_path)
+    assert ("is damaged" in caplog.text) is guarded
+    assert (kept.read_bytes() == changed) is not guarded
 
 
 @BOTH

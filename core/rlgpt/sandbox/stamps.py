@@ -1,0 +1,48 @@
+"""What a built guest was made from, as it says itself: a custom section at the end of the file.
+
+Stands alone: the build of a wheel reads it by its path, where no dependency of the package is installed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+FILES = ("app.py", "modules.py", "primitives.py", "surroundings.py", "vec.py", "rlgpt.wit")
+"""The guest's sources."""
+_SECTION = b"rlgpt-guest"
+
+
+def sources_hash(sources: Path) -> str:
+    """SHA-256 over the guest's source files in the folder ``sources``."""
+    digest = hashlib.sha256()
+    for name in FILES:
+        digest.update(name.encode() + b"\0" + (sources / name).read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def stamp(guest: Path) -> dict[str, str]:
+    """What ``guest`` says it was made from: ``sources`` (hash), ``componentize_py`` (version); empty where nothing."""
+    try:
+        with guest.open("rb") as file:
+            file.seek(max(0, guest.stat().st_size - 512))
+            _, found, text = file.read().rpartition(_SECTION)
+        value = json.loads(text) if found else {}
+    except (OSError, ValueError):
+        return {}
+    return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
+
+
+def section(stamp: dict[str, str]) -> bytes:
+    """A WebAssembly custom section (id 0) named ``rlgpt-guest``: binary format, section 2.5.2 of the core standard."""
+    body = bytes([len(_SECTION)]) + _SECTION + json.dumps(stamp).encode()
+    return b"\0" + _leb128(len(body)) + body
+
+
+def _leb128(number: int) -> bytes:
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
