@@ -81,8 +81,10 @@ class Assembly:
     def _hold(self, data: Any, number: int, where: tuple[float, float, float], turn: Matrix) -> None:
         yaw = math.atan2(turn[3], turn[0])
         if self.place[number] < 0:
-            taken = {p for p in self.place if p >= 0}
-            found = fits(self.joints[number], where, turn, SNAP)
+            joint = self.joints[number]
+            # a place is one of a base's: that of the bulb is not the hood's, though both are the first of theirs
+            taken = {p for p, j in zip(self.place, self.joints, strict=True) if j.places is joint.places}
+            found = fits(joint, where, turn, SNAP)
             if found >= 0 and found not in taken:
                 self.place[number], self._yaw[number] = found, yaw
                 self.set_hinge(data, number)
@@ -90,6 +92,12 @@ class Assembly:
         change = (yaw - self._yaw[number] + math.pi) % (2 * math.pi) - math.pi
         self.twist[number] += change
         self._yaw[number] = yaw
+
+    def hinged(self, part: int) -> bool:
+        """Whether a connector holds a part (by its rank) that is yet to be twisted."""
+        return self._connectors and any(
+            self._bodies[n][1] == part and place >= 0 and not self.made[n] for n, place in enumerate(self.place)
+        )
 
     def set_hinge(self, data: Any, number: int) -> None:
         """Two points of the part's axis are held where they belong: it can turn, nothing else."""

@@ -18,6 +18,7 @@ from rlgpt_furniture.arm import Arm, Array
 from rlgpt_furniture.assembly import Assembly
 from rlgpt_furniture.furniture import FURNITURE
 from rlgpt_furniture.scene import SUBSTEPS, TIMESTEP, build
+from rlgpt_furniture.settings import CAMERAS, read
 from rlgpt_furniture.start import SPREADS, draw
 
 make_mujoco_importable()
@@ -80,17 +81,18 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         if render_mode not in (None, "rgb_array"):
             raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
         self.task, self.render_mode = task, render_mode
-        wanted = task.settings
-        self.furniture = FURNITURE[_choice(task, "furniture", FURNITURE)]
-        self._spread = SPREADS[_choice(task, "randomness", SPREADS)]
-        joints = _choice(task, "joints", ("peg", "connector"))
-        self._hand = _choice(task, "control", ("hand", "joints")) == "hand"
-        self._pixels = bool(wanted.get("cameras", False))
-        self.model = build(self.furniture, float(wanted.get("clearance", 0.0012)), joints)  # type: ignore[arg-type]
+        asked = read(task)
+        self.furniture, self._spread = FURNITURE[asked.furniture], SPREADS[asked.randomness]
+        self._hand, self._pixels = not asked.by_joints, asked.cameras
+        self.model = build(self.furniture, asked.clearance, asked.connectors)
         self.data = mujoco.MjData(self.model)
         self.arm = Arm()
-        self.assembly = Assembly(self.furniture, self.model, joints == "connector")
+        self.assembly = Assembly(self.furniture, self.model, asked.connectors)
         self.parts = len(self.furniture.parts)
+        self.pads = (self.model.geom("left_pad").id, self.model.geom("right_pad").id)
+        ranks = {self.model.body(part.name).id: i for i, part in enumerate(self.furniture.parts)}
+        self.part_of = [ranks.get(body, -1) for body in self.model.geom_bodyid.tolist()]
+        """The number of the part that each geom belongs to, -1: none."""
         self.action_space = spaces.Box(-1.0, 1.0, (8,), np.float32)
         entries: dict[str, gymnasium.Space[Any]] = {
             "robot": spaces.Box(-100.0, 100.0, (28,), np.float32),
@@ -98,7 +100,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
             "made": spaces.Box(0.0, 1.0, (len(self.furniture.joints),), np.float32),
         }
         if self._pixels:
-            entries |= {name: spaces.Box(0, 255, (PIXELS, PIXELS, 3), np.uint8) for name in ("front", "wrist")}
+            entries |= {name: spaces.Box(0, 255, (PIXELS, PIXELS, 3), np.uint8) for name in CAMERAS}
         self.observation_space = spaces.Dict(entries)
         self._cameras: dict[str, Camera] = {}
         self._low, self._high = (np.array(side) for side in zip(*AREA, strict=True))
@@ -161,6 +163,8 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         self.target, self.rotation, self.joints = state[:3].copy(), state[3:12].copy(), state[12:19].copy()
         self.width, self.steps = float(state[19]), int(state[20])
         self.assembly.restore(self.data, state[21:own])
+        # contacts and places of bodies are no part of a state; the whole of mj_forward would write to the warm start
+        mujoco.mj_fwdPosition(self.model, self.data)
         return self._observe()
 
     def _lay(self) -> None:
@@ -222,7 +226,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
             "made": np.array(self.assembly.progress(), np.float32),
         }
         if self._pixels:
-            seen |= {name: self._frame(name, PIXELS, PIXELS) for name in ("front", "wrist")}
+            seen |= {name: self._frame(name, PIXELS, PIXELS) for name in CAMERAS}
         return seen
 
     def _frame(self, name: str, width: int, height: int) -> Any:
@@ -236,10 +240,3 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
 
 
 _FULL = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-
-
-def _choice(task: Task, setting: str, valid: Any) -> str:
-    value = str(task.settings.get(setting))
-    if value not in valid:
-        raise ConfigError(f"{task.id}: setting {setting} is {value!r}; valid: {', '.join(valid)}.")
-    return value

@@ -16,6 +16,8 @@ from rlgpt_furniture.shapes import Meshes, box
 PEG = 0.0128
 """m, radius of a leg's peg."""
 PEG_LENGTH = 0.025
+PLUG = 0.013
+"""m, radius of the bulb's plug."""
 CHAMFER = 0.002
 FLOOR = 0.004
 """m of wood under a blind hole."""
@@ -31,7 +33,6 @@ class Part:
 
     :ivar height: of its origin above the table, m. :ivar lying: its quaternion (w, x, y, z) at yaw 0.
     :ivar footprint: half sizes of what it covers on the table along x and y at yaw 0, m.
-    :ivar grip: width between the fingers where it is held, m.
     """
 
     name: str
@@ -40,9 +41,6 @@ class Part:
     height: float
     footprint: tuple[float, float]
     lying: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
-    grip: float = 0.03
-    grasp: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Where it is best held, m in its frame."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ def _leg(meshes: Meshes, clearance: float, solid: bool, *, half: float) -> str:
 
 
 def _lamp_base(meshes: Meshes, clearance: float, solid: bool) -> str:
-    wall, bottom, shoulder, top = 0.013 + clearance, 0.0148, 0.0397, 0.0458
+    wall, bottom, shoulder, top = PLUG + clearance, 0.0148, 0.0397, 0.0458
     return (
         box((0, 0, -0.0162), (0.028, 0.028, 0.001))  # four corners to stand on
         + meshes.prism("foot", ((-0.0162, 0.0423), (bottom, 0.0423)))
@@ -121,7 +119,7 @@ def _lamp_base(meshes: Meshes, clearance: float, solid: bool) -> str:
 def _lamp_bulb(meshes: Meshes, clearance: float, solid: bool) -> str:
     free = "" if solid else 'contype="0" conaffinity="0"'
     glass = '<geom class="part" type="sphere" pos="0 0 0.041" size="0.027" rgba="0.95 0.93 0.8 1"/>'
-    plug = meshes.prism("plug", _peg(-0.022, 0.031, 0.013), free)
+    plug = meshes.prism("plug", _peg(-0.022, 0.031, PLUG), free)
     return plug + box((0, 0, -0.004), (0.0175, 0.0175, 0.018)) + glass
 
 
@@ -145,20 +143,18 @@ def _places(x: float, y: float, z: float) -> tuple[tuple[float, float, float], .
 
 
 def _square_leg(number: int, y: float) -> Part:
-    return Part(f"leg{number}", 0.0231, (0.3715, y), 0.015, (0.045, 0.017), _LYING, 0.03, grasp=(0.0, 0.0, 0.012))
+    return Part(f"leg{number}", 0.0231, (0.3715, y), 0.015, (0.045, 0.017), _LYING)
 
 
 def _desk_leg(number: int, y: float) -> Part:
     # its mass is that of the square table's leg, by volume
-    return Part(f"desk_leg{number}", 0.0344, (0.3715, y), 0.015, (0.065, 0.017), _LYING, 0.03, grasp=(0.0, 0.0, 0.02))
+    return Part(f"desk_leg{number}", 0.0344, (0.3715, y), 0.015, (0.065, 0.017), _LYING)
 
 
-_TABLE_TOP = Part("table_top", 0.151, (0.5415, 0.0), 0.015625, (0.08125, 0.08125), grip=0.1625)
+_TABLE_TOP = Part("table_top", 0.151, (0.5415, 0.0), 0.015625, (0.08125, 0.08125))
 _TABLE = partial(Joint, "table_top", places=_places(0.05625, 0.05625, 0.046875))
 # by volume of the square table's top
-_DESK_TOP = Part(
-    "desk_top", 0.180, (0.5415, 0.0), 0.015625, (0.075, 0.105), (math.sqrt(0.5), 0, 0, math.sqrt(0.5)), 0.15
-)
+_DESK_TOP = Part("desk_top", 0.180, (0.5415, 0.0), 0.015625, (0.075, 0.105), (math.sqrt(0.5), 0, 0, math.sqrt(0.5)))
 _DESK = partial(Joint, "desk_top", places=_places(0.080, 0.050, 0.065625))
 
 FURNITURE: dict[str, Furniture] = {
@@ -176,7 +172,7 @@ FURNITURE: dict[str, Furniture] = {
     "lamp": Furniture(
         "lamp",
         (
-            Part("lamp_base", 0.0597, (0.4415, 0.05), 0.0172, (0.0423, 0.0423), grip=0.0846),
+            Part("lamp_base", 0.0597, (0.4415, 0.05), 0.0172, (0.0423, 0.0423)),
             Part(
                 "lamp_bulb",
                 0.0385,
@@ -184,10 +180,8 @@ FURNITURE: dict[str, Furniture] = {
                 0.0209,
                 (0.068, 0.03),
                 (math.cos(0.71), 0.0, math.sin(0.71), 0.0),
-                0.035,
-                grasp=(0.0, 0.0, -0.004),
             ),
-            Part("lamp_hood", 0.060, (0.4615, -0.12), 0.0486, (0.044, 0.044), grip=0.062, grasp=(0.0, 0.0, 0.045)),
+            Part("lamp_hood", 0.060, (0.4615, -0.12), 0.0486, (0.044, 0.044)),
         ),
         (
             Joint("lamp_base", "lamp_bulb", ((0.0, 0.0, 0.0678),), turns=0, depth=0.031),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Hashable
 from typing import Any
 
 import numpy as np
@@ -29,16 +29,33 @@ Pose = tuple[Array, Array]
 """Position (3) and rotation (3, 3) in the world."""
 
 
+def once(ctx: Context, name: Hashable, find: Callable[[], Any]) -> Any:
+    """What ``find`` tells of the newest observation: found once for each, views and rewards ask for it many times."""
+    kept = ctx.memory.get("seen")
+    if kept is None or kept[0] is not ctx.observation:
+        kept = ctx.memory["seen"] = (ctx.observation, {})
+    found: dict[Hashable, Any] = kept[1]
+    if name not in found:
+        found[name] = find()
+    return found[name]
+
+
 def hand(ctx: Context) -> Pose:
-    """The point between the finger tips."""
-    seen = ctx.observation["robot"]
-    return seen[:3].astype(float), rotation(seen[3:7])
+    """The point between the finger tips; not to be written to."""
+    pose: Pose = once(ctx, "hand", lambda: _pose(ctx.observation["robot"][:7]))
+    return pose
 
 
 def part(ctx: Context, number: int) -> Pose:
-    """A part, by its place among the parts."""
-    seen = ctx.observation["parts"][7 * number : 7 * number + 7]
-    return seen[:3].astype(float), rotation(seen[3:])
+    """A part, by its place among the parts; not to be written to."""
+    pose: Pose = once(ctx, number, lambda: _pose(ctx.observation["parts"][7 * number : 7 * number + 7]))
+    return pose
+
+
+def _pose(seen: NDArray[np.float32]) -> Pose:
+    place, turn = seen[:3].astype(float), rotation(seen[3:])
+    place.flags.writeable = turn.flags.writeable = False
+    return place, turn
 
 
 def part_number(ctx: Context, name: str) -> int:
@@ -166,15 +183,17 @@ def hold(ctx: Context, steps: int) -> Generator[Action, None, None]:
 
 def held(ctx: Context) -> int:
     """The number of the part that both finger pads touch, or -1: what tactile sensors would tell."""
-    model: FurnitureTask = ctx.model
-    pairs = model.data.contact.geom[: model.data.ncon]
-    bodies = model.model.geom_bodyid
-    touched = []
-    for side in ("left_pad", "right_pad"):
-        pad = model.model.geom(side).id
-        touched.append({int(bodies[b if a == pad else a]) for a, b in pairs if pad in (a, b)})
-    both = touched[0] & touched[1]
-    for number, one in enumerate(model.furniture.parts):
-        if model.model.body(one.name).id in both:
-            return number
-    return -1
+    number: int = once(ctx, "held", lambda: _held(ctx.model))
+    return number
+
+
+def _held(model: FurnitureTask) -> int:
+    left, right = model.pads
+    touched: tuple[set[int], set[int]] = set(), set()
+    for a, b in model.data.contact.geom[: model.data.ncon].tolist():
+        for one, other in ((a, b), (b, a)):
+            if one == left:
+                touched[0].add(model.part_of[other])
+            elif one == right:
+                touched[1].add(model.part_of[other])
+    return min((touched[0] & touched[1]) - {-1}, default=-1)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 from rlgpt.domain import Plain, RLSetup, Task
 from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.shipped import recordings
 
 from rlgpt_furniture.tasks import make_tasks
 
@@ -76,21 +76,21 @@ class FurniturePlugin(EnvironmentPlugin):
         }
 
     def transcripts(self, task: Task) -> Sequence[Path]:
-        folder = resources.files("rlgpt_furniture") / "transcripts" / task.id.split("/", 1)[1]
-        return sorted(Path(str(folder)).glob("*.jsonl"))
+        return recordings("rlgpt_furniture", task)
 
     def labels(self, task: Task) -> Labels:
-        if task.settings["control"] == "joints":
+        from rlgpt_furniture.settings import read
+
+        if read(task).by_joints:
             return Labels(actions=(*(f"joint_{i}" for i in range(1, 8)), "grip"))
         return Labels(actions=("dx", "dy", "dz", "turn_x", "turn_y", "turn_z", "turn_w", "grip"))
 
     def knowledge(self, task: Task) -> str:
-        folder = resources.files("rlgpt_furniture") / "knowledge"
-        kind = str(task.settings["furniture"])
-        names = {"lamp": ("arm", "lamp"), "desk": ("arm", "legs", "desk")}.get(kind, ("arm", "legs", "table"))
-        return "\n".join((folder / f"{name}.md").read_text(encoding="utf-8").strip() for name in names)
+        from rlgpt_furniture.knowledge import knowledge
+
+        return knowledge(task)
 
     def doctor(self) -> Sequence[Check]:
-        from rlgpt_furniture.doctor import checks
+        from rlgpt.plugin import mujoco_doctor
 
-        return checks()
+        return mujoco_doctor.checks(without="no video and no cameras")

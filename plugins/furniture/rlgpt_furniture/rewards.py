@@ -12,16 +12,25 @@ import numpy as np
 from rlgpt.domain import RLSetup, Task
 from rlgpt.plugin.base import Context, RewardTerm
 
-from rlgpt_furniture.furniture import FURNITURE, Furniture, Joint
+from rlgpt_furniture.furniture import Furniture, Joint
+from rlgpt_furniture.settings import CAMERAS, read
 from rlgpt_furniture.views import view_keys
 
 
 def _furniture(ctx: Context) -> Furniture:
-    return FURNITURE[str(ctx.task.settings["furniture"])]
+    furniture: Furniture = ctx.model.furniture
+    return furniture
 
 
 def _next(ctx: Context) -> Joint | None:
     """The first joint that is not made."""
+    from rlgpt_furniture.motion import once
+
+    joint: Joint | None = once(ctx, "next", lambda: _not_made(ctx))
+    return joint
+
+
+def _not_made(ctx: Context) -> Joint | None:
     for joint, made in zip(_furniture(ctx).joints, ctx.observation["made"], strict=True):
         if made < 1.0:
             return joint
@@ -99,12 +108,20 @@ def _made(ctx: Context) -> float:
     return float(np.floor(ctx.observation["made"]).mean())
 
 
+def _twist(ctx: Context) -> float:
+    joint = _next(ctx)
+    if joint is None:
+        return 1.0
+    return _phase(float(ctx.observation["made"][_furniture(ctx).joints.index(joint)]), ctx)
+
+
 def _success(ctx: Context) -> float:
     return float(bool(ctx.info.get("success", False)))
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
     """The terms of every task; each of the joint that comes next, joints that are made count whole."""
+    twist = (RewardTerm("twist", "share of the twist of the next part, where a connector holds it", _twist),)
     return (
         RewardTerm("reach", "of the hand to the next part: 1 - tanh(5 x m)", _reach),
         RewardTerm("hold", "both finger pads touch the next part", _hold),
@@ -113,6 +130,7 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
         RewardTerm(
             "insert", "depth of the next part in its place, where it is within 1 cm across and upright", _insert
         ),
+        *(twist if read(task).connectors else ()),
         RewardTerm("made", "share of the joints that are made", _made),
         RewardTerm("success", "once, when all are made", _success, "event"),
         RewardTerm("time", "minus one, each step", lambda ctx: -1.0, "step", -1, 0),
@@ -121,9 +139,13 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 def default_setup(task: Task) -> RLSetup:
     """Potentials of the phases, the later the more; success counts as much as all of them."""
+    asked = read(task)
     weights = {"reach": 1.0, "hold": 1.0, "upright": 1.0, "align": 2.0, "insert": 4.0, "made": 5.0}
+    if asked.connectors:
+        weights["twist"] = 4.0
+    seen = tuple(k.name for k in view_keys(task) if k.size)
     return RLSetup(
         reward_weights={**weights, "success": 10.0, "time": 0.002},
-        observation_keys=tuple(k.name for k in view_keys(task) if k.size),
+        observation_keys=(*seen, *(CAMERAS if asked.cameras else ())),
         reason="the plugin's default: potentials of the phases of assembly, a bonus for success, a small cost of time",
     )

@@ -30,10 +30,10 @@ impedance d leaves, in proportion to (1 - d) / d. At 0.99 that was 0.5 mm, and 2
 _COLOURS = ("0.72 0.53 0.33 1", "0.45 0.58 0.7 1", "0.75 0.45 0.4 1", "0.5 0.65 0.45 1", "0.65 0.55 0.7 1")
 
 
-def mjcf(furniture: Furniture, clearance: float, joints: str) -> str:
-    """The model; ``clearance`` in m between a peg and its hole all around, ``joints`` "peg" or "connector"."""
+def mjcf(furniture: Furniture, clearance: float, connectors: bool) -> str:
+    """The model; ``clearance`` in m between a peg and its hole all around; with ``connectors`` pegs meet nothing."""
     meshes = Meshes()
-    parts = "".join(_part(furniture, i, meshes, clearance, joints) for i in range(len(furniture.parts)))
+    parts = "".join(_part(furniture, i, meshes, clearance, connectors) for i in range(len(furniture.parts)))
     return f"""
 <mujoco model="{furniture.name}">
   <compiler angle="radian" autolimits="true" inertiafromgeom="auto"/>
@@ -61,14 +61,14 @@ def mjcf(furniture: Furniture, clearance: float, joints: str) -> str:
   {panda.actuators()}
   <equality>
     <joint joint1="left" joint2="right" solref="0.005 1"/>
-    {_connectors(furniture) if joints == "connector" else ""}
+    {_connectors(furniture) if connectors else ""}
   </equality>
 </mujoco>"""
 
 
-def build(furniture: Furniture, clearance: float, joints: str) -> Any:
+def build(furniture: Furniture, clearance: float, connectors: bool) -> Any:
     """The compiled model, its parts as heavy as they should be."""
-    model = mujoco.MjModel.from_xml_string(mjcf(furniture, clearance, joints))
+    model = mujoco.MjModel.from_xml_string(mjcf(furniture, clearance, connectors))
     for part in furniture.parts:
         body = model.body(part.name).id
         scale = part.mass / model.body_mass[body]
@@ -85,9 +85,9 @@ def _fence(name: str, middle: tuple[float, float], half: tuple[float, float]) ->
     )
 
 
-def _part(furniture: Furniture, number: int, meshes: Meshes, clearance: float, joints: str) -> str:
+def _part(furniture: Furniture, number: int, meshes: Meshes, clearance: float, connectors: bool) -> str:
     part = furniture.parts[number]
-    geoms = furniture.geoms(part.name, meshes, clearance, joints == "peg")
+    geoms = furniture.geoms(part.name, meshes, clearance, not connectors)
     colour = f'rgba="{_COLOURS[number % len(_COLOURS)]}"'
     geoms = geoms.replace('class="part"', f'class="part" {colour}') if "rgba" not in geoms else geoms
     return f'<body name="{part.name}"><freejoint name="{part.name}"/>{geoms}</body>'

@@ -16,6 +16,15 @@ _TASKS: Mapping[str, tuple[str, int, str]] = {
         "the bulb sits in the base and the hood stands on the base",
     ),
 }
+RANDOMNESS = ("low", "medium", "high")
+DEFAULTS: Mapping[str, str | float | bool] = {
+    "randomness": "low",
+    "joints": "peg",
+    "clearance": 0.0012,
+    "control": "hand",
+    "cameras": False,
+}
+"""Settings that every task begins with, beside its furniture and its randomness."""
 _RULE = "within 5 mm along each axis, and the cosine of each axis is at least 0.94"
 
 
@@ -23,20 +32,19 @@ def make_tasks() -> dict[str, Task]:
     """Every task by its id: low randomness under its name, medium and high under name_medium and name_high."""
     found = {}
     for name, (goal, horizon, success) in _TASKS.items():
-        for randomness in ("low", "medium", "high"):
+        for randomness in RANDOMNESS:
             task = f"furniture/{name}" + ("" if randomness == "low" else f"_{randomness}")
             found[task] = Task(
                 id=task,
                 goal=goal,
                 horizon=horizon,
                 success=f"{success}: {_RULE}",
-                settings={
-                    "furniture": name,
-                    "randomness": randomness,
-                    "joints": "peg",
-                    "clearance": 0.0012,
-                    "control": "hand",
-                    "cameras": False,
-                },
+                settings={"furniture": name, **DEFAULTS, "randomness": randomness},
             )
     return found
+
+
+def furniture_of(task: str) -> str | None:
+    """The furniture that a task of :func:`make_tasks` is about, by the task's id; None: it is none of those."""
+    name = task.removeprefix("furniture/").removesuffix("_medium").removesuffix("_high")
+    return name if name in _TASKS else None

@@ -9,15 +9,13 @@ from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import Context, ViewKey
 
 from rlgpt_furniture.furniture import FURNITURE, Furniture
-
-
-def _furniture(task: Task) -> Furniture:
-    return FURNITURE[str(task.settings["furniture"])]
+from rlgpt_furniture.settings import read
 
 
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
     """The keys of the view."""
-    furniture = _furniture(task)
+    asked = read(task)
+    furniture = FURNITURE[asked.furniture]
     keys = [
         ViewKey("hand_position", "the point between the finger tips: x, y, z", "m", size=3),
         ViewKey("hand_points", "direction the hand points to", size=3),
@@ -33,7 +31,7 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
             ViewKey(f"{part.name}_z", f"direction of its z, along which {part.name} is put together", size=3),
             ViewKey(f"{part.name}_x", f"direction of the x of {part.name}", size=3),
         ]
-    made = "1: assembled, 0: not" if task.settings["joints"] == "peg" else "1: assembled; below: the share of its twist"
+    made = "1: assembled; below: the share of its twist" if asked.connectors else "1: assembled, 0: not"
     for joint in furniture.joints:
         places = [list(p) for p in joint.places]
         belongs = f"it belongs at {'one of ' if len(places) > 1 else ''}{places if len(places) > 1 else places[0]}"
@@ -54,7 +52,7 @@ def view(ctx: Context) -> dict[str, Plain]:
     # the simulator is imported with these, and naming the keys must not do that
     from rlgpt_furniture.motion import hand, held, part
 
-    furniture = _furniture(ctx.task)
+    furniture: Furniture = ctx.model.furniture
     place, facing = hand(ctx)
     seen: dict[str, Plain] = {
         "hand_position": _list(place),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from rlgpt.testing.player import Player
@@ -120,6 +121,56 @@ def _hood(play: Player) -> None:
         play("push_down")
     play("release", back=0.1)
     play("move_by", dz=0.1)
+
+
+def connected(play: Player, kind: str, way: int) -> None:
+    """The same with connectors: brought to its place, then twisted to the left (``way`` 1) or to the right (-1)."""
+    if kind == "one_leg":
+        stand(play)
+        twist(play, "leg4", 0.018, way)
+        return
+    if not play("grasp", part="lamp_bulb", along_z=0.004, sink=-0.007).get("holding"):
+        return
+    play("move_by", dz=0.12)
+    for height in (0.05, 0.03, 0.0):
+        play("servo", part="lamp_bulb", onto="lamp_base", z=0.0678 + height, tolerance=0.004)
+    twist(play, "lamp_bulb", 0.04, way)
+    play("release", back=0.1)
+    play("move_by", dz=0.1)
+    if not play("grasp", part="lamp_hood", along_z=0.042, sink=0.0).get("holding"):
+        return
+    play("move_by", dz=0.2)
+    for height in (0.11, 0.06, 0.03, 0.0):
+        play("servo", part="lamp_hood", onto="lamp_base", z=0.0883 + height, tolerance=0.004)
+    twist(play, "lamp_hood", 0.042, way)
+
+
+def stand(play: Player) -> None:
+    """The leg in a connector."""
+    if not play("grasp", part="leg4", along_z=0.012, sink=0.003).get("holding"):
+        return
+    play("move_by", dz=0.12)
+    for x, y in HOLES:
+        there = {"part": "leg4", "onto": "table_top", "x": x, "y": y}
+        if play("servo", **there, z=0.046875 + 0.05, tolerance=0.004).get("reached"):
+            break
+    play("servo", **there, z=0.046875 + 0.028)
+    play("servo", **there, z=0.046875, speed=0.006, tolerance=0.003)
+
+
+def twist(play: Player, name: str, along: float, way: int) -> None:
+    """Twist a standing part, held from above, with the hand taking hold anew where its wrist ends."""
+    for _ in range(8):
+        play("release", back=0.06)
+        play("move_by", dz=0.12)
+        play("rotate_part", axis="z", angle=-0.8 * way)
+        play("grasp", part=name, along_z=along, sink=0.0)
+        if play.over or play.see()[f"{name}_made"] >= 1:
+            return
+        missing = (1 - play.see()[f"{name}_made"]) * math.pi / 2
+        play("rotate_part", axis="z", angle=way * (missing + 0.3))
+        if play.over or play.see()[f"{name}_made"] >= 1:
+            return
 
 
 PLAYERS: dict[str, Callable[[Player], None]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from typing import Any
 
@@ -12,6 +13,7 @@ from gymnasium.utils.env_checker import check_env
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
 from rlgpt.plugin import offscreen
+from rlgpt.testing.player import Player
 from rlgpt_furniture.env import ARM, PERIOD, RATE, FurnitureTask
 from rlgpt_furniture.plugin import FurniturePlugin
 from rlgpt_furniture.tasks import make_tasks
@@ -75,6 +77,21 @@ def test_a_saved_state_goes_on_bit_for_bit(kind: str, control: str, joints: str)
             same(now[0], before[0])
             assert now[1:] == before[1:]
         np.testing.assert_array_equal(again.state(), env.state())
+
+
+def test_what_is_restored_is_what_is_seen(plugin: FurniturePlugin) -> None:
+    play = Player(plugin, TASKS["furniture/one_leg"])
+    env = play.env.unwrapped
+    start = env.state()
+    assert play("grasp", part="leg4", along_z=0.012, sink=0.003)["holding"]
+    lifted = env.state()
+    for state, holding in ((start, -1), (lifted, 1), (start, -1)):
+        play.context.observation = env.restore(state)
+        assert play.see()["holding"] == holding
+        np.testing.assert_array_equal(env.state(), state)
+        tip = env.data.site("tcp").xpos
+        np.testing.assert_allclose(tip, play.context.observation["robot"][:3], atol=1e-6)
+    play.env.close()
 
 
 @every_kind
@@ -198,3 +215,17 @@ def test_random_actions_break_nothing(kind: str) -> None:
             if terminated:
                 break
     assert env.data.warning.number.sum() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not offscreen.find_backend(), reason="no offscreen OpenGL here")
+def test_frames_are_quick_enough() -> None:
+    env = FurnitureTask(variant("square_table", cameras=True), seed=0, render_mode="rgb_array")
+    env.reset(seed=0)
+    env.render()
+    for picture in (env.render, env._observe):
+        before = time.process_time()
+        for _ in range(15):
+            picture()
+        assert time.process_time() - before < 1.0, "15 a second is what was asked for; CPU time, so load is no matter"
+    env.close()

@@ -70,6 +70,22 @@ def test_a_connector_takes_hold_and_wants_a_twist() -> None:
     assert not env.step(np.zeros(8))[4]["success"]
 
 
+def test_the_hoods_place_is_not_taken_by_the_bulb() -> None:
+    task = make_tasks()["furniture/lamp"]
+    env = FurnitureTask(task.model_copy(update={"settings": {**task.settings, "joints": "connector"}}), seed=0)
+    env.reset(seed=0)
+    x, y, z = env.data.qpos[ARM : ARM + 3].tolist()
+    for part, height in ((1, 0.0678), (2, 0.0883)):
+        env.data.qpos[ARM + 7 * part :][:7] = (x, y, z + height, 1, 0, 0, 0)
+    env.data.qpos[ARM + 3 : ARM + 7] = (1, 0, 0, 0)
+    env.assembly.made[0], env.assembly.place[0] = True, 0
+    env.assembly.update(env.data, env._poses())
+    assert env.assembly.place == [0, 0]
+    assert env.assembly.hinged(2)
+    assert not env.assembly.hinged(1), "it is made"
+    env.close()
+
+
 @pytest.mark.parametrize(("angle", "fits"), [(0.0, True), (0.2, True), (0.5, False), (math.pi / 2, True)])
 def test_any_of_four_sides_will_do(angle: float, fits: bool) -> None:
     from rlgpt_furniture.assembly import NEAR

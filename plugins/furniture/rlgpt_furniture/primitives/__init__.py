@@ -12,6 +12,7 @@ from rlgpt_furniture.motion import FAST, SLOW
 from rlgpt_furniture.primitives.grasping import grasp, regrasp, release
 from rlgpt_furniture.primitives.moving import LIMIT, move_by, plan_to, push_down, rotate_part
 from rlgpt_furniture.primitives.servoing import servo
+from rlgpt_furniture.settings import read
 
 
 def _metres(name: str, low: float, high: float, default: float, doc: str) -> Parameter:
@@ -30,13 +31,15 @@ _END = {
     "steps": "primitive steps used, 0.1 s each",
 }
 _PLANNED = {"planned": "a way without collisions was found; where not, the hand has not moved", **_END}
+_TURNED = " What a connector holds it turns where it is, as far as the arm can; angle then tells the rad left."
 _HELD = {"holding": "both fingers touch the part", "opening": "m between the fingers"}
 _SPEED = _metres("speed", SLOW, FAST, FAST, "longest displacement in one step; slow is gentle")
 
 
 def primitives(task: Task) -> tuple[Primitive, ...]:
     """The skills, with the names of the task's parts."""
-    names = tuple(p.name for p in FURNITURE[str(task.settings["furniture"])].parts)
+    asked = read(task)
+    names = tuple(p.name for p in FURNITURE[asked.furniture].parts)
     loose = Parameter(name="part", kind="choice", choices=names, default=names[1], doc="which part")
     grip = (
         loose,
@@ -125,7 +128,7 @@ def primitives(task: Task) -> tuple[Primitive, ...]:
         Primitive(
             "rotate_part",
             "Turn the hand, and what it holds, about an axis of the world through the point between the finger tips, "
-            "by a planned way.",
+            "by a planned way." + (_TURNED if asked.connectors else ""),
             rotate_part,
             (
                 Parameter(name="axis", kind="choice", choices=("x", "y", "z"), default="z", doc="of the world"),

@@ -9,13 +9,15 @@ from rlgpt.plugin.base import Context
 
 from rlgpt_furniture.arm import Array
 from rlgpt_furniture.env import FurnitureTask
-from rlgpt_furniture.motion import SLOW, Run, about, along, follow, hand, held, hold, steer
+from rlgpt_furniture.motion import ANGLE, SLOW, TOLERANCE, Run, about, along, follow, hand, held, hold, steer
 from rlgpt_furniture.motion import turn_between as turn_to
 from rlgpt_furniture.planner import Planner
 
 UP, DOWN = np.array((0.0, 0.0, 1.0)), np.diag((1.0, -1.0, -1.0))
 LIMIT = 150
 """Primitive steps of the longest primitives."""
+PIECE = 0.1
+"""rad between two poses of a turn in place."""
 
 
 def planned(ctx: Context, position: Array, rotation: Array, steps: int) -> Run:
@@ -52,8 +54,37 @@ def move_by(ctx: Context, *, dx: float, dy: float, dz: float, speed: float) -> R
 
 def rotate_part(ctx: Context, *, axis: str, angle: float) -> Run:
     at, facing = hand(ctx)
-    goal = about(np.eye(3)["xyz".index(axis)], angle) @ facing
+    vector = np.eye(3)["xyz".index(axis)]
+    number = held(ctx)
+    if number >= 0 and ctx.model.assembly.hinged(number):
+        return (yield from _twist(ctx, vector, angle))
+    goal = about(vector, angle) @ facing
     return (yield from planned(ctx, at, goal, LIMIT))
+
+
+def _twist(ctx: Context, axis: Array, angle: float) -> Run:
+    """Turns the hand where it is, as far as the arm can: a way through free space would pull what is held apart."""
+    model: FurnitureTask = ctx.model
+    at, facing = model.target.copy(), model.rotation.reshape(3, 3).copy()
+    pieces = max(1, math.ceil(abs(angle) / PIECE))
+    joints, path = model.joints, []
+    for piece in range(1, pieces + 1):
+        goal = (about(axis, angle * piece / pieces) @ facing).ravel()
+        joints, left, off = model.arm.reach(joints, at, goal)
+        if left > TOLERANCE or off > ANGLE:
+            break
+        path.append(joints)
+    taken = yield from along(ctx, path)
+    yield from hold(ctx, 2)
+    missing = abs(angle) * (1 - len(path) / pieces)
+    return {
+        "planned": bool(path),
+        "reached": len(path) == pieces,
+        "blocked": len(path) < pieces,
+        "distance": round(math.dist(at, hand(ctx)[0]), 4),
+        "angle": round(missing, 3),
+        "steps": taken + 2,
+    }
 
 
 def push_down(ctx: Context, *, distance: float, wiggle: float) -> Run:

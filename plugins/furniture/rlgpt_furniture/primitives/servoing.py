@@ -77,7 +77,7 @@ def _approach(
         options.append((float(np.linalg.norm(turn_to(change @ facing, facing))), quarter, goal, change))
     options.sort(key=lambda o: (o[0], o[1]))
     target = root + frame @ where
-    if options[0][0] < 0.4 and math.dist(target, place) < 0.06:
+    if model.assembly.hinged(number) or (options[0][0] < 0.4 and math.dist(target, place) < 0.06):
         return options[0][2], 0
     best: tuple[float, Array, Array] | None = None
     for _, _, goal, change in options:
