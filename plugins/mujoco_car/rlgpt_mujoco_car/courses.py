@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgpt_mujoco_car.road import SPACING, straight, winding
 from rlgpt_mujoco_car.scene import Box, Scene
-from rlgpt_mujoco_car.vehicle import LENGTH, WHEELBASE, WIDTH
+from rlgpt_mujoco_car.vehicle import LENGTH, MASS, WHEELBASE, WIDTH
 
 G = 9.81
 OVERHANG = (LENGTH - WHEELBASE) / 2
@@ -94,7 +94,7 @@ def hill(rng: np.random.Generator) -> Scene:
     foot = 4.0
     x = foot - rng.uniform(0.1, 0.3) - WHEELBASE - OVERHANG
     top = foot + length + 0.8
-    weight = 1.62 * G * math.sin(angle)
+    weight = MASS * G * math.sin(angle)
     return Scene(
         road,
         (x, rng.uniform(-0.08, 0.08), 0.0),

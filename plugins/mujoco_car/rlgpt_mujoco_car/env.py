@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
@@ -11,7 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
-from rlgpt.plugin.mujoco_camera import Camera, Viewpoint
+from rlgpt.plugin.mujoco_camera import Camera
 from rlgpt.plugin.offscreen import make_mujoco_importable
 
 from rlgpt_mujoco_car import vehicle
@@ -20,21 +21,43 @@ from rlgpt_mujoco_car.rays import segments
 from rlgpt_mujoco_car.road import Array
 from rlgpt_mujoco_car.scene import SUBSTEPS, TIMESTEP, WALL_GROUP, Scene, mjcf
 from rlgpt_mujoco_car.senses import AHEAD, PARTS, RANGE, RAYS, SIZE, Senses, sense, touches
+from rlgpt_mujoco_car.tasks import course_of, has_camera
 
 make_mujoco_importable()
 import mujoco  # noqa: E402
 
 PERIOD = TIMESTEP * SUBSTEPS
 """s of one control step: 0.05."""
-TOUCH = round(1.0 / PERIOD)
-"""Control steps in touch with a wall, one after another, after which the episode is lost."""
+LOOK = 4
+"""Physics steps after which touch is looked at, again and again: 0.01 s."""
+GLANCE = TIMESTEP * LOOK
+TOUCH = round(1.0 / GLANCE)
+"""Looks, one after another, that may find a wall touched: a second's. One more, and the episode is lost."""
 STILL = 10
 """Control steps for which a car must stand in its spot."""
 SPOT = (0.09, 0.06, 0.12)
 """How far the parked car may be off: along the road (m), across it (m), heading (rad)."""
+LEVEL = 0.05
+"""m by which a car at the goal may be below the goal's ground: one that fell beside the road is not there."""
 PIXELS = 64
 
 Observation = dict[str, np.ndarray[Any, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """A moment of an episode, as :meth:`CarTask.state` has it; it can be pickled.
+
+    :ivar course: of the task.
+    :ivar scene: what the episode is played in.
+    :ivar physics: the simulator's state, flat.
+    :ivar counts: steps, looks in touch with a wall, steps that stood in the spot, index of the road's nearest point.
+    """
+
+    course: str
+    scene: Scene
+    physics: Array
+    counts: tuple[int, int, int, int]
 
 
 class CarTask(gymnasium.Env[Any, Any]):
@@ -69,9 +92,8 @@ class CarTask(gymnasium.Env[Any, Any]):
         if render_mode not in (None, "rgb_array"):
             raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
         self.task, self.render_mode = task, render_mode
-        self._draw = COURSES[str(task.settings["course"])]
-        self._parks = task.settings["course"] == "parking"
-        self._pixels = bool(task.settings.get("camera", False))
+        self._course, self._pixels = course_of(task), has_camera(task)
+        self._draw, self._parks = COURSES[self._course], self._course == "parking"
         self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
         entries: dict[str, gymnasium.Space[Any]] = {
             "rays": spaces.Box(0.0, RANGE, (RAYS,), np.float32),
@@ -102,12 +124,15 @@ class CarTask(gymnasium.Env[Any, Any]):
         control[0] = speed * (vehicle.MAX_SPEED / vehicle.RADIUS)
         control[1], control[2] = vehicle.ackermann(steer * vehicle.MAX_STEER)
         data, before = self.data, self.progress
-        mujoco.mj_step(self.model, data, nstep=SUBSTEPS)
-        self.steps += 1
-        self.touching = self.touching + 1 if touches(data.contact.geom, data.ncon, self._walls) else 0
+        touching = longest = self.touching
+        for _ in range(SUBSTEPS // LOOK):
+            mujoco.mj_step(self.model, data, nstep=LOOK)
+            touching = touching + 1 if touches(data.contact.geom, data.ncon, self._walls) else 0
+            longest = max(longest, touching)
+        self.steps, self.touching = self.steps + 1, touching
         observation = self._observe()
-        success = self._arrived()
-        lost = self.touching > TOUCH or self.height < -1.0 or self._upright < 0.3
+        lost = longest > TOUCH or self.height < -1.0 or self._upright < 0.3
+        success = self._arrived() and not lost
         ended = success or lost
         truncated = not ended and self.steps >= self.task.horizon
         return observation, self.progress - before, ended, truncated, self._info(success)
@@ -117,7 +142,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         if self.render_mode is None:
             return None
         if self._camera is None:
-            self._camera = Camera(self.model, self._viewpoint(), 640, 400)
+            self._camera = Camera(self.model, "chase", 640, 400)
         return self._camera.frame(self.data)
 
     def close(self) -> None:
@@ -126,23 +151,35 @@ class CarTask(gymnasium.Env[Any, Any]):
                 camera.close()
         self._camera = self._eye = None
 
-    def state(self) -> Array:
-        """All that the future depends on beside the scene: save it, :meth:`restore` it, and it goes on bit for bit."""
+    def state(self) -> Saved:
+        """All that the rest of the episode depends on: :meth:`restore` it, and it goes on bit for bit."""
         flat = np.empty(mujoco.mj_stateSize(self.model, _FULL))
         mujoco.mj_getState(self.model, self.data, flat, _FULL)
-        return np.concatenate((flat, [self.steps, self.touching, self.still, self._index]))
+        return Saved(self._course, self.scene, flat, (self.steps, self.touching, self.still, self._index))
 
-    def restore(self, state: Array) -> Observation:
-        """Go back to a :meth:`state` of this scene; the observation there."""
-        mujoco.mj_setState(self.model, self.data, state[:-4], _FULL)
-        self.steps, self.touching, self.still, self._index = (int(v) for v in state[-4:])
+    def restore(self, state: Saved) -> Observation:
+        """Go back to a :meth:`state`, be it of another environment or of an episode before; the observation there.
+
+        :raises ConfigError: it is of another course.
+        """
+        if state.course != self._course:
+            raise ConfigError(
+                f"the state is of the course {state.course!r}; {self.task.id} is on {self._course!r}: restore it into "
+                "an environment of its own task."
+            )
+        if state.scene is not self.scene:
+            self._lay(state.scene)
+        mujoco.mj_setState(self.model, self.data, state.physics, _FULL)
+        self.steps, self.touching, self.still, self._index = state.counts
         mujoco.mj_forward(self.model, self.data)
         return self._observe()
 
     def _lay(self, scene: Scene) -> None:
-        self.close()
         self.scene = scene
         self.model = mujoco.MjModel.from_xml_string(mjcf(scene))
+        for camera in (self._camera, self._eye):
+            if camera is not None:
+                camera.show(self.model)
         self.data = mujoco.MjData(self.model)
         # views of the simulator's memory, good as long as its data is
         self._places, self._sensed, self._control = self.data.qpos, self.data.sensordata, self.data.ctrl
@@ -152,7 +189,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         self._line = np.column_stack((points, scene.road.headings))
         self._goal = (float(scene.goal[0]), float(scene.goal[1]), float(scene.goal[2]))
         self._ahead = (math.cos(self._goal[2]), math.sin(self._goal[2]))
-        self._reach = 2 * scene.road.half
+        self._reach, self._floor = 2 * scene.road.half, scene.summit - LEVEL
         self.steps = self.touching = self.still = 0
         self._index = int(np.argmin(((points - scene.start[:2]) ** 2).sum(axis=1)))
         mujoco.mj_forward(self.model, self.data)
@@ -162,7 +199,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         x, y, turn = self._goal
         dx, dy = x - self.place[0], y - self.place[1]
         if not self._parks:
-            near = dx * dx + dy * dy < self._reach * self._reach
+            near = dx * dx + dy * dy < self._reach * self._reach and self.height > self._floor
             return near and dx * self._ahead[0] + dy * self._ahead[1] <= 0.0
         # the spot lies along x: distances along and across it are those of the world
         there = abs(dx) < SPOT[0] and abs(dy) < SPOT[1] and abs(turn - self.heading) < SPOT[2]
@@ -179,7 +216,7 @@ class CarTask(gymnasium.Env[Any, Any]):
             self._segments,
             self._goal,
             self._index,
-            self.touching * PERIOD,
+            self.touching * GLANCE,
             flat,
         )
         self.place = (x, y)
@@ -195,10 +232,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         return seen
 
     def _info(self, success: bool) -> dict[str, Any]:
-        return {"success": success, "progress": self.progress, "touching": self.touching * PERIOD}
-
-    def _viewpoint(self) -> Viewpoint | str:
-        return "chase"
+        return {"success": success, "progress": self.progress, "touching": self.touching * GLANCE}
 
 
 _FULL = int(mujoco.mjtState.mjSTATE_INTEGRATION)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 from rlgpt.domain import Plain, RLSetup, Task
 from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.shipped import page, recordings
 
-from rlgpt_mujoco_car.tasks import make_tasks
+from rlgpt_mujoco_car.tasks import course_of, make_tasks
 
 
 class CarPlugin(EnvironmentPlugin):
@@ -61,9 +61,8 @@ class CarPlugin(EnvironmentPlugin):
         return default_setup(task)
 
     def knowledge(self, task: Task) -> str:
-        folder = resources.files("rlgpt_mujoco_car") / "knowledge"
-        names = ("car", str(task.settings["course"]))
-        return "\n\n".join((folder / f"{name}.md").read_text(encoding="utf-8").strip() for name in names)
+        names = ("car", course_of(task))
+        return "\n\n".join(page("rlgpt_mujoco_car", name) for name in names)
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
         return {
@@ -80,10 +79,9 @@ class CarPlugin(EnvironmentPlugin):
         }
 
     def transcripts(self, task: Task) -> Sequence[Path]:
-        folder = resources.files("rlgpt_mujoco_car") / "transcripts" / task.id.split("/", 1)[1]
-        return sorted(Path(str(folder)).glob("*.jsonl"))
+        return recordings("rlgpt_mujoco_car", task)
 
     def doctor(self) -> Sequence[Check]:
-        from rlgpt_mujoco_car.doctor import checks
+        from rlgpt.plugin import mujoco_doctor
 
-        return checks()
+        return mujoco_doctor.checks(without="no video and no camera")

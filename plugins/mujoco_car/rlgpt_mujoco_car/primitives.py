@@ -42,7 +42,10 @@ class _Trip:
         self.way += abs(forward) * PERIOD
         self.steps += 1
 
-    def outcome(self, ended: str) -> dict[str, Plain]:
+    def end(self, ended: str) -> Run:
+        """The outcome. A call that had nothing to do brakes for a step first, the wheels as they are: all last one."""
+        if self.steps == 0:
+            yield from self.go(0.0, float(self._ctx.observation["motion"][3]))
         ahead, behind, left, right = clearance(self._ctx.observation["rays"])
         return {
             "ended": ended,
@@ -90,7 +93,7 @@ def drive(ctx: Context, *, speed: float, steering: float, seconds: float) -> Run
     trip = _Trip(ctx)
     for _ in range(max(1, round(seconds / PERIOD))):
         yield from trip.go(speed, steering)
-    return trip.outcome("time")
+    return (yield from trip.end("time"))
 
 
 def reverse(ctx: Context, *, metres: float) -> Run:
@@ -98,11 +101,11 @@ def reverse(ctx: Context, *, metres: float) -> Run:
     while trip.steps < 80:
         left = metres - trip.way
         if left <= 0.01:
-            return trip.outcome("distance")
+            return (yield from trip.end("distance"))
         if clearance(ctx.observation["rays"])[1] < 0.06:
-            return trip.outcome("blocked")
+            return (yield from trip.end("blocked"))
         yield from trip.go(-min(0.8, 0.15 + left), 0.0)
-    return trip.outcome("time")
+    return (yield from trip.end("time"))
 
 
 def stop(ctx: Context) -> Run:
@@ -110,8 +113,8 @@ def stop(ctx: Context) -> Run:
     while trip.steps < 30:
         yield from trip.go(0.0, 0.0)
         if abs(float(ctx.observation["motion"][0])) < 0.02:
-            return trip.outcome("still")
-    return trip.outcome("time")
+            return (yield from trip.end("still"))
+    return (yield from trip.end("time"))
 
 
 def steer_to(ctx: Context, *, x: float, y: float, speed: float) -> Run:
@@ -121,25 +124,25 @@ def steer_to(ctx: Context, *, x: float, y: float, speed: float) -> Run:
         cos, sin = math.cos(trip.angle), math.sin(trip.angle)
         forward, left = dx * cos + dy * sin, dy * cos - dx * sin
         if math.hypot(forward, left) < 0.06:
-            return trip.outcome("reached")
+            return (yield from trip.end("reached"))
         if forward < 0.0:
-            return trip.outcome("passed")
+            return (yield from trip.end("passed"))
         if _ahead(ctx) < 0.05:
-            return trip.outcome("blocked")
+            return (yield from trip.end("blocked"))
         yield from trip.go(min(speed, 0.3 + math.hypot(forward, left)), pursuit(forward, left))
-    return trip.outcome("time")
+    return (yield from trip.end("time"))
 
 
 def follow(ctx: Context, *, speed: float, seconds: float) -> Run:
     trip = _Trip(ctx)
     for _ in range(max(1, round(seconds / PERIOD))):
         if _blocked(ctx):
-            return trip.outcome("blocked")
+            return (yield from trip.end("blocked"))
         road = ctx.observation["road"]
         steering = pursuit(float(road[2]), float(road[3]))
         bend = max(abs(steering), abs(pursuit(float(road[4]), float(road[5]))))
         yield from trip.go(min(speed, 1.4 - 2.0 * min(bend, 0.5)), steering)
-    return trip.outcome("time")
+    return (yield from trip.end("time"))
 
 
 def _speed(default: float, low: float = 0.1, high: float = MAX_SPEED) -> Parameter:

@@ -9,6 +9,7 @@ from rlgpt.plugin.base import Context, RewardTerm
 
 from rlgpt_mujoco_car.courses import G
 from rlgpt_mujoco_car.env import CarTask
+from rlgpt_mujoco_car.tasks import course_of, has_camera
 
 
 def _env(ctx: Context) -> CarTask:
@@ -56,14 +57,14 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
         RewardTerm("touching", "minus one, each step in touch with a wall", _touching, "step", -1, 0),
         RewardTerm("time", "minus one, each step", lambda ctx: -1.0, "step", -1, 0),
     ]
-    if task.settings["course"] == "hill":
+    if course_of(task) == "hill":
         terms.append(RewardTerm("energy", "height plus v^2 / 2g, over the hill's height", _energy))
     return tuple(terms)
 
 
 def default_setup(task: Task) -> RLSetup:
     """Ten times progress (parking: nearness and angle; hill: energy, too), five at success; time and touch cost."""
-    course = task.settings["course"]
+    course = course_of(task)
     weights = {"success": 5.0, "touching": 0.02, "time": 0.005}
     if course == "parking":
         weights["aligned"], paid = 10.0, "nearness to the goal at its heading"
@@ -75,6 +76,8 @@ def default_setup(task: Task) -> RLSetup:
     keys += ["goal", "goal_angle"] if course == "parking" else ["road_ahead"]
     if course == "hill":
         keys.append("pitch")
+    if has_camera(task):
+        keys.append("pixels")
     return RLSetup(
         reward_weights=weights,
         observation_keys=tuple(keys),

@@ -17,11 +17,13 @@ WALL = 0.04
 """Half of a wall's thickness, m."""
 BEND = 0.25
 """rad, by how much the road turns along one straight piece of wall."""
+WALL_HEIGHT = 0.16
+"""m, above the highest ground of the road."""
 WALL_GROUP = 2
 """The group of all geoms that may not be touched for long."""
 FOOT = 0.2
 """Share of a ramp's length that climbs at half of its angle."""
-GROUND_FRICTION = 1.0
+GROUND_FRICTION, WET_FRICTION = 1.0, 0.25
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Scene:
 
     :ivar start: x, y (m) and heading (rad) of the rear axle's middle.
     :ivar goal: x, y (m) and heading (rad) of where the rear axle's middle is to be.
-    :ivar wet: boxes of slippery ground, of friction :ivar:`wet_friction`.
+    :ivar wet: boxes of slippery ground, of friction :data:`WET_FRICTION`.
     :ivar gravity: m/s^2 in the world; tilted where the road climbs.
     :ivar ramp: start (x), length along the ground and angle (rad) of a ramp across the road, then a plateau; or None.
     """
@@ -52,7 +54,6 @@ class Scene:
     goal: tuple[float, float, float]
     boxes: tuple[Box, ...] = ()
     wet: tuple[Box, ...] = ()
-    wet_friction: float = 0.25
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     ramp: tuple[float, float, float] | None = None
     force: float = vehicle.MAX_FORCE
@@ -70,7 +71,7 @@ class Scene:
 
 def mjcf(scene: Scene) -> str:
     """The whole model."""
-    parts = [*_walls(scene), *(_obstacle(b) for b in scene.boxes), *(_wet(b, scene.wet_friction) for b in scene.wet)]
+    parts = [*_walls(scene), *(_obstacle(b) for b in scene.boxes), *(_wet(b) for b in scene.wet)]
     if scene.ramp is not None:
         parts += _ramp(scene)
     x, y, heading = scene.start
@@ -114,12 +115,16 @@ def wall_corners(road: Road) -> tuple[Array, Array]:
 
 
 def _walls(scene: Scene) -> Iterable[str]:
-    """Boxes along both edges, and across the start where the road is closed."""
+    """Boxes along both edges, and across the start where the road is closed.
+
+    All are as high as the highest needs to be: rays, which are level and know no heights, then tell what is so.
+    """
     left, right = wall_corners(scene.road)
+    top = scene.summit + WALL_HEIGHT
     for name, edge in (("left", left), ("right", right)):
-        yield from (_wall(f"{name}_{i}", a, b) for i, (a, b) in enumerate(itertools.pairwise(edge)))
+        yield from (_wall(f"{name}_{i}", a, b, top) for i, (a, b) in enumerate(itertools.pairwise(edge)))
     if scene.closed:
-        yield _wall("back", left[0], right[0])
+        yield _wall("back", left[0], right[0], top)
 
 
 def _corners(road: Road) -> list[int]:
@@ -132,27 +137,29 @@ def _corners(road: Road) -> list[int]:
     return [*found, len(road.points) - 1]
 
 
-def _wall(name: str, a: Array, b: Array) -> str:
+def _wall(name: str, a: Array, b: Array, top: float) -> str:
     middle, (dx, dy) = (a + b) / 2, b - a
     half = math.hypot(dx, dy) / 2 + WALL / 2
     return (
-        f'<geom class="wall" name="wall_{name}" pos="{middle[0]} {middle[1]} 0.08" size="{half} {WALL} 0.08" '
+        f'<geom class="wall" name="wall_{name}" pos="{middle[0]} {middle[1]} {top / 2}" size="{half} {WALL} {top / 2}" '
         f'euler="0 0 {math.atan2(dy, dx)}"/>'
     )
 
 
 def _obstacle(box: Box) -> str:
     return (
-        f'<geom class="wall" pos="{box.x} {box.y} 0.08" size="{box.half_length} {box.half_width} 0.08" '
+        f'<geom class="wall" pos="{box.x} {box.y} {WALL_HEIGHT / 2}" '
+        f'size="{box.half_length} {box.half_width} {WALL_HEIGHT / 2}" '
         f'euler="0 0 {box.heading}" rgba="{box.colour}"/>'
     )
 
 
-def _wet(box: Box, friction: float) -> str:
+def _wet(box: Box) -> str:
     # priority makes the patch's friction count instead of the larger of the two
     return (
         f'<geom type="box" pos="{box.x} {box.y} -0.0095" size="{box.half_length} {box.half_width} 0.01" '
-        f'euler="0 0 {box.heading}" rgba="0.3 0.5 0.8 1" friction="{friction} 0.005 0.0001" priority="1" condim="4"/>'
+        f'euler="0 0 {box.heading}" rgba="0.3 0.5 0.8 1" friction="{WET_FRICTION} 0.005 0.0001" priority="1" '
+        'condim="4"/>'
     )
 
 
@@ -191,7 +198,7 @@ def _paint(scene: Scene) -> str:
     x, y, heading = scene.goal
     x, y = x + vehicle.WHEELBASE / 2 * math.cos(heading), y + vehicle.WHEELBASE / 2 * math.sin(heading)
     lines.append(
-        f'<geom class="paint" name="goal" pos="{x} {y} 0.001" size="{vehicle.LENGTH / 2 + 0.03} '
+        f'<geom class="paint" name="goal" pos="{x} {y} {scene.summit + 0.001}" size="{vehicle.LENGTH / 2 + 0.03} '
         f'{vehicle.WIDTH / 2 + 0.03} 0.001" euler="0 0 {heading}" rgba="0.3 0.8 0.35 0.6"/>'
     )
     return "".join(lines)

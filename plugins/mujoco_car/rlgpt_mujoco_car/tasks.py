@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rlgpt.domain import Task
+from rlgpt.errors import ConfigError, UnknownNameError
 
 _ROAD = "the rear axle passes the end of the road; no wall was touched for a second without a break"
 _TASKS: Mapping[str, tuple[str, int, str]] = {
@@ -42,3 +43,32 @@ def make_tasks() -> dict[str, Task]:
         )
         for name, (goal, horizon, success) in _TASKS.items()
     }
+
+
+def course_of(task: Task) -> str:
+    """The course of a task, a name of :data:`rlgpt_mujoco_car.courses.COURSES`.
+
+    :raises UnknownNameError: its settings name no course.
+    :raises ConfigError: they name another than the task's own, whose goal and success the task tells.
+    """
+    course = str(task.settings.get("course", ""))
+    if course not in _TASKS:
+        raise UnknownNameError(f"course of {task.id}", course, _TASKS)
+    plugin, _, own = task.id.partition("/")
+    if plugin == "mujoco_car" and own in _TASKS and own != course:
+        raise ConfigError(
+            f"task_settings.course is {course!r}, but the goal and the success of {task.id} are those of {own!r}, the "
+            f"only valid course here. For the other one choose task=mujoco_car/{course}."
+        )
+    return course
+
+
+def has_camera(task: Task) -> bool:
+    """Whether a task's observation holds pixels.
+
+    :raises ConfigError: the setting is neither true nor false.
+    """
+    camera = task.settings.get("camera", False)
+    if not isinstance(camera, bool):
+        raise ConfigError(f"task_settings.camera of {task.id} is {camera!r}; valid: true, false (without quotes).")
+    return camera

@@ -15,7 +15,12 @@ TYRE = 0.013
 """Half of the tyre's width, m."""
 LENGTH, WIDTH = 0.40, 0.19
 """Of the body, m."""
-MASS = 1.6
+CHASSIS, CABIN, WHEEL, HUB = 1.3, 0.1, 0.03, 0.02
+"""kg. A hub is at the end of each arm, and once more where the front wheels steer."""
+SPRUNG = CHASSIS + CABIN
+"""kg, what the springs carry."""
+MASS = SPRUNG + 4 * WHEEL + 6 * HUB
+"""kg, of the whole car: 1.64."""
 MAX_STEER = 0.5
 """rad, of the virtual wheel in the middle of the front axle."""
 MAX_SPEED = 2.5
@@ -23,9 +28,9 @@ MAX_SPEED = 2.5
 MAX_FORCE = 12.0
 """N, of the motor at the tyres, unless a task weakens it."""
 STIFFNESS, DAMPING = 500.0, 12.0
-"""N/m and N s/m of each spring: the car sags 8 mm, and its bounce is damped to 0.27 of critical."""
-REST = MASS * 9.81 / 4 / STIFFNESS
-"""m, how far each spring is pressed at rest."""
+"""N/m and N s/m of each spring: the car sags 7 mm, and its bounce is damped to c / (2 sqrt(k m)) = 0.45 of critical."""
+PRELOAD = 0.00785
+"""m, how far each spring is pressed where its wheel is level with the axle: a car at rest stands 1 mm above that."""
 
 TURNING_RADIUS = WHEELBASE / math.tan(MAX_STEER)
 """m, of the middle of the rear axle at full lock: 0.48."""
@@ -49,9 +54,9 @@ def body(x: float, y: float, z: float, heading: float) -> str:
     return f"""
 <body name="car" pos="{x} {y} {z + RADIUS}" quat="{math.cos(half)} 0 0 {math.sin(half)}">
   <freejoint name="car"/>
-  <geom class="car" name="chassis" type="box" pos="{WHEELBASE / 2} 0 0.025" mass="{MASS - 0.3}"
+  <geom class="car" name="chassis" type="box" pos="{WHEELBASE / 2} 0 0.025" mass="{CHASSIS}"
     size="{LENGTH / 2} {WIDTH / 2} 0.02" rgba="0.85 0.16 0.12 1"/>
-  <geom class="car" name="cabin" type="box" pos="{WHEELBASE / 2 - 0.03} 0 0.06" size="0.09 0.075 0.02" mass="0.1"
+  <geom class="car" name="cabin" type="box" pos="{WHEELBASE / 2 - 0.03} 0 0.06" size="0.09 0.075 0.02" mass="{CABIN}"
     rgba="0.15 0.17 0.2 1"/>
   <site name="imu" pos="0 0 0"/>
   <camera name="chase" pos="-0.9 0 0.65" xyaxes="0 -1 0 0.5 0 0.87"/>
@@ -65,10 +70,10 @@ def _wheel(name: str, along: int, side: int) -> str:
     tyre = f"""
 <body name="wheel_{name}">
   <joint name="spin_{name}" type="hinge" axis="0 1 0" damping="0.0001" armature="0.00002"/>
-  <geom class="car" name="tyre_{name}" type="cylinder" size="{RADIUS} {TYRE}" quat="0.70711 0.70711 0 0" mass="0.03"
+  <geom class="car" name="tyre_{name}" type="cylinder" size="{RADIUS} {TYRE}" quat="0.70711 0.70711 0 0" mass="{WHEEL}"
     friction="1.0 0.005 0.0001" condim="4" rgba="0.1 0.1 0.1 1"/>
 </body>"""
-    hub = '<inertial pos="0 0 0" mass="0.02" diaginertia="0.00002 0.00002 0.00002"/>'
+    hub = f'<inertial pos="0 0 0" mass="{HUB}" diaginertia="0.00002 0.00002 0.00002"/>'
     if along > 0:
         tyre = f"""
 <body name="hub_{name}">{hub}
@@ -77,7 +82,7 @@ def _wheel(name: str, along: int, side: int) -> str:
     return f"""
 <body name="arm_{name}" pos="{x} {y} 0">{hub}
   <joint name="spring_{name}" type="slide" axis="0 0 1" range="-0.02 0.02" stiffness="{STIFFNESS}" damping="{DAMPING}"
-    springref="{-REST}"/>{tyre}
+    springref="{-PRELOAD}"/>{tyre}
 </body>"""
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from rlgpt import CodedAction, extend, flat_view
+from rlgpt.errors import ConfigError
+from rlgpt_mujoco_car import env as env_module
 from rlgpt_mujoco_car import vehicle
-from rlgpt_mujoco_car.env import PERIOD, CarTask
+from rlgpt_mujoco_car.env import PERIOD, TOUCH, CarTask
 from rlgpt_mujoco_car.plugin import CarPlugin
 from rlgpt_mujoco_car.road import straight
 from rlgpt_mujoco_car.scene import WALL_GROUP, Scene
@@ -70,12 +74,20 @@ def test_a_saved_state_goes_on_bit_for_bit(task: str) -> None:
         env.step(rng.uniform(-1, 1, 2))
     saved, actions = env.state(), rng.uniform(-1, 1, (30, 2))
     first = [env.step(a) for a in actions]
-    env.restore(saved)
-    for before, action in zip(first, actions, strict=True):
-        again = env.step(action)
-        for key in again[0]:
-            np.testing.assert_array_equal(again[0][key], before[0][key])
-        assert again[1] == before[1]
+    env.reset(seed=4)
+    for other in (env, CarTask(TASKS[task], seed=9)):
+        other.restore(pickle.loads(pickle.dumps(saved)))
+        for before, action in zip(first, actions, strict=True):
+            again = other.step(action)
+            for key in again[0]:
+                np.testing.assert_array_equal(again[0][key], before[0][key])
+            assert again[1:] == before[1:]
+
+
+def test_a_state_of_another_course_is_refused() -> None:
+    state = CarTask(TASKS["mujoco_car/parking"], seed=0).state()
+    with pytest.raises(ConfigError, match=r"'parking'.*mujoco_car/hill is on 'hill'"):
+        CarTask(TASKS["mujoco_car/hill"], seed=0).restore(state)
 
 
 def test_the_car_stands_still_on_level_ground() -> None:
@@ -123,6 +135,74 @@ def test_a_wall_touched_for_a_second_loses() -> None:
     assert touched == pytest.approx(1.0 / PERIOD, abs=2)
 
 
+def test_a_break_within_a_step_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = itertools.cycle((True, True, False, True, True))
+    monkeypatch.setattr(env_module, "touches", lambda *_: next(looks))
+    env = CarTask(TASKS["mujoco_car/blocked_start"], seed=0)
+    env.reset(seed=0)
+    for _ in range(30):
+        observation, _, terminated, _, info = env.step((0.0, 0.0))
+        assert observation["touching"][0] == pytest.approx(0.02)
+        assert info["touching"] == pytest.approx(0.02)
+        assert not terminated
+
+
+def test_a_wall_touched_for_too_long_loses_at_the_goal_as_well() -> None:
+    env = CarTask(TASKS["mujoco_car/winding_road"], seed=0)
+    aside = 0.5 - 0.04 - vehicle.WIDTH / 2 + 0.004
+    env._lay(Scene(straight(10.0, 0.5), start=(5.0, aside, 0.0), goal=(4.9, 0.0, 0.0)))
+    assert env.step((0.0, 0.0))[4]["success"]
+    env._lay(env.scene)
+    env.touching = TOUCH
+    terminated, _, info = env.step((0.0, 0.0))[2:]
+    assert terminated
+    assert not info["success"]
+
+
+def place_on_the_hill(env: CarTask, along: float, offset: float = 0.0, heading: float = 0.0) -> None:
+    """Sets the car's rear axle down ``along`` m beyond the ramp's foot (on the ramp or, from its end on, on top)."""
+    import mujoco
+
+    assert env.scene.ramp is not None
+    foot, length, angle = env.scene.ramp
+    short = max(0.0, length - along)
+    pitch = -angle if short else 0.0
+    env.data.qpos[0], env.data.qpos[1] = foot + along, offset
+    env.data.qpos[2] = env.scene.summit - short * math.tan(angle) + vehicle.RADIUS / math.cos(pitch)
+    turn, lift = np.zeros(4), np.zeros(4)
+    mujoco.mju_axisAngle2Quat(turn, np.array((0.0, 0.0, 1.0)), heading)
+    mujoco.mju_axisAngle2Quat(lift, np.array((0.0, 1.0, 0.0)), pitch)
+    mujoco.mju_mulQuat(env.data.qpos[3:7], turn, lift)
+    mujoco.mj_forward(env.model, env.data)
+    env._sense()
+
+
+@pytest.mark.parametrize("along", [0.8, 2.0])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_car_cannot_leave_the_hill_sideways(along: float, side: float) -> None:
+    env = CarTask(TASKS["mujoco_car/hill"], seed=0)
+    env.reset(seed=0)
+    place_on_the_hill(env, along, heading=side * 0.7)
+    for _ in range(30):
+        terminated = env.step((1.0, 0.0))[2]
+        assert abs(env.place[1]) < env.scene.road.half
+        if terminated:
+            break
+    assert env.touching > 0
+
+
+def test_who_fell_beside_the_hill_is_not_on_top_of_it() -> None:
+    env = CarTask(TASKS["mujoco_car/hill"], seed=0)
+    env.reset(seed=0)
+    place_on_the_hill(env, along=env.scene.goal[0] - env.scene.ramp[0] + 0.2)
+    assert env.step((0.0, 0.0))[4]["success"]
+    env.reset(seed=0)
+    env.data.qpos[0], env.data.qpos[1] = env.scene.goal[0] + 0.2, 0.65
+    terminated, _, info = env.step((0.0, 0.0))[2:]
+    assert not info["success"]
+    assert not terminated
+
+
 @every_task
 def test_rays_agree_with_the_simulators_own(task: str) -> None:
     import mujoco
@@ -132,13 +212,16 @@ def test_rays_agree_with_the_simulators_own(task: str) -> None:
     group[WALL_GROUP] = 1
     rng = np.random.default_rng(0)
     for seed in range(3):
-        observation = env.reset(seed=seed)[0]
+        env.reset(seed=seed)
+        if task == "mujoco_car/hill" and seed:
+            place_on_the_hill(env, along=0.8 * seed)
+        observation = env._observe()
         for _ in range(20):
             x = env.place[0] + vehicle.WHEELBASE / 2 * math.cos(env.heading)
             y = env.place[1] + vehicle.WHEELBASE / 2 * math.sin(env.heading)
             for i, seen in enumerate(observation["rays"]):
                 angle = env.heading + 2 * math.pi * i / len(observation["rays"])
-                origin, way = np.array((x, y, 0.08)), np.array((math.cos(angle), math.sin(angle), 0.0))
+                origin, way = np.array((x, y, env.height + 0.08)), np.array((math.cos(angle), math.sin(angle), 0.0))
                 real = mujoco.mj_ray(env.model, env.data, origin, way, group, 1, -1, hit)
                 assert seen == pytest.approx(RANGE if real < 0 else min(real, RANGE), abs=0.02)
             observation = env.step(rng.uniform(-0.5, 1, 2))[0]

@@ -1,0 +1,122 @@
+"""What the tasks' settings may be, and the camera that one of them turns on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from rlgpt.domain import Plain, Task
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.plugin import mujoco_camera, mujoco_doctor, offscreen
+from rlgpt.rl.observation import ObservationBuilder
+from rlgpt_mujoco_car.plugin import CarPlugin
+from rlgpt_mujoco_car.tasks import make_tasks
+
+needs_frames = pytest.mark.skipif(not offscreen.find_backend(), reason="no offscreen OpenGL")
+
+ASKED: dict[str, Callable[[CarPlugin, Task], object]] = {
+    "env": lambda plugin, task: plugin.make_env(task, seed=0),
+    "terms": lambda plugin, task: plugin.reward_terms(task),
+    "setup": lambda plugin, task: plugin.default_setup(task),
+    "knowledge": lambda plugin, task: plugin.knowledge(task),
+}
+
+
+def variant(name: str = "blocked_start", **settings: Plain) -> Task:
+    task = make_tasks()[f"mujoco_car/{name}"]
+    return task.model_copy(update={"settings": {**task.settings, **settings}})
+
+
+@pytest.mark.parametrize("ask", ASKED.values(), ids=list(ASKED))
+def test_a_course_that_there_is_not_is_named_with_those_there_are(
+    plugin: CarPlugin, ask: Callable[[CarPlugin, Task], object]
+) -> None:
+    with pytest.raises(UnknownNameError, match=r"'foo'.*parking"):
+        ask(plugin, variant(course="foo"))
+
+
+@pytest.mark.parametrize("ask", ASKED.values(), ids=list(ASKED))
+def test_a_task_keeps_the_course_that_its_goal_is_about(
+    plugin: CarPlugin, ask: Callable[[CarPlugin, Task], object]
+) -> None:
+    with pytest.raises(ConfigError, match=r"'hill'.*mujoco_car/blocked_start.*choose task=mujoco_car/hill"):
+        ask(plugin, variant(course="hill"))
+
+
+@pytest.mark.parametrize("camera", ["false", "true", 1, None])
+@pytest.mark.parametrize("ask", ["env", "setup"])
+def test_the_camera_is_on_or_off(plugin: CarPlugin, camera: Plain, ask: str) -> None:
+    with pytest.raises(ConfigError, match="valid: true, false"):
+        ASKED[ask](plugin, variant(camera=camera))
+
+
+@needs_frames
+def test_the_camera_adds_pixels_that_change(plugin: CarPlugin) -> None:
+    env = plugin.make_env(variant("winding_road", camera=True), seed=0)
+    seen = env.reset(seed=0)[0]
+    assert env.observation_space.contains(seen)
+    assert seen["pixels"].std() > 5
+    for _ in range(20):
+        later = env.step(np.array((0.6, 0.0)))[0]
+    assert (later["pixels"] != seen["pixels"]).mean() > 0.05
+    again = env.reset(seed=0)[0]
+    np.testing.assert_array_equal(again["pixels"], seen["pixels"])
+    assert (env.reset(seed=7)[0]["pixels"] != seen["pixels"]).any()
+    env.close()
+
+
+@needs_frames
+def test_a_camera_of_many_episodes_sees_what_a_new_one_would(plugin: CarPlugin) -> None:
+    task = variant("winding_road", camera=True)
+    env, fresh = (plugin.make_env(task, seed=0, render_mode="rgb_array") for _ in range(2))
+    for seed in range(3):
+        seen = env.reset(seed=seed)[0]["pixels"]
+        frame = env.render()
+    np.testing.assert_array_equal(seen, fresh.reset(seed=2)[0]["pixels"])
+    np.testing.assert_array_equal(frame, fresh.render())
+    env.close()
+    fresh.close()
+
+
+@needs_frames
+def test_a_closed_camera_leaves_nothing_behind_for_the_end(plugin: CarPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[object] = []
+    monkeypatch.setattr(mujoco_camera.atexit, "register", left.append)
+    monkeypatch.setattr(mujoco_camera.atexit, "unregister", left.remove)
+    env = plugin.make_env(variant(camera=True), seed=0)
+    for seed in range(3):
+        env.reset(seed=seed)
+        assert len(left) <= 1, "one camera serves every episode"
+    env.close()
+    assert not left
+
+
+@needs_frames
+def test_gymnasiums_checker_passes_with_the_camera(plugin: CarPlugin) -> None:
+    env = plugin.make_env(variant(camera=True), seed=0)
+    env.action_space.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".*different from the unwrapped version")
+        check_env(env, skip_render_check=True)
+    env.close()
+
+
+@needs_frames
+@pytest.mark.parametrize("camera", [False, True])
+def test_a_policy_sees_the_pixels_where_the_camera_is_on(plugin: CarPlugin, camera: bool) -> None:
+    task = variant(camera=camera)
+    setup = plugin.default_setup(task)
+    assert ("pixels" in setup.observation_keys) == camera
+    env = plugin.make_env(task, seed=0)
+    seen = ObservationBuilder(env.observation_space, plugin.view_keys(task), setup.observation_keys)
+    assert ("image_pixels" in seen.spaces) == camera
+    env.close()
+
+
+def test_the_doctor_tells_that_the_camera_too_needs_opengl(plugin: CarPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mujoco_doctor, "find_backend", lambda: "")
+    assert any("camera" in check.detail for check in plugin.doctor())
