@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
+from rlgpt.errors import ConfigError
 
 from rlgpt_minecraft.eyes import Seen
 from rlgpt_minecraft.moves import Action, crafting, move
@@ -68,11 +69,22 @@ class BaseActions:
 
         An item that is to be placed or equipped and is not there leaves the hand idle. Crafting, placing and equipping
         happen instead of the move's jump or turn only where MineDojo says so: the move is kept.
+
+        :raises ConfigError: the pair is not one of ``space``: two whole numbers, each in its range.
         """
-        first, second = (int(part) for part in action)
+        given = np.asarray(action)
+        if given.shape != self.space.shape or given.dtype.kind not in "iu" or not self._has(given):
+            raise ConfigError(
+                f"{action!r} is no pair of {self.space}; valid: whole numbers from 0 to {len(MOVES) - 1} and from 0 to "
+                f"{len(self.choices) - 1}."
+            )
+        first, second = (int(part) for part in given)
         whole = self._moves[first].copy()
         whole[_FUNCTION:] = self._hand(self.choices[second], seen)[_FUNCTION:]
         return whole
+
+    def _has(self, pair: NDArray[np.integer]) -> bool:
+        return bool((pair >= 0).all() and (pair < self.space.nvec).all())
 
     def _hand(self, choice: str, seen: Seen) -> Action:
         if choice in ("use", "attack"):

@@ -5,11 +5,13 @@ The package lives in an interpreter of its own (``make minedojo``) and is reache
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,10 @@ UNSEEN = (64, 64)
 """Height and width that the game draws where nobody looks: it cannot be told not to."""
 RENDERED = (160, 256)
 HOST = "localhost"
+SERVED = 8
+"""Environments of a training on a server that runs already; each has an interpreter of its own, and a place there."""
+PATIENCE = 15.0
+"""Seconds of a reset after which it is told what it may wait for."""
 
 
 class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
@@ -48,6 +54,7 @@ class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
     JSON without voxels and rays, and MineDojo's ``success``. A game that crashes ends the episode as truncated, is
     logged, and is started again at the next reset.
 
+    :param waits_for: what a reset that takes long may be waiting for.
     :raises WorkerError: (of ``reset`` and ``step``) MineDojo cannot start, or crashes again and again.
     """
 
@@ -60,10 +67,11 @@ class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
         actions: spaces.MultiDiscrete,
         *,
         render_mode: str | None = None,
+        waits_for: str = "",
     ) -> None:
         if render_mode not in (None, "rgb_array"):
             raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
-        self.render_mode = render_mode
+        self.render_mode, self._waits_for = render_mode, waits_for
         self.observation_space, self.action_space = observations, actions
         self.worker = WorkerEnv(recipe, render_mode=render_mode)
         if faults := [*differences(self.worker.observation_space, observations, "observation")] or [
@@ -74,7 +82,8 @@ class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
-        return self.worker.reset(seed=seed)
+        with told_if_long(self._waits_for):
+            return self.worker.reset(seed=seed)
 
     def step(self, action: NDArray[np.int64]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         if not self.action_space.contains(np.asarray(action)):
@@ -206,7 +215,25 @@ def _backend(
     }
     box = mission.voxels
     seen = observation_space(mission.image_size, None if box is None else box.shape, len(mission.rays))
-    return MineDojoBackend(recipe(arguments), seen, action_space(), render_mode=render_mode)
+    waits_for = (
+        f"the server on port {port} tells clients to wait while all of its places are taken (ours: "
+        "python -m rlgpt_minecraft.malmo --games N), and MineDojo asks again for ten minutes"
+        if port
+        else "MineDojo starts the game, which takes minutes"
+    )
+    return MineDojoBackend(recipe(arguments), seen, action_space(), render_mode=render_mode, waits_for=waits_for)
+
+
+@contextlib.contextmanager
+def told_if_long(what: str, seconds: float = PATIENCE) -> Iterator[None]:
+    """Log what is waited for, once, if the body takes longer than some seconds."""
+    timer = threading.Timer(seconds, logger.warning, (f"still waiting after {seconds:g} s: %s", what))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def recipe(arguments: Mapping[str, Plain]) -> Recipe:

@@ -19,8 +19,9 @@ from rlgpt_minecraft.names import EQUIPMENT_SLOTS
 from rlgpt_minecraft.world.blocks import ID as BLOCK
 from rlgpt_minecraft.world.blocks import TABLE
 from rlgpt_minecraft.world.chunks import ensure
+from rlgpt_minecraft.world.drops import toss
 from rlgpt_minecraft.world.edit import set_block
-from rlgpt_minecraft.world.inventory import destroy, give, put
+from rlgpt_minecraft.world.inventory import give, put
 from rlgpt_minecraft.world.items import ID as ITEM
 from rlgpt_minecraft.world.items import STACK
 from rlgpt_minecraft.world.kinds import ID as MOB
@@ -32,6 +33,7 @@ from rlgpt_minecraft.world.state import HEIGHT, SIZE, SLOTS, World
 
 PLAYER: Final = ("@p", "@s", "@a", "@r")
 DAYTIMES: Final = {"day": 1000, "night": 13000}
+"""Version 1.11 has no others: noon and midnight came with 1.13 (minecraft.wiki, Commands/time)."""
 FATAL: Final = 1000.0
 MARGIN: Final = 2
 """Blocks from the world's border that nobody is sent beyond."""
@@ -105,8 +107,18 @@ def _move(world: World, x: float, y: float, z: float) -> None:
 
 
 def _clear(world: World, words: Sequence[str]) -> None:
+    """All of the inventory, or of an item, of a variant of it, no more of it than so many (-1: any, all)."""
+    if words:
+        _player(words[0])
+    item = _named("item", words[1], ITEM) if len(words) > 1 else None
+    variant, left = (int(words[n]) if len(words) > n else -1 for n in (2, 3))
     for slot in range(SLOTS):
-        destroy(world, slot)
+        held = world.slots[slot]
+        if item is None or (held["item"] == item and variant in (-1, held["variant"])):
+            gone = int(held["quantity"]) if left < 0 else min(left, int(held["quantity"]))
+            kind, rest = int(held["item"]), int(held["quantity"]) - gone
+            put(world, slot, kind, rest, int(held["variant"]), int(held["damage"]))
+            left = left if left < 0 else left - gone
 
 
 def _stack(words: Sequence[str]) -> tuple[int, int, int]:
@@ -121,7 +133,9 @@ def _stack(words: Sequence[str]) -> tuple[int, int, int]:
 def _give(world: World, words: Sequence[str]) -> None:
     _player(words[0])
     item, quantity, variant = _stack(words[1:])
-    give(world, item, quantity, variant, 0)
+    left = give(world, item, quantity, variant, 0)
+    if left > 0:
+        toss(world, item, left, variant, 0)
 
 
 def _player(word: str) -> None:
@@ -148,18 +162,20 @@ def _kill(world: World, words: Sequence[str]) -> None:
                 world.drops["alive"] = False
             else:
                 world.mobs["kind"][world.mobs["kind"] == index] = 0
-    if not kind or (other and kind != "player"):
+    if not kind or (kind == "player") != other:
         _die(world)
 
 
-def _slot(name: str) -> int:
+def _slot(world: World, name: str) -> int:
     """A slot by the game's name for it; weapons' and armour's slots have names, the others numbers."""
     found = re.fullmatch(r"slot\.(weapon|armor|hotbar|inventory)(?:\.(\w+))?", name)
     if found is None:
         raise ValueError(f"{name!r} is no slot")
     group, part = found.groups()
     if group in ("weapon", "armor"):
-        return EQUIPMENT_SLOTS[part or "mainhand"] if (part or "mainhand") in EQUIPMENT_SLOTS else int(part)
+        if (part or "mainhand") == "mainhand":
+            return int(world.player["selected"][0])
+        return EQUIPMENT_SLOTS[part] if part in EQUIPMENT_SLOTS else int(part)
     number = int(part)
     if not 0 <= number < (9 if group == "hotbar" else 27):
         raise ValueError(f"{name!r} is no slot")
@@ -170,9 +186,7 @@ def _replace(world: World, words: Sequence[str]) -> None:
     if words[0] != "entity":
         raise ValueError(f"{words[0]!r} is not entity: blocks here hold nothing")
     _player(words[1])
-    slot = _slot(words[2])
-    if slot == 0:
-        slot = int(world.player["selected"][0])
+    slot = _slot(world, words[2])
     item, quantity, variant = _stack(words[3:])
     put(world, slot, item, 0 if item == 0 else min(quantity, int(STACK[item])), variant, 0)
 
@@ -217,9 +231,12 @@ def _summon(world: World, words: Sequence[str]) -> None:
 
 
 def _time(world: World, words: Sequence[str]) -> None:
-    value = DAYTIMES[words[1]] if words[1] in DAYTIMES else int(words[1])
     if words[0] not in ("set", "add"):
         raise ValueError(f"{words[0]!r} is neither set nor add")
+    named = DAYTIMES if words[0] == "set" else {}
+    if words[1] not in named and not words[1].isdecimal():
+        raise ValueError(f"{words[1]!r} is neither a number of ticks from 0 on nor {' nor '.join(DAYTIMES)} (for set)")
+    value = named[words[1]] if words[1] in named else int(words[1])
     now = int(world.clock["time"][0]) if words[0] == "add" else 0
     world.clock["time"] = (now + value) % 24_000
 
@@ -242,14 +259,14 @@ def _weather(world: World, words: Sequence[str]) -> None:
 
 
 COMMANDS: Final[dict[str, tuple[str, Callable[[World, Sequence[str]], None]]]] = {
-    "clear": ("/clear", _clear),
+    "clear": ("/clear [@p] [ITEM] [VARIANT] [COUNT]", _clear),
     "give": ("/give @p ITEM [COUNT] [VARIANT]", _give),
     "kill": ("/kill [@p | @e[type=KIND]]", _kill),
     "replaceitem": ("/replaceitem entity @p SLOT ITEM [COUNT] [VARIANT]", _replace),
     "setblock": ("/setblock X Y Z BLOCK [DATA]", _set_block),
     "spreadplayers": ("/spreadplayers X Z 0 RANGE false @p", _spread),
     "summon": ("/summon KIND [X Y Z]", _summon),
-    "time": ("/time set|add TICKS", _time),
+    "time": ("/time set TICKS|day|night, /time add TICKS", _time),
     "tp": ("/tp X Y Z [YAW PITCH]", _teleport),
     "weather": ("/weather clear|rain|thunder", _weather),
 }

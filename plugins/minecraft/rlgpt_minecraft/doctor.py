@@ -37,7 +37,9 @@ def numba() -> Check:
     places = [Path(named)] if named else [Path(__file__).parent / "world" / "__pycache__", home / "numba"]
     found = next((place for place in places if _writable(place)), None)
     if found is None:
-        advice = "Name a folder that can be written to, NUMBA_CACHE_DIR: until then every start compiles anew (15 s)."
+        advice = (
+            "Name a folder that can be written to, NUMBA_CACHE_DIR: else every start compiles anew (27 CPU-seconds)."
+        )
         return Check("numba cache", False, f"numba {version}, cannot write to {', '.join(map(str, places))}", advice)
     return Check("numba cache", True, f"numba {version}, {found}")
 

@@ -41,6 +41,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
 
     :param strict: equip, place and destroy of an empty slot are errors, as in MineDojo; else nothing comes of them.
     :param camera_interval: degrees between the camera's bins.
+    :param informed: False leaves ``info`` empty: to tell all of it takes longer than to look around.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -51,6 +52,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         *,
         strict: bool = True,
         camera_interval: float = CAMERA_INTERVAL,
+        informed: bool = True,
         render_mode: str | None = None,
     ) -> None:
         if render_mode not in (None, "rgb_array"):
@@ -59,6 +61,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
             raise ConfigError(f"camera_interval is {camera_interval}; valid: above 0, at most 180 degrees.")
         self.mission = mission or Mission()
         self.render_mode, self.strict, self.camera_interval = render_mode, strict, camera_interval
+        self._informed = informed
         self.sim = Sim(self.mission)
         box = self.mission.voxels
         self.observation_space = observation_space(
@@ -120,4 +123,4 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         if self.mission.image_size is not None:
             observation["rgb"] = np.ascontiguousarray(self.sim.rgb().transpose(2, 0, 1))
         self._counts, self._could = seen.counts, seen.masks[MADE].copy()
-        return observation, self.sim.facts(seen)
+        return observation, self.sim.facts(seen) if self._informed else {}

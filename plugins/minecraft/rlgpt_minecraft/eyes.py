@@ -109,15 +109,17 @@ class Seen:
 
     def _by_ray(self) -> dict[str, Sight]:
         rays = self.observation["rays"]
-        wanted = {(t.kind, t.seen_as): t.name for t in self.sought}
-        hits: dict[str, list[int]] = {}
-        pairs = zip(rays["entity_name"].tolist(), rays["block_name"].tolist(), strict=True)
-        for i, (entity, block) in enumerate(pairs):
-            key = ("block", block) if entity == "null" else ("entity", entity)
-            if key in wanted:
-                hits.setdefault(wanted[key], []).append(i)
-        kinds = {t.name: t.kind for t in self.sought}
-        return {name: self._nearest(kinds[name], np.array(which)) for name, which in hits.items()}
+        blocks, entities = rays["block_name"], rays["entity_name"]
+        no_entity = entities == "null"
+        alone, found = bool(no_entity.all()), {}
+        for thing in self.sought:
+            if thing.kind == "entity" and alone:
+                continue
+            hit = entities == thing.seen_as if thing.kind == "entity" else (blocks == thing.seen_as) & no_entity
+            which = np.flatnonzero(hit)
+            if len(which):
+                found[thing.name] = self._nearest(thing.kind, which)
+        return found
 
     def _nearest(self, kind: str, which: NDArray[np.int64]) -> Sight:
         """The nearest thing that rays ``which`` hit, in the middle of what they see of it."""

@@ -97,16 +97,16 @@ class Ground:
         dx, dz = self.ahead(degrees, metres)
         return self.solid(dx, 1, dz) or (self.solid(dx, 0, dz) and self.solid(dx, 2, dz))
 
-    def descent(self, degrees: float = 0.0) -> int:
-        """Blocks down to the floor of the next column, 4 also where it is deeper; 0 where it rises."""
-        dx, dz = self.ahead(degrees)
+    def descent(self, degrees: float = 0.0, metres: float = STEP) -> int:
+        """Blocks down to the floor of the column so far away, 4 also where it is deeper; 0 where it rises."""
+        dx, dz = self.ahead(degrees, metres)
         return next(
             (depth for depth in range(DEEPEST) if self.solid(dx, -depth, dz) or self.solid(dx, -depth - 1, dz)), DEEPEST
         )
 
-    def liquid(self, kind: str, degrees: float = 0.0) -> bool:
-        """Whether water or lava lies in the next column, at the head or below it on the way down to the floor."""
-        dx, dz = self.ahead(degrees)
+    def liquid(self, kind: str, degrees: float = 0.0, metres: float = STEP) -> bool:
+        """Whether water or lava lies in the column so far away, from the head down to the floor."""
+        dx, dz = self.ahead(degrees, metres)
         for dy in (1, 0, -1, -2, -3, -4):
             if kind in self.name(dx, dy, dz):
                 return True

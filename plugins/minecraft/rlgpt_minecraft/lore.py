@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
 from rlgpt.domain import Task
+from rlgpt.plugin.shipped import page
 
+from rlgpt_minecraft.settings import pixels
 from rlgpt_minecraft.tasks import Spec, spec_of
 
 _BY_ITEM = {
@@ -38,20 +38,20 @@ def knowledge(task: Task) -> str:
 
     spec = spec_of(task)
     pages = dict.fromkeys(("world", *(page for item in spec.path for page in _BY_ITEM.get(item, ()))))
-    if spec.pixels:
+    size = pixels(task)
+    if size is not None:
         pages["pixels"] = None
-    return "\n".join(_page(name, spec, choices(task)) for name in pages)
+    return "\n".join(_page(name, spec, choices(task), size or (0, 0)) for name in pages)
 
 
-def _page(name: str, spec: Spec, hands: tuple[str, ...]) -> str:
-    text = (resources.files("rlgpt_minecraft") / "knowledge" / f"{name}.md").read_text(encoding="utf-8").strip()
+def _page(name: str, spec: Spec, hands: tuple[str, ...], size: tuple[int, int]) -> str:
+    text = page("rlgpt_minecraft", name)
     if name == "world":
         others = "".join(f", {choice}" for choice in hands[3:])
         digging = [said for thing, said in _BY_HAND.items() if thing in spec.sights]
         return text.format(hands=others, digging=", ".join((*digging, "dirt 15, grass 18")))
     if name == "pixels":
-        height, width = spec.pixels
-        return text.format(height=height, width=width)
+        return text.format(height=size[0], width=size[1])
     if name == "making":
         table = "; ".join(said for item, said in _AT_TABLE.items() if item in spec.crafts)
         return text.format(table=table or "tools and more")

@@ -9,6 +9,7 @@ from rlgpt.domain import Value
 from rlgpt.errors import UnknownNameError
 
 from rlgpt_minecraft.names import BIOMES, ITEMS
+from rlgpt_minecraft.settings import Side
 from rlgpt_minecraft.world.blocks import ID as BLOCKS
 from rlgpt_minecraft.world.state import SLOTS
 
@@ -80,7 +81,8 @@ class Mission(Value):
     :ivar health: half hearts. :ivar food: half drumsticks.
     :ivar layers: blocks of a level world, the lowest first; without them the land is as the seed has it.
     :ivar time: ticks since sunrise (0 to 23,999; 6,000 is noon, 13,000 night).
-    :ivar biome: fills the surroundings; without it the land is mixed. :ivar weather: "normal" changes by itself.
+    :ivar biome: fills the surroundings; without it the land is mixed. :ivar weather: it stays as it is; "normal" is
+        that of the world, which is clear. (The game's own changes by itself.)
     :ivar break_speed: by how much blocks break faster. :ivar seed: of the land; without it every reset has its own.
     :ivar image_size: height and width of the picture; without it there is none.
     """
@@ -97,7 +99,7 @@ class Mission(Value):
     time_passes: bool = True
     mobs_spawn: bool = True
     seed: int | None = None
-    image_size: tuple[Annotated[int, Field(ge=1, le=2_048)], Annotated[int, Field(ge=1, le=2_048)]] | None = None
+    image_size: tuple[Side, Side] | None = None
     voxels: Box | None = None
     rays: tuple[Ray, ...] = ()
 

@@ -18,8 +18,6 @@ Function = Literal["no_op", "use", "drop", "attack", "craft", "equip", "place", 
 SPACE = action_space()
 LEVEL = int(no_op()[3])
 """The bin of the camera that does not turn it."""
-INSTANT: frozenset[str] = frozenset(("drop", "craft", "equip", "place", "destroy"))
-"""Functions for which one action takes three ticks: MineDojo waits two more."""
 
 _BODY = ("", "jump", "sneak", "sprint")
 _INDEX = {item: i for i, item in enumerate(CRAFTS)}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlgpt.domain import Plain, RLSetup, Task
 from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, Labels, Limits, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.shipped import recordings
 
 from rlgpt_minecraft.tasks import NAME, make_tasks
 
@@ -93,17 +93,29 @@ class MinecraftPlugin(EnvironmentPlugin):
         }
 
     def transcripts(self, task: Task) -> Sequence[Path]:
-        folder = resources.files("rlgpt_minecraft") / "transcripts" / task.id.partition("/")[2]
-        return sorted(Path(str(folder)).glob("*.jsonl"))
+        return recordings("rlgpt_minecraft", task)
 
     def limits(self, task: Task) -> Limits:
-        """The game itself takes gigabytes for each.
+        """The game itself takes gigabytes for each; a server that runs already is asked for no more than ours plays.
 
-        :raises ConfigError: a setting of the task has no valid value; asked before a run begins.
+        :raises ConfigError: a setting of the task has no valid value, or no server listens on its port; asked before a
+            run begins.
+        :raises UnknownNameError: there is no such biome.
         """
         from rlgpt_minecraft.settings import Settings
 
-        return Limits(max_envs=2 if Settings.of(task).backend == "minedojo" else 64)
+        settings = Settings.of(task)
+        if settings.backend == "embedded":
+            from rlgpt_minecraft.world.biomes import biome_id
+
+            biome_id(settings.biome)
+            return Limits(max_envs=64)
+        if settings.port == 0:
+            return Limits(max_envs=2)
+        from rlgpt_minecraft.backend import SERVED, check_server
+
+        check_server(settings.port)
+        return Limits(max_envs=SERVED)
 
     def doctor(self) -> Sequence[Check]:
         from rlgpt_minecraft.doctor import checks

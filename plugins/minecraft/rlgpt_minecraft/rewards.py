@@ -8,6 +8,7 @@ from rlgpt.domain import RLSetup, Task
 from rlgpt.plugin.base import Context, RewardTerm
 
 from rlgpt_minecraft.rays import DISTANCE
+from rlgpt_minecraft.settings import pixels
 from rlgpt_minecraft.tasks import spec_of
 from rlgpt_minecraft.things import FLUIDS, THINGS
 from rlgpt_minecraft.views import view_keys
@@ -103,4 +104,4 @@ def _keys(task: Task) -> tuple[str, ...]:
     place or are told by others."""
     left_out = {"position", "height", "heading", "food", "breath", "daylight"}
     numbers = (key.name for key in view_keys(task) if key.size and key.name not in left_out)
-    return (*(("rgb",) if spec_of(task).pixels else ()), *numbers)
+    return (*(("rgb",) if pixels(task) is not None else ()), *numbers)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, ValidationError
 from rlgpt.domain import Task, Value
-from rlgpt.errors import ConfigError
+from rlgpt.errors import ConfigError, UnknownNameError
+
+from rlgpt_minecraft.names import BIOMES
+from rlgpt_minecraft.tasks import spec_of
+
+LARGEST: Final = 2_048
+"""Pixels of a picture's longest side."""
+Side = Annotated[int, Field(ge=1, le=LARGEST)]
 
 
 class Settings(Value):
@@ -14,14 +21,15 @@ class Settings(Value):
 
     :ivar backend: the embedded world, or MineDojo itself.
     :ivar actions: ``paper``: the base actions of the paper, [12, 3], which cannot craft.
-    :ivar image_size: height and width of ``rgb`` in the observation; none: no picture.
-    :ivar port: where the backend ``minedojo`` finds a Malmo server that runs already; 0: it starts the game.
+    :ivar image_size: height and width of ``rgb`` in the observation, 1 to 2,048; none: no picture.
+    :ivar port: where the backend ``minedojo`` finds a Malmo server that runs already; 0: it starts the game. The
+        embedded world has none.
     :ivar biome: MineDojo's ``specified_biome``; none: all biomes of a default world.
     """
 
     backend: Literal["embedded", "minedojo"] = "embedded"
     actions: Literal["default", "paper"] = "default"
-    image_size: tuple[int, int] | None = None
+    image_size: tuple[Side, Side] | None = None
     biome: str | None = None
     port: int = Field(default=0, ge=0, le=65_535)
     source: str = ""
@@ -30,11 +38,28 @@ class Settings(Value):
     def of(cls, task: Task) -> Settings:
         """The settings of a task; an empty text or tuple is none.
 
-        :raises ConfigError: a setting is unknown, or has no valid value.
+        :raises ConfigError: a setting is unknown, has no valid value, or does not go with another.
+        :raises UnknownNameError: there is no such biome.
         """
         said = {key: value if value not in ("", ()) else None for key, value in task.settings.items()}
         try:
-            return cls(**{key: value for key, value in said.items() if value is not None})  # type: ignore[arg-type]
+            found = cls(**{key: value for key, value in said.items() if value is not None})  # type: ignore[arg-type]
         except ValidationError as fault:
             told = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in fault.errors())
             raise ConfigError(f"settings of {task.id}: {told}. Valid: {', '.join(cls.model_fields)}.") from None
+        if found.biome is not None and found.biome not in BIOMES:
+            raise UnknownNameError(
+                "biome", found.biome, BIOMES, "An empty one means all biomes: task_settings.biome=''."
+            )
+        if found.port and found.backend == "embedded":
+            raise ConfigError(
+                f"settings of {task.id}: port={found.port} is of no use to backend=embedded, which has no server. Say "
+                "task_settings.backend=minedojo with it, or leave it out."
+            )
+        return found
+
+
+def pixels(task: Task) -> tuple[int, int] | None:
+    """Height and width of the picture that a task's policies observe in place of what lidar and voxels tell; None where
+    they observe numbers. (Other tasks show a picture of ``image_size`` beside the numbers.)"""
+    return Settings.of(task).image_size if spec_of(task).pixels else None

@@ -105,13 +105,15 @@ class Sim:
 
         Who was dead after the last step rises again first, as Malmo has it.
 
-        :raises CommandError: the command's ``chat`` is one; the tick has not passed.
+        :raises CommandError, UnknownNameError: ``chat`` is no command, or its words do not fit. No tick has passed,
+            but who was dead has risen.
         """
         world = self.world
         if not (math.isfinite(command.pitch) and math.isfinite(command.yaw)):
             raise ValueError(f"the camera turns by numbers, not by pitch {command.pitch} and yaw {command.yaw}")
         if self._fell:
             respawn(world)
+            self._fell = False
         if command.chat is not None:
             chat.execute(world, command.chat)
         self._action[0] = (
@@ -139,8 +141,8 @@ class Sim:
         item = int(world.slots["item"][before["selected"][0]])
         tick(world, self._action)
         tally(world, before, item, command.jump, self.counts.totals, self.counts.used)
-        fell, self._fell = self._fell, bool(world.player["dead"][0])
-        if self._fell and not fell:
+        self._fell = bool(world.player["dead"][0])
+        if self._fell:
             self.counts.totals[DEATHS] += 1
             self.counts.totals[SINCE_DEATH] = 0
 

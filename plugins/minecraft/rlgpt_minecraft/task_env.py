@@ -83,13 +83,13 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
 
     def _whole(self, action: Any) -> Action:
         """MineDojo's action for one of either kind."""
-        given = np.asarray(action, np.int64)
-        if given.shape == SPACE.shape:
-            return given
+        given = np.asarray(action)
+        if given.shape == SPACE.shape and given.dtype.kind in "iu":
+            return given.astype(np.int64)
         if given.shape != self.action_space.shape:
             raise ConfigError(
-                f"an action of shape {given.shape}: it must be a pair of {self.action_space} or the eight numbers of "
-                f"MineDojo's {SPACE}."
+                f"an action of shape {given.shape}, {given.dtype}: it must be a pair of {self.action_space} or the "
+                f"eight numbers of MineDojo's {SPACE}."
             )
         return self.actions.translate(given, self.eyes.read(self._observation))
 

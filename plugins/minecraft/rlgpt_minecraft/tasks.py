@@ -36,8 +36,8 @@ class Spec:
     :ivar path: items on the way, in order; the target last. :ivar needs: how many of one are needed, where not one.
     :ivar crafts: what may be made by hand or at a table; :ivar smelts: in a furnace.
     :ivar places, equips: items the base actions place and take into the hand.
-    :ivar pixels: height and width of the picture that policies observe in place of what lidar and voxels tell; empty:
-        they observe numbers.
+    :ivar pixels: what the setting ``image_size`` is unless it is changed, where policies observe the picture in place
+        of what lidar and voxels tell; empty: they observe numbers.
     :ivar source: where target, biome, inventory, mobs and horizon come from.
     """
 

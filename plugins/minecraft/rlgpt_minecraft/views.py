@@ -12,6 +12,7 @@ from rlgpt.plugin.base import Context, ViewKey
 from rlgpt_minecraft.eyes import Seen, Sight
 from rlgpt_minecraft.ground import SIDES
 from rlgpt_minecraft.names import CRAFTS
+from rlgpt_minecraft.settings import pixels
 from rlgpt_minecraft.tasks import Spec, spec_of
 from rlgpt_minecraft.things import FLUIDS, Thing, things
 
@@ -68,7 +69,10 @@ def _item_keys(spec: Spec) -> tuple[ViewKey, ...]:
     keys += [ViewKey(f"{item}_count", f"how many {item} there are", "", size=1) for item in spec.counted]
     keys += [ViewKey(f"{item}_in_hand", f"1 if {item} is in the hand", "", size=1) for item in spec.equips]
     for item in spec.made:
-        keys.append(ViewKey(f"{item}_possible", f"1 if {item} can be made here and now, else 0", "", size=1))
+        doc = f"1 if {item} can be made here and now, else 0"
+        if item in spec.smelts:
+            doc += ", as MineDojo's mask has it: it does not count fuel, and takes logs for what coal is smelted from"
+        keys.append(ViewKey(f"{item}_possible", doc, "", size=1))
     if spec.places or spec.smelts:
         tools = {"table": "crafting table", "furnace": "furnace"}
         keys += [
@@ -88,7 +92,7 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
     spec = spec_of(task)
     sights = (key for thing in things(spec.sights) for key in _sight_keys(thing))
     told: Iterable[ViewKey] = (*_HAND, *_WAYS, *sights)
-    if spec.pixels:
+    if pixels(task) is not None:
         told = (replace(key, size=0) for key in told)
     return (*_BODY, *told, *_item_keys(spec))
 

@@ -42,7 +42,7 @@ def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None
         from rlgpt_minecraft.backend import make_minedojo
 
         return make_minedojo(mission, mobs=spec.mobs, spread=spec.spread, port=settings.port, render_mode=render_mode)
-    return Herd(MineDojoEnv(mission, strict=False, render_mode=render_mode), spec)
+    return Herd(MineDojoEnv(mission, strict=False, informed=False, render_mode=render_mode), spec)
 
 
 class Herd(gymnasium.Wrapper[Any, Any, Any, Any]):

@@ -63,6 +63,34 @@ def test_give_stacks_and_stacks_are_no_larger_than_the_games(sim: Sim) -> None:
     assert carried(sim) == {0: ("dirt", 64), 1: ("dirt", 16), 3: ("iron_sword", 1)}
 
 
+def test_clear_takes_an_item_a_variant_and_a_number(sim: Sim) -> None:
+    for text in ("/give @p log 9", "/give @p log 4 2", "/give @p dirt 3"):
+        sim.chat(text)
+    sim.chat("/clear @p log 2 1")
+    assert carried(sim) == {0: ("log", 9), 1: ("log", 3), 2: ("dirt", 3)}
+    sim.chat("/clear @p minecraft:log -1 10")
+    assert carried(sim) == {1: ("log", 2), 2: ("dirt", 3)}
+    sim.chat("/clear @p log")
+    assert carried(sim) == {2: ("dirt", 3)}
+    sim.chat("/clear @p")
+    assert carried(sim) == {}
+
+
+def test_a_numbered_slot_is_that_slot_and_mainhand_the_hand(sim: Sim) -> None:
+    sim.step(Command(hotbar=4))
+    sim.chat("/replaceitem entity @p slot.hotbar.0 dirt 3")
+    sim.chat("/replaceitem entity @p slot.weapon.mainhand log 2")
+    assert carried(sim) == {0: ("dirt", 3), 4: ("log", 2)}
+
+
+def test_what_is_given_to_a_full_inventory_falls_at_the_feet(sim: Sim) -> None:
+    for _ in range(36):
+        sim.chat("/give @p dirt 64")
+    sim.chat("/give @p log 5")
+    drops = sim.world.drops[sim.world.drops["alive"]]
+    assert [(NAMES[drop["item"]], int(drop["quantity"])) for drop in drops] == [("log", 5)]
+
+
 def test_tp_takes_absolute_and_relative_places_and_directions(sim: Sim) -> None:
     sim.chat("/tp 100 80.5 120 450 95")
     assert position(sim) == (100.5, 80.5, 120.5)
@@ -95,6 +123,10 @@ def test_kill_chooses_by_kind(sim: Sim) -> None:
     assert not sim.world.drops["alive"].any()
     sim.chat("/kill @e[type=!player]")
     assert not sim.world.mobs["kind"].any()
+    assert sim.alive
+    sim.step(Command(chat="/kill @e[type=player]"))
+    assert not sim.alive
+    sim.step(NOTHING)
     assert sim.alive
     sim.chat("/kill @e")
     assert not sim.alive
@@ -142,6 +174,18 @@ def test_time_and_weather(sim: Sim) -> None:
     assert not sim.facts()["is_raining"]
 
 
+def test_the_weather_stays_as_it_began() -> None:
+    """A difference from the game, whose own changes; the README lists it."""
+    sim = Sim(Mission(weather="normal", seed=1))
+    sim.reset(0)
+    for _ in range(2000):
+        sim.step(NOTHING)
+        assert not sim.world.clock["raining"][0]
+    sim.chat("/weather rain")
+    sim.reset(1)
+    assert not sim.world.clock["raining"][0]
+
+
 def test_spreadplayers_finds_firm_ground_within_its_range(sim: Sim) -> None:
     places = set()
     home = position(sim)
@@ -184,6 +228,7 @@ def test_talk_is_no_command(sim: Sim) -> None:
             "/give @p dirt -1",
             "/summon cow ~ ~900 ~",
         ),
+        *("/time add night", "/time set -5", "/give @p log 128", "/clear Bob", "/clear @p log x"),
         *("/spreadplayers ~ ~ 0 inf false @p", "/give @p dirt 1 999"),
     ],
 )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import socket
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
-from rlgpt.errors import ConfigError
+from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt_minecraft import doctor
-from rlgpt_minecraft.backend import check_server, make_minedojo, make_task, mission_options
+from rlgpt_minecraft.backend import check_server, make_minedojo, make_task, mission_options, told_if_long
 from rlgpt_minecraft.interpreter import VARIABLE
+from rlgpt_minecraft.malmo.__main__ import GAMES
 from rlgpt_minecraft.mission import Box, Mission, Placement, Stack
 from rlgpt_minecraft.plugin import MinecraftPlugin
 
@@ -121,14 +124,44 @@ def test_the_backend_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.Mo
     fails(r"backend=minedojo needs MineDojo.*make minedojo")
 
 
-@pytest.mark.parametrize("wrong", [{"backend": "real"}, {"port": 70_000}, {"port": "x"}])
-def test_a_wrong_setting_is_found_before_a_run_begins(wrong: dict[str, str | int]) -> None:
+WRONG = (
+    *({"backend": "real"}, {"port": 70_000}, {"port": "x"}, {"port": 9000, "backend": "embedded"}),
+    *({"image_size": (0, 64)}, {"image_size": (64, 4096)}, {"biome": "forrest"}, {"biome": "hell"}),
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_setting_is_found_before_a_run_begins(wrong: dict[str, Any]) -> None:
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_log"]
     assert plugin.limits(task).max_envs > 2
     assert plugin.limits(task.model_copy(update={"settings": {**task.settings, "backend": "minedojo"}})).max_envs == 2
-    with pytest.raises(ConfigError, match=next(iter(wrong))):
+    with pytest.raises((ConfigError, UnknownNameError), match=next(iter(wrong))):
         plugin.limits(task.model_copy(update={"settings": {**task.settings, **wrong}}))
+
+
+def test_a_server_that_is_not_there_is_found_before_a_run_begins() -> None:
+    plugin = MinecraftPlugin()
+    task = plugin.tasks()["minecraft/harvest_log"]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        task = task.model_copy(update={"settings": {**task.settings, "backend": "minedojo", "port": port}})
+        assert 2 < plugin.limits(task).max_envs <= GAMES - 2
+    with pytest.raises(ConfigError, match=f"no Malmo server answers on localhost:{port}"):
+        plugin.limits(task)
+
+
+def test_who_waits_is_told_for_what(caplog: pytest.LogCaptureFixture) -> None:
+    told = threading.Event()
+    caplog.handler.addFilter(lambda record: told.set() or True)
+    with told_if_long("a place (--games)", seconds=0.0):
+        assert told.wait(60.0)
+    assert "still waiting after 0 s: a place (--games)" in caplog.text
+    caplog.clear()
+    with told_if_long("nothing", seconds=600.0):
+        timer = next(thread for thread in threading.enumerate() if isinstance(thread, threading.Timer))
+    timer.join(60.0)
+    assert (timer.is_alive(), caplog.text) == (False, "")
 
 
 def test_a_mission_as_minedojos_options() -> None:

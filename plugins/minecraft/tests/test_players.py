@@ -10,7 +10,9 @@ import pytest
 Player = Any
 Make = Callable[..., Any]
 
-PARTIES = 20
+PARTIES, FEWER, FIRST_TRIES = 20, 6, 17
+SLACK = 3
+"""What other machines may win less, of the claims of ``PARTIES``; one of ``FEWER``."""
 
 
 def find(player: Player, target: str) -> bool:
@@ -200,6 +202,14 @@ MORE: Mapping[str, Callable[[Player], None]] = {
 }
 
 
+CLAIMS: Mapping[str, int] = {
+    **{"harvest_log": 20, "harvest_milk": 18, "harvest_wool": 19, "crafting_table": 20, "wooden_pickaxe": 20},
+    **{"harvest_sand": 6, "harvest_beef": 6, "harvest_mutton": 6, "furnace": 6, "stone_pickaxe": 6},
+    **{"stick": 3, "bed": 3},
+}
+"""What the README claims: of ``PARTIES`` seeds, of ``FEWER`` those of ``MORE``."""
+
+
 def wins(player: Player, script: Callable[[Player], None], seeds: int) -> int:
     count = 0
     for seed in range(seeds):
@@ -210,21 +220,22 @@ def wins(player: Player, script: Callable[[Player], None], seeds: int) -> int:
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_does_it_now_and_then(make_player: Make, name: str) -> None:
-    assert wins(make_player(name), SCRIPTS[name], 5) >= 1
+def test_a_script_does_it(make_player: Make, name: str) -> None:
+    assert wins(make_player(name), SCRIPTS[name], 5) >= 4
 
 
-def test_a_first_try_at_a_log_works_now_and_then(make_player: Make) -> None:
-    assert wins(make_player("harvest_log"), _first_try, 5) >= 1
+@pytest.mark.slow
+def test_a_first_try_at_a_log_often_works(make_player: Make) -> None:
+    assert wins(make_player("harvest_log"), _first_try, PARTIES) >= FIRST_TRIES - SLACK
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
-def test_a_script_does_the_others_now_and_then(make_player: Make, name: str) -> None:
-    assert wins(make_player(name), MORE[name], 6) >= 2
+def test_a_script_does_the_others_as_often_as_is_claimed(make_player: Make, name: str) -> None:
+    assert wins(make_player(name), MORE[name], FEWER) >= CLAIMS[name] - 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_does_it_often(make_player: Make, name: str) -> None:
-    assert wins(make_player(name), SCRIPTS[name], PARTIES) >= 0.3 * PARTIES
+def test_a_script_does_it_as_often_as_is_claimed(make_player: Make, name: str) -> None:
+    assert wins(make_player(name), SCRIPTS[name], PARTIES) >= CLAIMS[name] - SLACK

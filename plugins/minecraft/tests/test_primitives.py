@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from rlgpt_minecraft.plugin import MinecraftPlugin
+from rlgpt_minecraft.primitives.stride import Stride
 from rlgpt_minecraft.tasks import make_tasks
+
+from .conftest import roomy
 
 Player = Any
 Make = Callable[..., Any]
@@ -63,6 +67,63 @@ def test_approaching_goes_around_a_wall(room: Player) -> None:
     assert told["reached"]
     assert told["aimed"]
     assert told["distance"] <= 2.5
+
+
+def _around(room: Player, dx: int, block: str) -> Stride:
+    """A wall ahead and on one side; on the other, ``dx`` east, blocks instead of the floor. 40 ticks of ways around."""
+    x, y, z = room.feet()
+    room.type(
+        *(f"/setblock {x + a} {y + b} {z + c} stone" for a, c in ((0, 1), (-dx, 0), (-dx, 1)) for b in (0, 1, 2)),
+        *(f"/setblock {x + a * dx} {y - 1} {z + c} {block}" for a in (1, 2) for c in (-2, -1, 0)),
+        f"/tp {x + 0.5} {y} {z + 0.5} 0 0",
+    )
+    stride = Stride(room.ctx)
+    for _ in range(40):
+        action = stride.step(around=True)
+        if action is None:
+            break
+        room.step(action)
+    return stride
+
+
+@pytest.mark.parametrize(("block", "why"), [("lava", "lava"), ("air", "fall")])
+@pytest.mark.parametrize("dx", [1, -1])
+def test_ways_around_lead_neither_into_lava_nor_off_a_cliff(room: Player, block: str, why: str, dx: int) -> None:
+    height = room.feet()[1]
+    stride = _around(room, dx, block)
+    assert (room.see()["life"], room.feet()[1]) == (20, height)
+    assert stride.stopped == why
+
+
+@pytest.mark.parametrize("block", ["lava", "air"])
+def test_a_way_around_that_meets_a_hazard_takes_the_other_side(room: Player, block: str) -> None:
+    """Two steps east the floor ends; west it goes on, past the wall."""
+    x, y, z = room.feet()
+    room.type(
+        *(f"/setblock {x} {y + b} {z + 5} log" for b in range(5)),
+        *(f"/setblock {x + a} {y + b} {z + 2} stone" for a in range(-1, 7) for b in range(2)),
+        *(f"/setblock {x + 2} {y - 1} {z + c} {block}" for c in range(-6, 7)),
+    )
+    told = [room("approach", target="log", within=2.5) for _ in range(4)]
+    assert room.see()["life"] == 20
+    assert told[-1]["reached"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_floor_full_of_holes_lava_and_walls_costs_no_life(room: Player, seed: int) -> None:
+    rng, (x, y, z) = np.random.default_rng(seed), room.feet()
+    there = {"air": (-1,), "lava": (-1,), "stone": (0, 1)}
+    places = [(a, c) for a in range(-6, 7) for c in range(-6, 7) if max(abs(a), abs(c)) > 1]
+    drawn = rng.choice(("", *there), size=len(places), p=(0.6, 0.12, 0.1, 0.18)).tolist()
+    laid = [(a, b, c, block) for (a, c), block in zip(places, drawn, strict=True) if block for b in there[block]]
+    room.type(
+        *(f"/setblock {x + a} {y + b} {z + c} {block}" for a, b, c, block in laid),
+        *(f"/setblock {x} {y + b} {z + 6} log" for b in range(5)),
+    )
+    for _ in range(6):
+        room("explore", steps=20)
+        room("approach", target="log", within=1.0)
+        assert (room.see()["life"], room.feet()[1] >= y - 1) == (20, True)
 
 
 def test_scan_tells_where_to_turn(room: Player) -> None:
@@ -152,6 +213,25 @@ def test_smelting_needs_furnace_and_fuel(make_player: Make) -> None:
     assert player.success
 
 
+def test_what_the_mask_lets_pass_is_not_blamed_on_fuel_that_is_there(make_player: Make) -> None:
+    """MineDojo's mask takes logs for coal's material; its smelting makes no charcoal."""
+    player = roomy(make_player("iron_ingot", biome="plains"))
+    player.type("/clear", "/give @p furnace 1", "/give @p log 6")
+    assert player("place", item="furnace")["furnace_near"]
+    assert player.see()["coal_possible"] == 1
+    assert player("smelt", item="coal") == {"made": 0, "missing": "material", "count": 0}
+    assert player.see()["inventory"] == {"log": 6}
+    assert "a log smelts" not in player.plugin.knowledge(player.task)
+
+
+def test_what_is_made_without_room_for_it_is_told_so(make_player: Make) -> None:
+    player = roomy(make_player("iron_ingot", biome="plains"))
+    player.type("/clear", *(f"/replaceitem entity @p slot.inventory.{n} dirt 64" for n in range(27)))
+    player.type(*(f"/replaceitem entity @p slot.hotbar.{n} dirt 64" for n in range(1, 9)))
+    player.type("/replaceitem entity @p slot.weapon.mainhand log 2")
+    assert player("craft", item="planks") == {"made": 0, "missing": "room", "count": 0}
+
+
 def test_a_body_that_slides_loses_no_block(room: Player) -> None:
     """Sprinting past a trunk: the cross-hair leaves it, the log stands."""
     x, y, z = room.feet()
@@ -175,6 +255,16 @@ def test_digging_down_and_ahead(room: Player) -> None:
     ahead = room("dig_ahead", blocks=1)
     assert ahead["moved"] >= 0.8
     assert room.feet()[2] == z + 1
+
+
+def test_digging_ahead_tells_what_stopped_it(room: Player) -> None:
+    """A shoulder at a corner is stuck; a floor that ends is a fall."""
+    x, y, z = room.feet()
+    room.type(*(f"/setblock {x + 1} {y + b} {z + 2} stone" for b in (0, 1)), f"/tp {x + 0.9} {y} {z + 0.5} 0 0")
+    told = room("dig_ahead", blocks=3)
+    assert (told["stopped_by"], told["moved"] < 1.5) == ("wall", True)
+    room.type(f"/tp {x + 0.5} {y} {z + 5.5} 0 0")
+    assert room("dig_ahead", blocks=3)["stopped_by"] == "fall"
 
 
 def test_digging_down_begins_in_the_middle_of_a_block(room: Player) -> None:

@@ -14,6 +14,7 @@ from rlgpt_minecraft.mission import Box, Mission, Stack
 from rlgpt_minecraft.names import ACHIEVEMENTS, ENTITIES, ITEMS, STATS
 from rlgpt_minecraft.saving import SaveError, unpack
 from rlgpt_minecraft.sim import Sim
+from rlgpt_minecraft.world.items import ID
 
 
 @pytest.fixture
@@ -122,3 +123,17 @@ def test_what_is_no_save_is_refused(sim: Sim) -> None:
         with pytest.raises(SaveError, match=words):
             sim.load(file.getvalue())
     assert unpack(saved)[0].player["x"] == sim.world.player["x"]
+
+
+def test_who_was_dead_rises_once_whatever_the_command_says(sim: Sim) -> None:
+    sim.step(Command(chat="/kill"))
+    assert not sim.alive
+    with pytest.raises(UnknownNameError):
+        sim.step(Command(chat="/give @p unobtainium"))
+    assert sim.alive
+    sim.chat("/give @p diamond 3")
+    sim.step()
+    held = sim.world.slots["quantity"][sim.world.slots["item"] == ID["diamond"]]
+    assert held.sum() == 3, "a second rising would have emptied the hands"
+    sim.step(Command(chat="/kill"))
+    assert json.loads(json.dumps(sim.facts()))["stat"]["deaths"] == 2

@@ -33,8 +33,10 @@ def test_a_pair_and_its_eight_numbers_do_the_same(make_player: Make) -> None:
 
 
 def test_other_actions_are_refused(make_player: Make) -> None:
-    with pytest.raises(ConfigError, match="pair"):
-        make_player("harvest_log").step(np.array([0, 0, 0]))
+    player = make_player("harvest_log")
+    for wrong in ([0, 0, 0], [-1, 0], [12, 0], [0, 3], [0.9, 0.2], [True, False], [0.5] * 8):
+        with pytest.raises(ConfigError, match="pair"):
+            player.env.step(np.array(wrong))
 
 
 def test_base_actions_alone_can_make_things(make_player: Make) -> None:

@@ -73,6 +73,18 @@ def test_where_a_policy_sees_pixels_it_is_told_nothing_else_of_the_world() -> No
     assert "64 x 64" in knowledge(TASKS["minecraft/harvest_milk_rgb"])
 
 
+def test_what_a_policy_sees_of_the_screen_is_as_large_as_the_setting_says() -> None:
+    task = TASKS["minecraft/harvest_milk_rgb"]
+    small = task.model_copy(update={"settings": {**task.settings, "image_size": (32, 48)}})
+    assert "32 x 48" in knowledge(small)
+    assert "64 x 64" not in knowledge(small)
+    none = task.model_copy(update={"settings": {**task.settings, "image_size": ()}})
+    plain = TASKS["minecraft/harvest_milk"]
+    assert view_keys(none) == view_keys(plain)
+    assert default_setup(none) == default_setup(plain)
+    assert knowledge(none) == knowledge(plain)
+
+
 def change(**settings: object) -> Task:
     task = TASKS["minecraft/harvest_log"]
     return task.model_copy(update={"settings": {**task.settings, **settings}})
@@ -85,7 +97,10 @@ def test_settings_change() -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "word"),
-    [({"backend": "java"}, "backend"), ({"image_size": (64,)}, "image_size"), ({"fog": 1}, "fog")],
+    [
+        *(({"backend": "java"}, "backend"), ({"image_size": (64,)}, "image_size"), ({"fog": 1}, "fog")),
+        *(({"image_size": (0, 64)}, "image_size"), ({"port": 9000}, "port=9000 is of no use")),
+    ],
 )
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, object], word: str) -> None:
     with pytest.raises(ConfigError, match=word):

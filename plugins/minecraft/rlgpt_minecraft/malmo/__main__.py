@@ -12,8 +12,13 @@ from rlgpt.errors import RlgptError
 
 from rlgpt_minecraft.malmo.server import SILENCE, Server
 
+GAMES = 16
+"""A training's environments, ``backend.SERVED``, with those of its evaluation, and as many again."""
+
 EPILOG = """\
-From rlgpt:      rlgpt train task=minecraft/harvest_milk task.settings.backend=minedojo task.settings.port=9000 ...
+From rlgpt:
+  rlgpt train task=minecraft/harvest_milk task_settings.backend=minedojo task_settings.port=9000
+Each environment takes a place (--games): a training up to 8, each evaluation another.
 From MineDojo's own package, before minedojo.make(...):
   from minedojo.sim.bridge.mc_instance import InstanceManager
   InstanceManager.add_existing_instance(9000)
@@ -32,7 +37,12 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--port", type=int, default=9000, help="where to listen; 0 for any (default: %(default)s)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at; whoever reaches it may play")
-    parser.add_argument("--games", type=int, default=1, help="missions played at a time (default: %(default)s)")
+    parser.add_argument(
+        "--games",
+        type=int,
+        default=GAMES,
+        help="missions played at a time; who comes when all places are taken is told to wait (default: %(default)s)",
+    )
     parser.add_argument(
         "--silence",
         type=float,

@@ -13,6 +13,8 @@ from rlgpt_minecraft.malmo import commands
 from rlgpt_minecraft.malmo.errors import MissionError
 from rlgpt_minecraft.malmo.mission import Order
 from rlgpt_minecraft.sim import Sim
+from rlgpt_minecraft.world.inventory import count
+from rlgpt_minecraft.world.items import ID
 
 logger = logging.getLogger(__name__)
 
@@ -85,10 +87,8 @@ class Game:
             return True
         if not order.wanted:
             return False
-        held: dict[str, int] = {}
-        for slot in self.sim.facts()["inventory"]:
-            held[slot["name"]] = held.get(slot["name"], 0) + slot["quantity"]
-        return any(held.get(name, 0) >= amount for name, amount in order.wanted)
+        world = self.sim.world
+        return any(name in ID and count(world, ID[name]) >= amount for name, amount in order.wanted)
 
     def _remark(self, text: str) -> None:
         self._remarks += 1

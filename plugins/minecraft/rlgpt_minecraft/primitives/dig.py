@@ -73,7 +73,7 @@ def dig_down(ctx: Context, *, blocks: int) -> Run:
 
 def dig_ahead(ctx: Context, *, blocks: int) -> Run:
     before, start, step = see(ctx).inventory, see(ctx).position, ctx.step
-    stopped = ""
+    stride, stopped = Stride(ctx), ""
     while travelled(ctx, start) < blocks:
         left = LONGEST - (ctx.step - step)
         ground = see(ctx).ground
@@ -85,9 +85,9 @@ def dig_ahead(ctx: Context, *, blocks: int) -> Run:
         elif ground.feet_blocked():
             yield from facing(ctx, -45.0)
         else:
-            action = Stride(ctx).step()
+            action = stride.step()
             if action is None:
-                stopped = "fall"
+                stopped = stride.stopped
                 break
             yield action
             continue

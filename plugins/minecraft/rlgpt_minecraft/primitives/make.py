@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rlgpt.plugin.base import Context, Primitive
 
 from rlgpt_minecraft.moves import crafting, move
 from rlgpt_minecraft.names import CRAFTS, made
 from rlgpt_minecraft.primitives.common import Run, see, which
+from rlgpt_minecraft.world.constants import SMELT_TICKS
+from rlgpt_minecraft.world.items import FUEL, ID
 
 
 def _hindrance(ctx: Context, item: str) -> str:
@@ -20,14 +24,24 @@ def _hindrance(ctx: Context, item: str) -> str:
     return "" if observation["masks"]["craft_smelt"][CRAFTS.index(item)] else "material"
 
 
+def _failure(before: Mapping[str, int], after: Mapping[str, int], item: str) -> str:
+    """What was missing where MineDojo's mask let an item be made and it did not come: the mask knows neither fuel nor
+    room, and takes for material what only another variant is made of (logs for coal)."""
+    if any(after.get(used, 0) < n for used, n in before.items()):
+        return "room"
+    burning = sum(int(FUEL[ID[held]]) * n for held, n in before.items())
+    return "fuel" if made(item) == "furnace" and burning < SMELT_TICKS else "material"
+
+
 def craft(ctx: Context, *, item: str) -> Run:
-    before, missing = see(ctx).inventory.get(item, 0), _hindrance(ctx, item)
+    before, missing = see(ctx).inventory, _hindrance(ctx, item)
     if not missing:
         yield crafting(item)
-    now = see(ctx).inventory.get(item, 0)
-    if not missing and now <= before:
-        missing = "fuel" if made(item) == "furnace" else "room"
-    return {"made": max(0, now - before), "missing": missing, "count": now}
+    after = see(ctx).inventory
+    had, now = before.get(item, 0), after.get(item, 0)
+    if not missing and now <= had:
+        missing = _failure(before, after, item)
+    return {"made": max(0, now - had), "missing": missing, "count": now}
 
 
 def equip(ctx: Context, *, item: str) -> Run:
@@ -65,7 +79,7 @@ def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[st
                 "screen, at most 5 m away, and fuel in the inventory.",
                 craft,
                 (which(smelts, "what to make", "item"),),
-                told,
+                {**told, "missing": "'' or what is missing: 'material', 'furnace', 'fuel', 'room'"},
                 1,
             )
         )

@@ -7,7 +7,7 @@ from typing import Literal
 
 from rlgpt.plugin.base import Context
 
-from rlgpt_minecraft.ground import DEEPEST, Ground
+from rlgpt_minecraft.ground import DEEPEST, STEP, Ground
 from rlgpt_minecraft.moves import Action, Body, move
 from rlgpt_minecraft.primitives.common import see, travelled
 from rlgpt_minecraft.rays import Array
@@ -21,16 +21,21 @@ ADVANCE = 0.05
 """Metres that count as getting on."""
 DETOUR = 5
 """Ticks of walking sideways around something, the first time; then more."""
+DETOURS = 4
+"""Ways around that one walk tries."""
 BESIDE = 1.4
 """Metres at which a way around is looked for."""
 
 
 def hazard(ground: Ground, degrees: float) -> str:
-    """What forbids to walk on: "lava", "fall", or nothing."""
-    if ground.liquid("lava", degrees):
-        return "lava"
-    deep = ground.on_ground and ground.descent(degrees) >= DEEPEST and not ground.liquid("water", degrees)
-    return "fall" if deep else ""
+    """What forbids to walk on: "lava", "fall", or nothing; also where the way only cuts a column's corner."""
+    for metres in (STEP, STEP / 2):
+        if ground.liquid("lava", degrees, metres):
+            return "lava"
+        deep = ground.on_ground and ground.descent(degrees, metres) >= DEEPEST
+        if deep and not ground.liquid("water", degrees, metres):
+            return "fall"
+    return ""
 
 
 @dataclass
@@ -66,17 +71,14 @@ class Stride:
         self._still = 0 if travelled(self.ctx, self._last) > ADVANCE else self._still + 1
         self._last = see(self.ctx).position
         wall = ground.feet_blocked(turned) or ground.head_blocked(turned)
-        if self._sideways > 0:
+        barred = self._sideways > 0 and hazard(ground, turned - 90.0 * self._side)
+        if self._sideways > 0 and not barred:
             self._sideways -= 1
-            return move(0 if wall else 1, self._side, self._body(ground, turned), right=right, up=up)
-        if self._still >= PATIENCE or (wall and not ground.steppable(turned) and ground.on_ground):
-            if not around or self._detours >= 4:
-                self.stopped = "wall"
-                return None
-            self._detours += 1
-            self._sideways, self._still = DETOUR * self._detours, 0
-            self._side = self._freer(ground)
-            return move(0, self._side, self._body(ground, turned), right=right, up=up)
+            onward = not wall and not hazard(ground, turned - 45.0 * self._side)
+            return move(int(onward), self._side, self._body(ground, turned), right=right, up=up)
+        if barred or self._still >= PATIENCE or (wall and not ground.steppable(turned) and ground.on_ground):
+            self.stopped = self._begin_detour(ground, turned) if around else "wall"
+            return None if self.stopped else move(0, self._side, self._body(ground, turned), right=right, up=up)
         forward = {"forward": 1, "back": -1}.get(way, 0)
         left = {"left": 1, "right": -1}.get(way, 0)
         return move(forward, left, self._body(ground, turned), right=right, up=up)
@@ -85,6 +87,21 @@ class Stride:
         if ground.in_water or (ground.on_ground and ground.steppable(degrees)) or self._still in (3, 4):
             return "jump"
         return "sprint" if self.sprint else ""
+
+    def _begin_detour(self, ground: Ground, turned: float) -> str:
+        """Choose a side; "" or why there is none: "wall" after four detours, or a hazard on one side and no way on the
+        other."""
+        if self._detours >= DETOURS:
+            return "wall"
+        self._detours += 1
+        self._sideways, self._still = DETOUR * self._detours, 0
+        self._side = self._freer(ground)
+        why = hazard(ground, turned - 90.0 * self._side)
+        if not why:
+            return ""
+        self._side = -self._side
+        other = turned - 90.0 * self._side
+        return why if ground.wall(other) or hazard(ground, other) else ""
 
     def _freer(self, ground: Ground) -> int:
         """1 left, -1 right: where no wall is, else the other side than last time."""

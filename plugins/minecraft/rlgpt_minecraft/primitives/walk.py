@@ -18,7 +18,7 @@ NEAR = 1.0
 """Metres from there, along the ground, at which it gives up."""
 SEARCH = (-15.0, -30.0, -45.0, -60.0, 0.0)
 """Elevations at which a thing on the ground is looked for."""
-EXPLORE_TURNS = (0, -45, 45, -90, 90, 180)
+EXPLORE_TURNS = (0, -45, 45, -90, 90)
 
 
 def walk(ctx: Context, *, metres: float, direction: Way, sprint: bool) -> Run:
@@ -81,7 +81,7 @@ def approach(ctx: Context, *, target: str, within: float, steps: int) -> Run:
 
 def explore(ctx: Context, *, steps: int) -> Run:
     start, seen = see(ctx).position, see(ctx)
-    turn = int(ctx.rng.choice(EXPLORE_TURNS[:5])) + 15 * int(ctx.rng.integers(-1, 2))
+    turn = int(ctx.rng.choice(EXPLORE_TURNS)) + 15 * int(ctx.rng.integers(-1, 2))
     stride, level = Stride(ctx), bins(-seen.look_elevation)
     right, up = bins(turn), level
     for _ in range(steps):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgpt_minecraft.names import rows
+from rlgpt_minecraft.world.constants import FALL_DELAY, LAVA_DELAY, WATER_DELAY
 from rlgpt_minecraft.world.items import ID as ITEM
 from rlgpt_minecraft.world.items import NAMES, TOOLS
 
@@ -143,7 +144,6 @@ TOOL_FREE, COLLIDABLE, SOLID, BLOCKS_MOVEMENT, BLOCKS_LIGHT, LIQUID, BURNS, FULL
 )
 TOOL = np.array([TOOLS.index(block.tool) for block in TABLE], np.int16)
 """Index into ``items.TOOLS``."""
-SHAPE = np.array([SHAPES.index(block.shape) for block in TABLE], np.int16)
 ON = np.array([SUPPORTS.index(block.on) for block in TABLE], np.int16)
 ITEM_OF = np.array([ITEM[block.item] if block.item else 0 for block in TABLE], np.int16)
 """The item each is placed from; with ``VARIANT``."""
@@ -180,11 +180,11 @@ OBSIDIAN, COBBLESTONE, CACTUS, REEDS = (ID[key] for key in ("obsidian", "cobbles
 CRAFTING_TABLE, FURNACE, LIT_FURNACE, TORCH = (ID[key] for key in ("crafting_table", "furnace", "lit_furnace", "torch"))
 
 DELAY = np.zeros(BLOCKS, np.int64)
-"""Ticks until a block looks at its surroundings after they changed, 0 where it never does. Water 5, lava 30, what
-falls 2 (Minecraft wiki: Water, Lava, Sand); what stands on something at once."""
+"""Ticks until a block looks at its surroundings after they changed, 0 where it never does; what stands on something
+looks at once."""
 for _id, _kind in enumerate(TABLE):
-    DELAY[_id] = 2 if _kind.falls else 1 if _kind.on != "none" else 0
-DELAY[WATER], DELAY[LAVA] = 5, 30
+    DELAY[_id] = FALL_DELAY if _kind.falls else 1 if _kind.on != "none" else 0
+DELAY[WATER], DELAY[LAVA] = WATER_DELAY, LAVA_DELAY
 
 for _array in [value for value in globals().values() if isinstance(value, np.ndarray)]:
     _array.flags.writeable = False

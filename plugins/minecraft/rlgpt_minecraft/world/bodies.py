@@ -21,7 +21,9 @@ from rlgpt_minecraft.world.constants import (
     INPUT_FACTOR,
     JUMP_SPEED,
     LAVA_DRAG,
+    LEAVE_FLUID,
     STEP_HEIGHT,
+    STILL,
     SWIM_UP,
     WATER_DRAG,
 )
@@ -29,8 +31,6 @@ from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import CHICKEN, HALF, TALL
 from rlgpt_minecraft.world.rng import draw
 
-STILL = 0.003
-LEAVE_FLUID = 0.3
 FLUTTER = 0.6
 """A chicken keeps so much of its speed downwards."""
 SHOVE = 0.05

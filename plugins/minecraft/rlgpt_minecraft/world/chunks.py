@@ -64,7 +64,7 @@ def land(seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, room: Room) ->
     shape(room.density, room.column, chunk, surface)
     cover(seed, west, north, chunk, biome)
     carve(seed, chunk_x, chunk_z, chunk, surface, biome, room.ceiling, stream)
-    veins(seed, chunk_x, chunk_z, chunk, biome, stream)
+    veins(seed, chunk_x, chunk_z, chunk, surface, biome, stream)
     plant_trees(seed, chunk_x, chunk_z, chunk, surface, biome, stream)
     plant(seed, west, north, chunk, biome)
 
@@ -119,12 +119,6 @@ def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
     for chunk_x, chunk_z in missing.tolist():
         populate(world, chunk_x, chunk_z)
     return len(missing)
-
-
-def follow(world: World) -> int:
-    """Make the land around the player, where it is missing; after each tick. How many chunks it was."""
-    player = world.player
-    return ensure(world, int(player["x"][0]), int(player["z"][0]), SPAWN_CHUNKS)
 
 
 @jit

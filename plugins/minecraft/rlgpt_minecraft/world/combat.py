@@ -7,7 +7,17 @@ from typing import Any
 
 from rlgpt_minecraft.world.aim import MOB, aim
 from rlgpt_minecraft.world.blocks import AIR
-from rlgpt_minecraft.world.constants import BLOCK_REACH, ENTITY_REACH, EXHAUSTION_ATTACK
+from rlgpt_minecraft.world.constants import (
+    BLOCK_REACH,
+    CRITICAL,
+    ENTITY_REACH,
+    EXHAUSTION_ATTACK,
+    KNOCK,
+    SPRINT_KNOCK,
+    STRONG,
+    SWEEP_DAMAGE,
+    SWEEP_KNOCK,
+)
 from rlgpt_minecraft.world.inventory import wear
 from rlgpt_minecraft.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
 from rlgpt_minecraft.world.jit import part
@@ -19,11 +29,7 @@ from rlgpt_minecraft.world.touch import climbs
 from rlgpt_minecraft.world.wounds import wound
 
 SWORD, HOE, SHEARS, NO_TOOL = (TOOLS.index(name) for name in ("sword", "hoe", "shears", "none"))
-KNOCK, SPRINT_KNOCK, SWEEP_KNOCK = 0.4, 0.5, 0.4
-STRONG = 0.9
-"""Strength from which a blow may be critical, sweep, or push in a sprint."""
-CRITICAL = 1.5
-SWEEP_DAMAGE, SWEEP_REACH, SWEEP_HEIGHT = 1.0, 1.0, 0.25
+SWEEP_REACH, SWEEP_HEIGHT = 1.0, 0.25
 RECENT = 100
 """Ticks for which a death is the doing of whose blow it was."""
 MEMORY = 60

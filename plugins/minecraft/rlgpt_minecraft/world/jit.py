@@ -18,7 +18,6 @@ from rlgpt_minecraft.world.sources import stamp
 F = TypeVar("F", bound=Callable[..., object])
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
-NO_ENTRANCE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def digest(package: Path) -> str:

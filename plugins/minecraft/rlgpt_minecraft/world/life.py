@@ -10,6 +10,7 @@ import math
 
 from rlgpt_minecraft.world.blocks import WATER
 from rlgpt_minecraft.world.constants import (
+    BURN_EVERY,
     CACTUS_DAMAGE,
     DROWN_DAMAGE,
     DROWN_EVERY,
@@ -28,6 +29,7 @@ from rlgpt_minecraft.world.constants import (
     MAX_AIR,
     MAX_FOOD,
     MAX_LIFE,
+    MOST_ARMOUR,
     START_SATURATION,
     STARVE_EVERY,
     SUFFOCATION_DAMAGE,
@@ -44,9 +46,6 @@ from rlgpt_minecraft.world.touch import AT_CACTUS, IN_FIRE, IN_LAVA, IN_WATER, b
 PLAIN, FIRE, UNBLOCKABLE = 0, 1, 2
 """Kinds of damage, to be added up: by fire; such as armour does not help against."""
 BOOTS, HELMET = 36, 39
-MOST_ARMOUR = 20
-BURN_EVERY = 20
-"""Ticks between the damages of burning."""
 HUNGRY_LIFE = 1
 """Hunger takes life down to this (normal difficulty)."""
 

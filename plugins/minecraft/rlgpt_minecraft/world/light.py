@@ -101,17 +101,18 @@ def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
     """Light the made columns from ``x0, z0`` up to, not with, ``x1, z1`` anew, and let light in from those around."""
     blocks, light, top, made = world.blocks, world.light, world.top, world.made
     for x in range(x0, x1):
-        for z in range(z0, z1):
-            if made[x // CHUNK, z // CHUNK]:
-                for y in range(HEIGHT):
+        for y in range(HEIGHT):
+            for z in range(z0, z1):
+                if made[x // CHUNK, z // CHUNK]:
                     sky = FULL_LIGHT << SKY if y > top[x, z] else 0
                     light[x, y, z] = sky + GIVES[blocks[x, y, z]]
+    north, south = max(z0 - 1, 0), min(z1 + 1, SIZE)
+    ends = np.empty(SIZE, np.int64)
     for shift in (SKY, GLOW):
         dark, bright, brights = np.empty(0, np.int32), np.empty(ROOM, np.int32), 0
         for x in range(max(x0 - 1, 0), min(x1 + 1, SIZE)):
-            for z in range(max(z0 - 1, 0), min(z1 + 1, SIZE)):
-                if not made[x // CHUNK, z // CHUNK]:
-                    continue
+            highest = 0
+            for z in range(north, south):
                 # Above the next columns' tops there is nobody to give the sky's light to.
                 last = int(top[x, z]) + 2
                 for face in range(4):
@@ -119,10 +120,13 @@ def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
                     if 0 <= nx < SIZE and 0 <= nz < SIZE:
                         last = max(last, top[nx, nz] + 1)
                 last = min(last, HEIGHT) if shift == SKY else HEIGHT
-                if brights + last > len(bright):
+                ends[z] = last if made[x // CHUNK, z // CHUNK] else 0
+                highest = max(highest, ends[z])
+            for y in range(highest):
+                if brights + SIZE > len(bright):
                     bright = _longer(bright)
-                for y in range(last):
-                    if (light[x, y, z] >> shift) & FULL_LIGHT > 1:
+                for z in range(north, south):
+                    if y < ends[z] and (light[x, y, z] >> shift) & FULL_LIGHT > 1:
                         bright[brights] = (x * HEIGHT + y) * SIZE + z
                         brights += 1
         _flow(blocks, light, made, dark, 0, bright, brights, shift)

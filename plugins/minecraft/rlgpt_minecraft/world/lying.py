@@ -13,6 +13,7 @@ from rlgpt_minecraft.world.bodies import block_of
 from rlgpt_minecraft.world.collide import overlaps, slide
 from rlgpt_minecraft.world.constants import (
     AIR_DRAG,
+    CURRENT,
     ITEM_GRAVITY,
     ITEM_LIFETIME,
     ITEM_REACH,
@@ -24,7 +25,6 @@ from rlgpt_minecraft.world.fluids import current
 from rlgpt_minecraft.world.inventory import give
 from rlgpt_minecraft.world.items import STACK
 from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.player import CURRENT
 from rlgpt_minecraft.world.state import DROPS, World
 
 HALF, SIZE = 0.125, 0.25

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rlgpt_minecraft.world.blocks import AIR, CACTUS, DIRT, FIRE, GRASS, LAVA, TOP, WATER
 from rlgpt_minecraft.world.bodies import block_of, shove, step_body
 from rlgpt_minecraft.world.collide import Blocks, block_at
-from rlgpt_minecraft.world.constants import EYE_HEIGHT, PLAYER_HEIGHT, PLAYER_WIDTH
+from rlgpt_minecraft.world.constants import EGG_TICKS, EYE_HEIGHT, KNOCK, PLAYER_HEIGHT, PLAYER_WIDTH
 from rlgpt_minecraft.world.drops import Drops, spill
 from rlgpt_minecraft.world.edit import set_block
 from rlgpt_minecraft.world.items import ID as ITEM
@@ -30,8 +30,6 @@ from rlgpt_minecraft.world.sun import sun_brightness
 from rlgpt_minecraft.world.wounds import ail, wound
 
 EGG = ITEM["egg"]
-EGG_TICKS = 6000
-"""A chicken lays every 6,000 to 11,999 ticks."""
 SETS_OUT, GRAZES = 1 / 360, 1 / 3000
 """Chances a tick: 1 in 120 and 1 in 1,000, asked every third."""
 WALK = 160
@@ -47,7 +45,6 @@ LOOKS_EVERY = 10
 FALL, HUNTING_FALL = 3, 12
 """Blocks that it jumps down: at peace; after the player."""
 BLOW_EVERY = 20
-KNOCK = 0.4
 SUN_BURN = 160
 BURN_CHANCE = 0.04
 """Each tick in full daylight: (1 - 0.4) * 2 in 30 (``EntityZombie.onLivingUpdate``)."""

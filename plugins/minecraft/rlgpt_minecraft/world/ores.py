@@ -12,7 +12,7 @@ from rlgpt_minecraft.world.blocks import ID, STONE
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.noise import draw, salted, start
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
-from rlgpt_minecraft.world.terrain import WIDE
+from rlgpt_minecraft.world.terrain import MARGIN, WIDE
 
 _VEINS = (
     # block, tries a chunk, size, lowest layer, first layer above them all; of each try any layer is as likely
@@ -66,10 +66,15 @@ def veins(
     chunk_x: int,
     chunk_z: int,
     chunk: NDArray[np.uint8],
+    surface: NDArray[np.int64],
     biome: NDArray[np.uint8],
     stream: NDArray[np.uint64],
 ) -> None:
     """The veins of a chunk and of the eight around it, as far as they lie in it, kind by kind. ``chunk``: x, z, y."""
+    peak = 0
+    for dx in range(MARGIN, MARGIN + CHUNK):
+        for dz in range(MARGIN, MARGIN + CHUNK):
+            peak = max(peak, surface[dx, dz])
     for kind in range(len(VEIN_BLOCK)):
         block, size = int(VEIN_BLOCK[kind]), int(VEIN_SIZE[kind])
         own = salted(seed, 30 + kind)
@@ -82,7 +87,8 @@ def veins(
                         continue
                     low, high = VEIN_LOW[kind], VEIN_HIGH[kind]
                     y = 16.0 * (draw(stream) + draw(stream)) if kind == LAPIS else low + (high - low) * draw(stream)
-                    _vein(stream, chunk, block, size, x, y, z)
+                    if y - (size / 16.0 + 2.5) <= peak:  # others lie wholly above the stone
+                        _vein(stream, chunk, block, size, x, y, z)
     if BASE[biome[WIDE // 2, WIDE // 2]] > 0.7:
         start(stream, salted(seed, 45), chunk_x, chunk_z)
         for _ in range(3 + int(6.0 * draw(stream))):

@@ -12,8 +12,6 @@ import numpy as np
 
 from rlgpt_minecraft.world.blocks import (
     AIR,
-    CACTUS,
-    FIRE,
     FULL,
     ID,
     LAVA,
@@ -22,7 +20,6 @@ from rlgpt_minecraft.world.blocks import (
     PLACES,
     REPLACEABLE,
     TABLE,
-    TOP,
     TORCH,
     WATER,
 )
@@ -60,19 +57,6 @@ OPENS = np.array(
 """Blocks that take the use for themselves, unless one sneaks."""
 for _array in (BED_FOOT, BED_HEAD, TORCHES, OPENS):
     _array.flags.writeable = False
-
-
-@jit
-def clear_of(world: World, x: int, y: int, z: int) -> bool:
-    """Whether a body two blocks high can stand in a cell: room for it, no fluid, no fire, firm ground under it."""
-    under = block_at(world.blocks, x, y - 1, z)
-    if not inside(x, y, z) or TOP[under] != 1.0 or under == CACTUS:
-        return False
-    for layer in range(y, y + 2):
-        block = block_at(world.blocks, x, layer, z)
-        if TOP[block] > 0 or LIQUID[block] or block == FIRE:
-            return False
-    return True
 
 
 @part

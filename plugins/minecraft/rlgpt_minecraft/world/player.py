@@ -17,6 +17,10 @@ from rlgpt_minecraft.world.collide import block_at, limit, overlaps, slide
 from rlgpt_minecraft.world.constants import (
     AIR_ACCELERATION,
     AIR_DRAG,
+    CLIMB,
+    CLIMB_LIMIT,
+    CURRENT,
+    EAT_FACTOR,
     EXHAUSTION_JUMP,
     EXHAUSTION_SPRINT,
     EXHAUSTION_SPRINT_JUMP,
@@ -29,16 +33,22 @@ from rlgpt_minecraft.world.constants import (
     JUMP_DELAY,
     JUMP_SPEED,
     LAVA_DRAG,
+    LEAVE_FLUID,
     PLAYER_HEIGHT,
     PLAYER_WIDTH,
     SNEAK_FACTOR,
+    SOUL_SAND,
     SPRINT_FACTOR,
     SPRINT_FOOD,
+    SPRINT_INPUT,
     SPRINT_JUMP_BOOST,
     STEP_HEIGHT,
+    STILL,
     SWIM_UP,
     WALK_ACCELERATION,
     WATER_DRAG,
+    WEB,
+    WEB_DOWN,
 )
 from rlgpt_minecraft.world.fluids import current
 from rlgpt_minecraft.world.jit import jit
@@ -46,21 +56,8 @@ from rlgpt_minecraft.world.state import World
 from rlgpt_minecraft.world.touch import IN_LAVA, IN_WATER, IN_WEB, ON_SOUL_SAND, climbs, head_in, touched
 
 HALF = PLAYER_WIDTH / 2
-STILL = 0.003
-"""Speeds below this are none."""
-EAT_FACTOR = 0.2
-"""Input is multiplied by it while eating."""
-SPRINT_INPUT = 0.8
-"""Less forward input than this ends a sprint."""
-CURRENT = 0.014
-"""Blocks a tick squared that flowing water pushes with."""
-CLIMB = 0.2
-CLIMB_LIMIT = 0.15
-LEAVE_FLUID = 0.3
-"""Upward speed at the edge of a fluid: one climbs out."""
 EDGE = 0.05
 """Steps in which sneaking shortens a move that would end over an edge."""
-WEB, WEB_DOWN, SOUL_SAND = 0.25, 0.05, 0.4
 
 
 @jit

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from rlgpt_minecraft.names import BIOMES
 from rlgpt_minecraft.world.blocks import FULL, GRASS, LIQUID, TOP
 from rlgpt_minecraft.world.collide import Blocks, block_at, overlaps
+from rlgpt_minecraft.world.constants import EGG_TICKS
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.kinds import CHICKEN, GROUP, HALF, LIFE, SHEEP, SIGHT, TALL, WEIGHT
 from rlgpt_minecraft.world.light import sky_light
-from rlgpt_minecraft.world.mobs import EGG_TICKS
 from rlgpt_minecraft.world.rng import GAMMA, draw, mix, pick
 from rlgpt_minecraft.world.state import CHUNK, MOBS, SIZE, World
 from rlgpt_minecraft.world.sun import light_for_spawning

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 
+from rlgpt_minecraft.world.constants import DAY_TICKS
 from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.light import block_light, sky_light
 from rlgpt_minecraft.world.state import World
-
-DAY = 24000
 
 
 @jit
 def celestial_angle(time: int) -> float:
     """The sun's way round the world within [0, 1): 0 at noon, 0.5 at midnight. ``time``: ticks, 0 is sunrise."""
-    part = (time % DAY) / DAY - 0.25
+    part = (time % DAY_TICKS) / DAY_TICKS - 0.25
     if part < 0.0:
         part += 1.0
     return part + (1.0 - (math.cos(part * math.pi) + 1.0) / 2.0 - part) / 3.0

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.chunks import ensure
+from rlgpt_minecraft.world.chunks import SPAWN_CHUNKS, ensure
 from rlgpt_minecraft.world.clock import step_clock
 from rlgpt_minecraft.world.hands import step_hands
 from rlgpt_minecraft.world.jit import jit, part
@@ -26,8 +26,6 @@ from rlgpt_minecraft.world.state import CHUNK, World
 from rlgpt_minecraft.world.updates import run_updates
 
 NOTHING = -1
-AROUND = 3
-"""Chunks, each way, that are there around the player at any time."""
 
 
 @part
@@ -43,7 +41,7 @@ def tick(world: World, action: NDArray[np.void]) -> None:
     """A twentieth of a second. ``action``: ACTION ``(1,)``. Once the player is dead, the world goes on without them."""
     if _tick(world, action):
         player = world.player[0]
-        ensure(world, int(player["x"]), int(player["z"]), AROUND)
+        ensure(world, int(player["x"]), int(player["z"]), SPAWN_CHUNKS)
 
 
 @jit

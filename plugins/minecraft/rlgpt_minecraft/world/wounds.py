@@ -9,6 +9,7 @@ from rlgpt_minecraft.world.blocks import FIRE, LAVA, WATER
 from rlgpt_minecraft.world.bodies import block_of
 from rlgpt_minecraft.world.collide import Blocks
 from rlgpt_minecraft.world.constants import (
+    BURN_EVERY,
     FALL_FREE,
     FIRE_BURN,
     FIRE_DAMAGE,
@@ -27,7 +28,6 @@ WOOL = ITEM["wool"]
 RARE_CHANCE = 0.025
 PANIC = 100
 """Ticks for which an animal runs after a blow."""
-BURN_EVERY = 20
 LOOTS, RARES = LOOT.shape[1], RARE.shape[1]
 
 

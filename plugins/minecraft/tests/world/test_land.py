@@ -107,13 +107,6 @@ def test_biomes_the_world_does_not_have_are_named(biome: str) -> None:
         chunks.generate(0, biome)
 
 
-def test_the_land_follows_the_player() -> None:
-    world = chunks.generate(3)
-    assert chunks.follow(world) == 0
-    world.player["x"] += CHUNK
-    assert chunks.follow(world) == 2 * chunks.SPAWN_CHUNKS + 1
-
-
 def test_rock_below_and_the_height_map(wide: World) -> None:
     blocks, top = square(wide, wide.blocks), square(wide, wide.top)
     assert np.all(blocks[:, 0] == BEDROCK)
@@ -229,6 +222,5 @@ def test_a_flat_world_is_whole_at_once() -> None:
     assert world.made.all()
     assert np.all(world.top == 2)
     assert float(world.player["y"][0]) == 3.0
-    assert chunks.follow(world) == 0
     with pytest.raises(ConfigError, match="layers"):
         chunks.flat(0, [])

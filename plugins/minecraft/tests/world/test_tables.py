@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import rlgpt_minecraft
-from rlgpt_minecraft.names import ITEMS, PLACEABLE, WORN
+from rlgpt_minecraft.names import ITEMS, PLACEABLE, WORN, rows
 from rlgpt_minecraft.world import biomes, blocks, constants, items, jit
 
 NOT_PLACED = {
@@ -128,6 +129,18 @@ def test_numbers_of_the_game() -> None:
     assert (constants.GRAVITY, constants.JUMP_SPEED, constants.SEA_LEVEL) == (0.08, 0.42, 63)
     assert items.FUEL[items.ID["coal"]] == 8 * constants.SMELT_TICKS
     assert items.FOOD[items.ID["cooked_beef"]] == 8
+
+
+def test_every_number_of_the_table_is_read() -> None:
+    """A row is a constant, and a constant is used."""
+    folder = Path(rlgpt_minecraft.__file__).parent
+    tabled = {row["name"].upper() for row in rows("constants.csv")}
+    assert tabled == {name for name in vars(constants) if name.isupper() and not name.startswith("_")}
+    used: set[str] = set()
+    for path in folder.rglob("*.py"):
+        if path.name != "constants.py":
+            used.update(re.findall(r"\b[A-Z][A-Z_]+\b", path.read_text("utf-8")))
+    assert tabled <= used
 
 
 def test_compiled_kernels_are_told_of_changed_tables(tmp_path: Path) -> None:
