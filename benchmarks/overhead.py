@@ -16,12 +16,12 @@ Everything is compared in short blocks, in turn, within one run; see ``ratios.py
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 
 os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
 
+import parts
 import step_cost
 import training_cost
 import worker_cost
@@ -33,15 +33,5 @@ PARTS = {
 }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--parts", nargs="+", choices=tuple(PARTS), help="default: all; with --quick, not training")
-    parser.add_argument("--quick", action="store_true", help="few blocks: that it runs, not what it costs")
-    arguments = parser.parse_args()
-    for part in arguments.parts or [p for p in PARTS if not (arguments.quick and p == "training")]:
-        PARTS[part](quick=arguments.quick)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parts.main(__doc__ or "", PARTS))

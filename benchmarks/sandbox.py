@@ -5,7 +5,7 @@
     python benchmarks/sandbox.py --parts calls workers training
 
 ============  ======================================================================================================
-``calls``     microseconds of a primitive, of a view, of eight primitives in one yield, of a fresh instance
+``calls``     microseconds of a primitive, alone, with a view, eight in a yield; of a view, ``can_start``, an instance
 ``workers``   the same in eight processes at once, and the memory of each
 ``training``  steps per CPU-second on the kitchen over those with the same coded actions as plain generators
 ============  ======================================================================================================
@@ -16,12 +16,12 @@ lines of JSON.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 
 os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
 
+import parts
 import sandbox_calls
 import sandbox_training
 import sandbox_workers
@@ -29,15 +29,5 @@ import sandbox_workers
 PARTS = {"calls": sandbox_calls.measure, "workers": sandbox_workers.measure, "training": sandbox_training.measure}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--parts", nargs="+", choices=tuple(PARTS), help="default: all; with --quick, not training")
-    parser.add_argument("--quick", action="store_true", help="few blocks: that it runs, not what it costs")
-    arguments = parser.parse_args()
-    for part in arguments.parts or [p for p in PARTS if not (arguments.quick and p == "training")]:
-        PARTS[part](quick=arguments.quick)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parts.main(__doc__ or "", PARTS))

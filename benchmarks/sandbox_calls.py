@@ -25,6 +25,7 @@ YIELDS = 40
 NUDGE = "def run():\n    for i in range(40):\n        yield nudge(x=0.1 * i, y=-0.2)\n"
 CHUNK = "def run():\n    for i in range(5):\n        yield [nudge(x=0.1 * j, y=-0.2) for j in range(8)]\n"
 LOOK = "def run():\n    for i in range(40):\n        view = yield observe()\n"
+SEE = "def run():\n    for i in range(40):\n        outcome, view = yield [nudge(x=0.1 * i, y=-0.2), observe()]\n"
 ONE = "def run():\n    yield nudge(x=0.1, y=-0.2)\n"
 GUARD = "def can_start(view):\n    return view['key00'][0] < 2\n"
 Workload = Callable[[], object]
@@ -74,6 +75,17 @@ def plain() -> None:
             dict(end.value)
 
 
+def plain_seeing(seen: dict[str, Plain]) -> Workload:
+    """The same, with a view of its own after each primitive."""
+
+    def work() -> None:
+        plain()
+        for _ in range(YIELDS):
+            copy.deepcopy(seen)
+
+    return work
+
+
 def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
     """A call of a coded action in a guest that has it loaded."""
     action = CodedAction(name="bench", doc="Repeat.", source=source, max_steps=1000)
@@ -95,17 +107,21 @@ def fresh() -> object:
     return Sandbox().open(_library({}), [action], seed=0).start("bench", {})
 
 
-def fresh_plain() -> object:
+def plain_started() -> Generator[Any, Any, Any]:
     """The same without a sandbox: the source is run, the generator goes to its first request."""
     space: dict[str, Any] = {"nudge": lambda **arguments: arguments}
     exec(compile(ONE, "bench.py", "exec"), space)
-    return next(space["run"]())
+    started: Generator[Any, Any, Any] = space["run"]()
+    next(started)
+    return started
 
 
-def asked() -> Workload:
-    """An answer of ``can_start``."""
-    guest = Sandbox().open(_library(VIEWS["small"]), [CodedAction(name="bench", doc="", source=GUARD + ONE)], seed=0)
-    return lambda: guest.can_start("bench", VIEWS["small"])
+def asked(size: str, count: int) -> Workload:
+    """The answers of ``count`` actions' ``can_start`` at one moment."""
+    names = [f"bench_{i}" for i in range(count)]
+    actions = [CodedAction(name=name, doc="", source=GUARD + ONE) for name in names]
+    guest = Sandbox().open(_library(VIEWS[size]), actions, seed=0)
+    return lambda: guest.can_start_each(names, VIEWS[size])
 
 
 def _library(seen: Mapping[str, Plain]) -> Library:
@@ -114,19 +130,24 @@ def _library(seen: Mapping[str, Plain]) -> Library:
 
 def workloads() -> dict[str, tuple[Workload, int]]:
     """What is timed, by name, and how many primitives, views or calls each is."""
+    seeing = {size: VIEWS[size] for size in ("small", "large")}
     copies = {
-        f"plain/{size}": (lambda seen=seen: [copy.deepcopy(seen) for _ in range(YIELDS)], YIELDS)
+        f"plain/look/{size}": (lambda seen=seen: [copy.deepcopy(seen) for _ in range(YIELDS)], YIELDS)
         for size, seen in VIEWS.items()
     }
     return {
         "plain/primitive": (plain, YIELDS),
-        "plain/fresh": (fresh_plain, 1),
+        "plain/fresh": (plain_started, 1),
+        **{f"plain/{size}": (plain_seeing(seen), YIELDS) for size, seen in seeing.items()},
         **copies,
         "primitive": (sandboxed(NUDGE, {}), YIELDS),
         "chunk": (sandboxed(CHUNK, {}), YIELDS),
-        **{size: (sandboxed(LOOK, seen), YIELDS) for size, seen in VIEWS.items()},
+        **{size: (sandboxed(SEE, seen), YIELDS) for size, seen in seeing.items()},
+        **{f"look/{size}": (sandboxed(LOOK, seen), YIELDS) for size, seen in VIEWS.items()},
         "call": (sandboxed(ONE, {}), 1),
-        "can_start": (asked(), 1),
+        "can_start": (asked("small", 1), 1),
+        "can_start/large": (asked("large", 1), 1),
+        "can_start/six": (asked("large", 6), 1),
         "fresh": (fresh, 1),
     }
 
@@ -134,16 +155,22 @@ def workloads() -> dict[str, tuple[Workload, int]]:
 UNITS = {
     "plain/primitive": "a primitive called plainly",
     "plain/fresh": "the source run plainly, up to its first request",
-    "plain/small": "a deep copy of a view of 8 numbers",
-    "plain/large": "a deep copy of a view of 125 numbers",
-    "plain/limit": "a deep copy of a view of 1,024 numbers",
+    "plain/small": "a primitive called plainly and a deep copy of a view of 8 numbers",
+    "plain/large": "a primitive called plainly and a deep copy of a view of 125 numbers",
+    "plain/look/small": "a deep copy of a view of 8 numbers",
+    "plain/look/large": "a deep copy of a view of 125 numbers",
+    "plain/look/limit": "a deep copy of a view of 1,024 numbers",
     "primitive": "a primitive that sandboxed code asks for: request, checks, run, outcome",
     "chunk": "a primitive of eight in one yield",
-    "small": "a request that is answered with a view of 8 numbers",
-    "large": "a request that is answered with a view of 125 numbers",
-    "limit": "a request that is answered with a view of 1,024 numbers, near the limit of 8,192 bytes",
+    "small": "a primitive that sandboxed code asks for, and the view of 8 numbers after it, in one yield",
+    "large": "a primitive that sandboxed code asks for, and the view of 125 numbers after it, in one yield",
+    "look/small": "a request that is answered with a view of 8 numbers",
+    "look/large": "a request that is answered with a view of 125 numbers",
+    "look/limit": "a request that is answered with a view of 1,024 numbers, near the limit of 8,192 bytes",
     "call": "a whole call of a coded action that asks for one primitive",
     "can_start": "an answer of can_start, given a view of 8 numbers",
+    "can_start/large": "an answer of can_start, given a view of 125 numbers",
+    "can_start/six": "the answers of six actions' can_start before one decision, given a view of 125 numbers",
     "fresh": "a fresh instance with one action, up to its first request",
 }
 GOALS = {"small": 40, "large": 90, "chunk": 6, "fresh": 3000}

@@ -77,10 +77,10 @@ class PlainGuest:
             return Done()
         return Ask(tuple(wanted), many=True) if isinstance(wanted, list) else Ask((wanted,))
 
-    def can_start(self, action: str, view: Mapping[str, Plain]) -> bool:
-        return bool(self._spaces[action]["can_start"](view))
+    def can_start_each(self, actions: Sequence[str], view: Mapping[str, Plain]) -> dict[str, bool]:
+        return {action: bool(self._spaces[action]["can_start"](view)) for action in actions}
 
-    def has_can_start(self, action: str) -> bool:
+    def load(self, action: str) -> bool:
         return "can_start" in self._spaces[action]
 
     def cancel(self) -> None:
