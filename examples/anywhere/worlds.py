@@ -36,7 +36,7 @@ class World:
     success: float | None = None
     budget: int = 50_000
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=lambda: {"selection_episodes": 5})
+    settings: Mapping[str, Any] = field(default_factory=lambda: {"selection_episodes": 10})
 
     @property
     def name(self) -> str:
@@ -129,6 +129,7 @@ WORLDS = {
         success=10,
         budget=20_000,
         hyperparameters={"envs": 8, "minibatch": 128, "epochs": 2, "learning_rate": 5e-4},
+        settings={"selection_episodes": 5},
     ),
     "metaworld_drawer": World(
         metaworld.maker("drawer-open-v3", horizon=200),
