@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 GUEST = "rlgpt/sandbox/guest.wasm"
+SOURCES = "rlgpt/sandbox/guest"
+STAMPS = "rlgpt/sandbox/stamps.py"
 
 
 class SharedFiles(BuildHookInterface):
@@ -20,9 +23,10 @@ class SharedFiles(BuildHookInterface):
         checkout = root.parent
         outside = root if (root / "conf").is_dir() else checkout
         guest = root / GUEST
-        if not guest.is_file():
+        fault = _fault(root)
+        if fault:
             raise FileNotFoundError(
-                f"{guest} is missing: the sandbox's guest is built before the wheel. "
+                f"{guest} {fault}: the sandbox's guest is built before the wheel. "
                 "Run `make guest` in the checkout (or `python -m rlgpt.sandbox.build`), then build again."
             )
         prefix = "rlgpt/" if self.target_name == "wheel" else ""
@@ -33,3 +37,14 @@ class SharedFiles(BuildHookInterface):
                 str(guest): GUEST,
             }
         )
+
+
+def _fault(root: Path) -> str | None:
+    """What is wrong with the built guest below ``root``; None where nothing is."""
+    if not (root / GUEST).is_file():
+        return "is missing"
+    # By its path: the package itself needs more than a build has.
+    stamps = runpy.run_path(str(root / STAMPS))
+    if stamps["stamp"](root / GUEST).get("sources") != stamps["sources_hash"](root / SOURCES):
+        return "was built from other sources"
+    return None

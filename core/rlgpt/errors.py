@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+MANY = 12
+"""Names that a message lists, where it can say how to list them instead."""
+
 
 class RlgptError(Exception):
     """Base of every error a user can cause or mend.
@@ -26,15 +29,20 @@ class UnknownNameError(RlgptError):
     :param given: the name as it was given.
     :param valid: every valid name; the nearest ones come first in the message.
     :param hint: what to do, one sentence.
+    :param listed: how the valid names are listed, a sentence; where it is given and there are more than
+        :data:`MANY`, the message names the nearest alone.
     """
 
-    def __init__(self, kind: str, given: str, valid: Iterable[str], hint: str = "") -> None:
+    def __init__(self, kind: str, given: str, valid: Iterable[str], hint: str = "", listed: str = "") -> None:
         self.kind, self.given, self.valid = kind, given, sorted(valid)
         near = difflib.get_close_matches(given, self.valid, n=3, cutoff=0.5)
         parts = [f"unknown {kind} {given!r}."]
         if near:
             parts.append(f"Did you mean {' or '.join(map(repr, near))}?")
-        parts.append(f"Valid: {', '.join(self.valid) or '(none)'}.")
+        if listed and len(self.valid) > MANY:
+            parts.append(f"{len(self.valid)} are valid: {listed}")
+        else:
+            parts.append(f"Valid: {', '.join(self.valid) or '(none)'}.")
         if hint:
             parts.append(hint)
         super().__init__(" ".join(parts))

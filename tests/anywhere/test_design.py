@@ -10,12 +10,22 @@ import numpy as np
 import pytest
 import rlgpt
 from rlgpt.domain import Parameter
-from rlgpt.errors import BundleError, ConfigError, LLMError, RlgptError, RunError, TranscriptError, UnknownNameError
+from rlgpt.errors import (
+    BundleError,
+    ConfigError,
+    LLMError,
+    PluginError,
+    RlgptError,
+    RunError,
+    TranscriptError,
+    UnknownNameError,
+)
 from rlgpt.loop.progress import PlainWatcher
 from rlgpt.options import load_bundle
 from rlgpt.plugin.base import Primitive
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.runs import Run
+from rlgpt.sandbox import Budgets
 from rlgpt.testing.grid import GridEnv
 from rlgpt.testing.llm import FakeLLM
 from words import speaker, text
@@ -23,6 +33,7 @@ from words import speaker, text
 LABELS = {"up": "a row up", "down": "a row down", "left": "", "right": "", "use": "picks up the key that lies here"}
 SEEN = ["row", "column", "key_row", "key_column", "door_row", "door_column", "held"]
 SMALL = {"budget": 900, "iterations": 1, "selection_episodes": 2, "report_episodes": 2, "hyperparameters": {"envs": 2}}
+SMALL |= {"horizon": 200}
 FETCH = """
 def run():
     view = yield observe()
@@ -191,7 +202,15 @@ class Broken(Bounded):
         raise ValueError("no joint of that name")
 
 
+class Unpaid(Bounded):
+    def step(self, action):
+        return self.observation_space.sample(), float("nan"), False, False, {}
+
+
 BOX = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
+BITS = gymnasium.spaces.MultiBinary(3)
+MANY = gymnasium.spaces.Box(-1, 1, (300,), np.float32)
+NAMES = {f"reading_{i}_of_the_lidar": "m" for i in range(300)}
 WIDE = gymnasium.spaces.Box(-np.inf, np.inf, (2,), np.float32)
 GRAPH = gymnasium.spaces.Graph(BOX, None)
 
@@ -215,7 +234,14 @@ _ONE = GridEnv()
         ({"make_env": functools.partial(Old, BOX, BOX)}, "follow gymnasium's API"),
         ({"make_env": functools.partial(Broken, BOX, BOX)}, r"step\(\) raised ValueError: no joint of that name"),
         ({"make_env": functools.partial(Bounded, BOX, WIDE)}, "finite action bounds"),
-        ({"make_env": functools.partial(Bounded, BOX, GRAPH)}, "has no parameters"),
+        ({"make_env": functools.partial(Bounded, BOX, GRAPH)}, "cannot be extended"),
+        ({"make_env": functools.partial(Bounded, BOX, BITS)}, "cannot be extended. Valid: Discrete, Box"),
+        ({"make_env": functools.partial(Bounded, BOX, gymnasium.spaces.Dict(a=BOX))}, "cannot be extended"),
+        ({"make_env": functools.partial(Bounded, BOX, gymnasium.spaces.Tuple([BITS, BOX]))}, "cannot be extended"),
+        ({"make_env": functools.partial(Bounded, GRAPH, BOX)}, "neither code nor a policy can read"),
+        ({"make_env": functools.partial(Bounded, gymnasium.spaces.Text(9), BOX)}, "it would be blind"),
+        ({"make_env": functools.partial(Bounded, MANY, BOX), "observations": NAMES}, "takes .* bytes .*name fewer"),
+        ({"make_env": functools.partial(Unpaid, BOX, BOX)}, "the environment paid the reward nan at step 1"),
         ({"goal": " "}, "say in a sentence"),
         ({"labels": ["up"]}, "5 different labels, got 1"),
         ({"observations": ["x"]}, "7 different observation labels, got 1"),
@@ -225,6 +251,8 @@ _ONE = GridEnv()
         ({"iteration": 1}, "unknown key 'iteration'. Did you mean 'iterations'"),
         ({"hyperparameters": {"env": 1}}, "hyperparameters.envs"),
         ({"trainer": "dqn"}, "unknown trainer 'dqn'"),
+        ({"budgets": {"yields": 0}}, "budgets.yields=0 cannot be used"),
+        ({"budgets": {"view_bytes": 64}}, r"takes \d+ bytes .*at most 64 go"),
         ({"agents": "everyone"}, "unknown kind of agents"),
         ({"llm": 3}, "give a model's name"),
         ({"llm": "nowhere.jsonl"}, "there is no transcript 'nowhere.jsonl'"),
@@ -235,8 +263,18 @@ def test_what_cannot_be_used_is_said_before_anything_is_written(given: dict, say
     more = {"labels": None, "observations": None} if "make_env" in given else {}
     with pytest.raises(RlgptError, match=says) as caught:
         fetch(tmp_path / "run", **{**more, **given})
-    assert isinstance(caught.value, ConfigError | UnknownNameError | TranscriptError)
+    assert isinstance(caught.value, ConfigError | PluginError | UnknownNameError | TranscriptError)
     assert not (tmp_path / "run").exists()
+
+
+def test_the_budgets_of_the_sandbox_are_those_it_is_given(tmp_path: Path) -> None:
+    limits = Budgets(yields=1)
+    with pytest.raises(LLMError, match="no coded action 'go'"):  # it was stopped each time, so there is none
+        fetch(tmp_path / "run", horizon=40, budgets=limits)
+    attempts = [json.loads(p.read_text()) for p in sorted(tmp_path.glob("run/iterations/0/actions/go/*.json"))]
+    assert {a["verdict"]["kind"] for a in attempts} == {"yields"}
+    config = json.loads((tmp_path / "run" / "run.json").read_text())["config"]["design"]
+    assert config["budgets"] == limits.model_dump(mode="json")
 
 
 def test_a_language_model_is_asked_for(tmp_path: Path) -> None:

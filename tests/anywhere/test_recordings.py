@@ -9,10 +9,18 @@ from rlgpt.anywhere import prepare
 from rlgpt.llm.transcript import Transcript
 from rlgpt.testing.contract.recordings import fingerprints, kind_of
 from test_worlds import world
-from worlds import HERE
+from worlds import HERE, WORLDS
 
 TRANSCRIPTS = sorted(p for p in HERE.glob("transcripts/*/*.jsonl"))
 BUNDLES = sorted(p.parent for p in HERE.glob("bundles/*/bundle.json"))
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_every_world_is_recorded_and_has_the_bundle_of_its_first_recording(name: str) -> None:
+    for kept in (HERE / "transcripts" / name / "0.jsonl", HERE / "bundles" / name / "bundle.json"):
+        assert kept.is_file(), f"record it: python examples/anywhere/worlds.py {name} --llm MODEL --folder RUN"
+    others = {path.parent.name for path in TRANSCRIPTS} | {path.name for path in BUNDLES}
+    assert others <= set(WORLDS), f"of no world of worlds.py: {sorted(others - set(WORLDS))}"
 
 
 @pytest.mark.slow

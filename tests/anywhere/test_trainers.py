@@ -1,22 +1,35 @@
 """A bundle of design() trains by extend() alone: under Stable-Baselines3, and in a single file in CleanRL's manner."""
 
 import io
+import math
+import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import gymnasium
+import numpy as np
+import odd
 import pytest
 import rlgpt
+import torch
+import worlds
+from gymnasium import spaces
 from rlgpt.loop.progress import PlainWatcher
 from words import speaker
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PUSH = "def run(steps=3.0):\n    yield repeat({label}, steps=round(steps))\n"
+WORLDS = f"{DOCS.parent / 'examples' / 'anywhere' / 'worlds.py'}"
 DESIGNS = {
     "CartPole-v1": ('action="right"', {"left": "", "right": "to the right"}),
     "MountainCarContinuous-v0": ("force=1.0", {"force": "to the right"}),
+    f"{WORLDS}:doorkey": ('action="forward"', None),
+    "odd:pictures": ("action_0=1, action_1=2", None),
 }
+"""Environment as the scripts are told of it -> a base action of it, and its labels."""
 
 
 @pytest.fixture(scope="module", params=DESIGNS)
@@ -24,8 +37,11 @@ def designed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     """An environment's id, and the folder of a bundle whose action has a parameter and relies on labels."""
     label, labels = DESIGNS[request.param]
     folder = tmp_path_factory.mktemp("designed")
+    if "doorkey" in request.param:
+        pytest.importorskip("minigrid")
+    name = request.param.partition(":")[2]
     rlgpt.design(
-        request.param,
+        {"doorkey": worlds.doorkey, "pictures": odd.pictures}.get(name, request.param),
         "Whatever.",
         speaker(PUSH.format(label=label)),
         labels=labels,
@@ -40,20 +56,89 @@ def designed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return request.param, folder / "bundle"
 
 
+def ends(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error::UserWarning:rlgpt", str(DOCS / script), *arguments]
+    paths = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=paths)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("script", "more"),
-    [
-        ("train_sb3.py", ["--decisions", "512"]),
-        ("train_cleanrl.py", ["--total-steps", "500", "--num-envs", "2", "--num-steps", "32"]),
-    ],
-)
-def test_it_trains(designed: tuple[str, Path], script: str, more: list[str]) -> None:
-    env_id, bundle = designed
-    for given in (str(bundle), "none") if script == "train_cleanrl.py" else (str(bundle),):
-        command = [sys.executable, "-W", "error::UserWarning", str(DOCS / script), given, env_id, *more]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
+def test_it_trains_until_its_primitive_steps_are_spent(designed: tuple[str, Path], script: str) -> None:
+    env, bundle = designed
+    named = ["--make", env] if ":" in env else [env]
+    small = ["--total-steps", "400", "--num-envs", "2", "--num-steps", "16", "--gamma", "0.9"]
+    for given in (str(bundle), "none") if env == "CartPole-v1" else (str(bundle),):
+        done = ends(script, given, *named, *small)
         assert done.returncode == 0, done.stderr[-2000:]
-        told = re.search(r"^(\d+) (?:decisions|primitive steps), mean reward", done.stdout.splitlines()[-1])
+        told = re.search(r"^(\d+) primitive steps, mean reward of the last", done.stdout.splitlines()[-1])
         assert told is not None
-        assert int(told[1]) >= 500
+        assert 400 <= int(told[1]) < 400 + 2 * 16 * (5 if given != "none" else 1)
+
+
+@pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
+def test_what_cannot_be_used_ends_in_a_sentence(
+    script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main = runpy.run_path(str(DOCS / script), run_name="not main")["main"]
+    for given, says in ((["nowhere", "CartPole-v1"], "nowhere"), (["none", "NoSuchWorld-v1"], "NoSuchWorld")):
+        monkeypatch.setattr(sys, "argv", [script, *given])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 2
+        assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
+def test_a_picture_beside_numbers_is_scaled_and_told(script: str) -> None:
+    module = runpy.run_path(str(DOCS / script), run_name="not main")
+
+    class Camera(gymnasium.Env):
+        observation_space = spaces.Dict(
+            {"eye": spaces.Box(0, 255, (40, 40, 3), np.uint8), "height": spaces.Box(-9, 9, (2,), np.float32)}
+        )
+        action_space = spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            return {"eye": np.full((40, 40, 3), 255, np.uint8), "height": np.array([-7, 3], np.float32)}, {}
+
+        def step(self, action):
+            return self.reset()[0], 0.0, False, False, {}
+
+    env = module["extended"](Camera, "none", 0.9)
+    seen, _ = env.reset(seed=0)
+    assert env.observation_space.contains(seen)
+    assert sorted(set(seen.tolist())) == [-7.0, 1.0, 3.0]
+    assert "4800 of them pixels" in module["begins"](env, "none", 10)
+
+
+def test_the_budget_ends_a_rollout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    main = runpy.run_path(str(DOCS / "train_cleanrl.py"), run_name="not main")["main"]
+    for envs, steps in ((2, 81), (1, 1)):
+        monkeypatch.setattr(
+            sys, "argv", ["-", "none", "CartPole-v1", "--total-steps", str(steps), "--num-envs", str(envs)]
+        )
+        main()
+        first, last = capsys.readouterr().out.splitlines()
+        assert first.startswith("none: actions Discrete(2)")
+        assert last.startswith(f"{steps + (-steps) % envs} primitive steps, mean reward")
+        assert "nan" not in last
+
+
+@pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
+def test_the_discount_is_handed_on(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = runpy.run_path(str(DOCS / script), run_name="not main")
+    env = module["extended"](module["maker"]("CartPole-v1", None), "none", 0.9)
+    assert env.get_wrapper_attr("gamma") == 0.9
+
+
+def test_masked_choices_are_not_drawn_and_several_heads_are() -> None:
+    module = runpy.run_path(str(DOCS / "train_cleanrl.py"), run_name="not main")
+    torch.manual_seed(0)
+    heads = module["Heads"]([torch.tensor([[0.0, -1e9]] * 99), torch.zeros(99, 3)])
+    drawn = heads.sample()
+    assert drawn.shape == (99, 2)
+    assert set(drawn[:, 0].tolist()) == {0}
+    assert set(drawn[:, 1].tolist()) == {0, 1, 2}
+    torch.testing.assert_close(heads.log_prob(drawn), torch.full((99,), -math.log(3)))
+    torch.testing.assert_close(heads.entropy(), torch.full((99,), math.log(3)))

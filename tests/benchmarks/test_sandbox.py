@@ -12,13 +12,14 @@ import pytest
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "sandbox.py"
 SIZES = ("small", "large", "limit")
 CALLS = (
-    *("plain/primitive", "plain/fresh", *(f"plain/{size}" for size in SIZES)),
-    *("primitive", "chunk", *SIZES, "call", "can_start", "fresh"),
+    *("plain/primitive", "plain/fresh", "plain/small", "plain/large", *(f"plain/look/{size}" for size in SIZES)),
+    *("primitive", "chunk", "small", "large", *(f"look/{size}" for size in SIZES)),
+    *("call", "can_start", "can_start/large", "can_start/six", "fresh"),
 )
 NAMES = {
     *(f"sandbox/calls/{name}" for name in CALLS),
     *(f"sandbox/workers/{name}" for name in ("plain", "primitive", "large", "ratio")),
-    *(f"sandbox/memory/{name}" for name in ("runtime", "instance", "mapped")),
+    *(f"sandbox/memory/{name}" for name in ("runtime", "instance", "plain", "mapped")),
 }
 GOALS = {"small": 40, "large": 90, "chunk": 6, "fresh": 3000}
 

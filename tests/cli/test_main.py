@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rlgpt.errors import UnknownNameError
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -77,6 +78,21 @@ def test_a_pattern_that_matches_no_task(rlgpt: Call) -> None:
     status, _, err = rlgpt("tasks", "gird/*")
     assert status == 2
     assert "grid/door" in err
+
+
+def test_a_plugin_is_no_pattern_of_tasks(rlgpt: Call) -> None:
+    status, _, err = rlgpt("tasks", "grid")
+    assert status == 2
+    assert "`rlgpt tasks 'grid/*'`" in err
+
+
+def test_of_many_names_the_nearest_are_told_and_how_to_list_them() -> None:
+    names = [f"car/road_{i}" for i in range(40)]
+    said = str(UnknownNameError("task", "car/road_7x", names, listed="`rlgpt tasks` lists them."))
+    assert "Did you mean 'car/road_7'" in said
+    assert "40 are valid: `rlgpt tasks` lists them." in said
+    assert said.count("car/road_") == 4
+    assert "Valid: car/road_0, " in str(UnknownNameError("task", "car/road_7x", names))
 
 
 @pytest.mark.usefixtures("broken")

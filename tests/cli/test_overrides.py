@@ -17,7 +17,7 @@ TASK = "task=grid/door"
     [
         (["task=grid/dor"], ["unknown task 'grid/dor'", "'grid/door'", "grid/key"]),
         (["task=gird/door"], ["unknown task", "grid/door"]),
-        ([], ["no task is given", "grid/door"]),
+        ([], ["no task is given", "task=PLUGIN/TASK"]),
         ([TASK, "sed=1"], ["unknown override 'sed'", "'seed'", "+sed="]),
         ([TASK, "hyperparameters.learningrate=1"], ["'hyperparameters.learning_rate'"]),
         ([TASK, "trainer=pp"], ["unknown trainer 'pp'", "'ppo'", "sample_factory"]),
@@ -37,7 +37,7 @@ TASK = "task=grid/door"
         ([TASK, "trainer=ppo,sample_factory"], ["several values", "-m"]),
         (["task=grid/*"], ["pattern", "task=glob(grid/*)", "-m"]),
         (["task=glob(grid/*)"], ["several values", "-m"]),
-        (["-m", "task=glob(house/*)"], ["unknown task 'house/*'", "grid/door"]),
+        (["-m", "task=glob(house/*)"], ["unknown task 'house/*'", "matches none of them"]),
         (["-m", "task=grid/door,grid/kee"], ["unknown task 'grid/kee'", "'grid/key'"]),
         ([TASK, "nonsense"], ["cannot read 'nonsense'", "KEY=VALUE"]),
         ([TASK, "seed=[1"], ["cannot read 'seed=[1'"]),

@@ -146,15 +146,46 @@ def test_an_action_that_could_not_start_in_its_rehearsal_is_nobodys_to_review(tm
     assert "review" not in [k.role for k in llm.keys]
 
 
+@pytest.mark.parametrize(
+    ("guard", "ended"),
+    [("view['nope']", "masked"), ("view['agent'] != view['key'] or 1 / 0", "returned")],
+    ids=["before its call", "after its call"],
+)
+def test_a_can_start_that_raises_is_a_failed_rehearsal(tmp_path: Path, guard: str, ended: str) -> None:
+    """Wherever in the rehearsal it raises: in training each time counts as a violation."""
+    meta = json.dumps({"thoughts": "", "doc": "Walk.", "parameters": [], "max_steps": 30})
+
+    def falls(request: Request) -> str:
+        if request.key.role != "fast":
+            return reply(request)
+        raising = f"def can_start(view):\n    return {guard}\n\n{SOLVES.replace('    yield use()', '')}"
+        return f"{meta}\n```python\n{WALK if request.key.attempt else raising}\n```"
+
+    llm = FakeLLM(falls)
+    result = run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"iterations": 1})))
+    first, second = result.history[0].rehearsals["to_row"]
+    assert first.failed
+    assert first.trace is not None
+    assert first.trace.decisions[-1].ended == ended
+    assert first.verdict is not None
+    assert first.verdict.kind == "error"
+    assert first.verdict.message.startswith("in can_start(view): ")
+    assert first.verdict.line == 2
+    assert not second.failed
+    repair = next(r for r in llm.requests if r.key.role == "fast" and r.key.attempt == 1)
+    assert first.verdict.message in repair.messages[-1].content
+
+
 def test_rehearsals_cost_what_they_spent(tmp_path: Path) -> None:
     """An action that comes after one that solves the task is tried alone, and both tries count."""
     plugin = GridPlugin()
     solve = CodedAction(name="solve", doc="", source=SOLVES)
     walk = CodedAction(name="walk", doc="", source=WALK)
-    first, steps = rehearse(plugin, TASK, (), solve, seed=3, sandbox=Sandbox())
+    first, steps, verdict = rehearse(plugin, TASK, (), solve, seed=3, sandbox=Sandbox())
     assert first.success
     assert steps == first.primitive_steps
-    second, both = rehearse(plugin, TASK, (solve,), walk, seed=3, sandbox=Sandbox())
+    assert verdict is None
+    second, both, _ = rehearse(plugin, TASK, (solve,), walk, seed=3, sandbox=Sandbox())
     assert [d.action for d in second.decisions] == ["walk"]
     assert both == steps + second.primitive_steps
 

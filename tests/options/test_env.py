@@ -16,6 +16,7 @@ from rlgpt import extend
 from rlgpt.domain import Bundle, CodedAction, Parameter, RLSetup
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.options import ExtendedEnv
+from rlgpt.sandbox import host
 from rlgpt.testing.grid import TASKS, GridPlugin
 
 KEY = TASKS["grid/key"]
@@ -142,6 +143,20 @@ def test_an_action_that_may_not_start_is_masked_and_costs_a_noop() -> None:
     assert (info["ended"], info["duration"]) == ("masked", 1)
 
 
+def test_a_can_start_that_raises_masks_and_says_why() -> None:
+    """Once for each time it is asked, and in the decision that it kept from starting."""
+    odd = action("odd", "def can_start(view):\n    return view['nope']\n\ndef run():\n    yield use()\n")
+    env = grid(odd, trace=True)
+    _, info = env.reset(seed=4)
+    (verdict,) = info["verdicts"]
+    assert (verdict.kind, verdict.line) == ("error", 2)
+    assert verdict.message.startswith("in can_start(view): KeyError: no key 'nope'; of the view there are: ")
+    _, _, _, _, info = env.step(5)
+    assert len(info["verdicts"]) == 1
+    assert info["decision"].ended == "masked"
+    assert info["decision"].verdict == verdict
+
+
 def test_violations_end_the_action_and_are_recorded() -> None:
     env = grid(LOOP, IDLE, FOREVER)
     env.reset(seed=0)
@@ -165,6 +180,44 @@ def test_quarantine_masks_from_the_next_reset_on() -> None:
     assert env.step(5)[4]["ended"] == "masked"
     with pytest.raises(UnknownNameError):
         env.quarantine(["nothing"])
+
+
+def test_an_environment_takes_out_what_violated_three_times_in_it(caplog: pytest.LogCaptureFixture) -> None:
+    """Under anybody's trainer; unless the caller counts, who then says what is masked."""
+    bad = action("bad", "def run():\n    yield 5\n")
+    endings: dict[str, list[str]] = {}
+    for who in ("environment", "caller", "caller, later"):
+        env = grid(bad, IDLE, trace=True, **({"quarantined": ()} if who == "caller" else {}))
+        if who == "caller, later":
+            env.quarantine(())
+        endings[who] = []
+        for seed in range(3):
+            env.reset(seed=seed)
+            for _ in range(2):
+                info = env.step(5)[4]
+                endings[who].append(info["ended"])
+    assert endings["environment"] == ["violation"] * 4 + ["masked"] * 2
+    assert endings["caller"] == endings["caller, later"] == ["violation"] * 6
+    (record,) = caplog.records
+    assert "'bad' is masked from the next episode on, after 3 violations" in record.getMessage()
+
+
+def test_what_is_taken_out_says_so() -> None:
+    env = grid(IDLE, quarantined=["idle"], trace=True)
+    env.reset(seed=0)
+    _, _, _, _, info = env.step(5)
+    assert info["decision"].verdict.kind == "quarantined"
+    assert "verdicts" not in info, "it counts as none"
+
+
+def test_the_view_is_put_into_words_once_for_all_guards(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded: list[Any] = []
+    encode = host._encode
+    monkeypatch.setattr(host, "_encode", lambda *args: encoded.append(args[0]) or encode(*args))
+    env = grid(USE, *(USE.model_copy(update={"name": name}) for name in ("second", "third")))
+    _, info = env.reset(seed=4)
+    assert list(info["action_mask"][-3:]) == [0, 0, 0]
+    assert encoded == [env.view()]
 
 
 def test_where_nothing_may_start_there_is_still_a_choice() -> None:

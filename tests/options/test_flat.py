@@ -11,6 +11,7 @@ from gymnasium import spaces
 from rlgpt import extend, flat_view
 from rlgpt.domain import CodedAction, Parameter
 from rlgpt.errors import ConfigError
+from rlgpt.rl.codec import ActionCodec
 from rlgpt.testing.grid import TASKS, GridPlugin
 
 
@@ -64,9 +65,63 @@ def test_discrete_spaces_keep_parameters_at_their_defaults() -> None:
         assert flat.step(chosen)[4]["decision"].parameters == {"amount": 2.5}
 
 
+@pytest.mark.parametrize(
+    "base",
+    [spaces.MultiDiscrete([3, 4], start=[5, -7]), spaces.Tuple([spaces.Discrete(3, start=5), spaces.Discrete(4)])],
+)
+def test_a_discrete_space_may_start_anywhere(base: spaces.Space) -> None:
+    """What reaches the environment is of its space, whichever way it was chosen."""
+    env = extend(Spaces(base), [still("x")])
+    codec = ActionCodec(env.action_space, env.layout, env.actions)
+    flat = flat_view(env)
+    assert flat.action_space == spaces.MultiDiscrete([2, 3, 4])
+    for chosen in (env, flat):
+        chosen.reset(seed=0)
+        chosen.action_space.seed(0)
+        for _ in range(20):
+            action = chosen.action_space.sample()
+            chosen.step(action)
+            assert base.contains(env.env.last), action
+    env.step(codec.decode((0, 2, 3)))
+    flat_reached = env.env.last
+    flat.step(np.array([0, 2, 3]))
+    assert np.array_equal(env.env.last, flat_reached)
+    assert base.contains(flat_reached)
+
+
+def test_heads_that_stay_keep_where_they_start() -> None:
+    base = spaces.MultiDiscrete([3, 4, 2], start=[5, -7, 1])
+    env = extend(Spaces(base), base_actions=["action_1", "action_2"])
+    assert env.action_space == spaces.MultiDiscrete([4, 2], start=[-7, 1])
+    env.reset(seed=0)
+    env.step(np.array([-4, 2]))
+    assert np.array_equal(env.env.last, [5, -4, 2])
+
+
 def test_spaces_that_are_flat_already_stay() -> None:
     env = extend(Spaces(spaces.Discrete(3)), [still("x")])
     assert flat_view(env) is env
+
+
+def test_wrappers_between_are_seen_through() -> None:
+    wrapped = gym.wrappers.RecordEpisodeStatistics(extend(Spaces(spaces.Box(-1, 1, (2,))), [still("x", True)]))
+    flat = flat_view(wrapped)
+    assert flat.env is wrapped
+    assert flat.action_space.shape == (2 + 2 + 1,)
+    flat.reset(seed=0)
+    assert flat.step(np.array([0, 1, 0, 0, 0], np.float32))[4]["action"] == "x"
+    with pytest.raises(ConfigError, match=r"takes what extend\(\) returned"):
+        flat_view(gym.make("CartPole-v1"))
+    changed = gym.wrappers.TransformAction(wrapped, lambda a: a, spaces.Discrete(2))
+    with pytest.raises(ConfigError, match=r"make the flat view first"):
+        flat_view(changed)
+
+
+def test_a_tuple_with_one_box_and_no_actions_has_no_selector() -> None:
+    alone = extend(Spaces(spaces.Tuple([spaces.Box(-1, 1, (1,), np.float32)])))
+    assert not alone.layout.has_selector
+    with pytest.raises(ConfigError, match=r"no flat view"):
+        flat_view(alone)
 
 
 def test_a_mixed_tuple_has_no_flat_view() -> None:

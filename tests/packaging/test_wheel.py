@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from rlgpt.sandbox import build, stamps
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "rlgpt-corridor"
@@ -64,13 +66,25 @@ def test_the_wheel_carries_what_lies_outside_the_package(wheels: Path) -> None:
     assert not [n for n in names if "test" in Path(n).parts or n.endswith(".pyc")]
 
 
-def test_without_the_guest_no_wheel_is_built(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("guest", "says"),
+    [
+        (None, "is missing"),
+        (b"no stamp", "was built from other sources"),
+        (stamps.section({"sources": "0" * 64}), "was built from other sources"),
+    ],
+    ids=["none", "unstamped", "stale"],
+)
+def test_without_a_guest_of_these_sources_no_wheel_is_built(guest: bytes | None, says: str, tmp_path: Path) -> None:
     core = tmp_path / "core"
-    (core / "rlgpt" / "sandbox").mkdir(parents=True)
+    shutil.copytree(build.SOURCES, core / "rlgpt" / "sandbox" / "guest")
+    shutil.copy(str(stamps.__file__), core / "rlgpt" / "sandbox")
     (core / "rlgpt" / "__init__.py").touch()
     (core / "hydra_plugins").mkdir()
     for name in ("pyproject.toml", "hatch_build.py"):
         (core / name).write_bytes((ROOT / "core" / name).read_bytes())
+    if guest is not None:
+        (core / "rlgpt" / "sandbox" / "guest.wasm").write_bytes(guest)
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel"],
         cwd=core,
@@ -79,6 +93,7 @@ def test_without_the_guest_no_wheel_is_built(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode != 0
+    assert f"guest.wasm {says}" in done.stdout + done.stderr
     assert "make guest" in done.stdout + done.stderr
 
 

@@ -7,13 +7,15 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
+import rlgpt
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
-from rlgpt.domain import RLSetup, Task, World
+from rlgpt.domain import Bundle, CodedAction, RLSetup, Task, World
 from rlgpt.errors import ConfigError, PluginError
 from rlgpt.plugin.base import Context, EnvironmentPlugin
 from rlgpt.plugin.generic import GenericPlugin
-from rlgpt.plugin.judged import Judged, Reaches
+from rlgpt.plugin.judged import OVER, Judged, Reaches
+from rlgpt.plugin.observations import ObservationCodec
 from rlgpt.testing.grid import GridEnv, GridPlugin
 
 EVERY = ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1", "MountainCarContinuous-v0"]
@@ -149,28 +151,85 @@ def _landed(info, total_reward) -> bool:
     ("name", "success", "told", "at"),
     [
         ("CartPole-v1", None, "at least 475", 475),
-        ("CartPole-v1", 12, "at least 12 in the episode", 12),
+        ("CartPole-v1", 8, "at least 8 in the episode", 12),
         ("CartPole-v1", _landed, "Both legs on the ground.", 6),
         ("CartPole-v1", lambda info, total: total >= 9, "what the goal says", 9),
         ("Blackjack-v1", None, "ends with a positive total reward", None),
     ],
 )
 def test_what_counts_as_success_is_told_and_held(name: str, success, told: str, at: int | None) -> None:
-    plugin = GenericPlugin.of(functools.partial(gymnasium.make, name), success=success)
+    plugin = GenericPlugin.of(functools.partial(gymnasium.make, name), success=success, horizon=12)
     (task,) = plugin.tasks().values()
     assert told in task.success
     if at is not None and at < 100:
         env = plugin.make_env(task, seed=0)
         env.reset(seed=0)
-        rewards = [env.step(i % 2)[4]["success"] for i in range(at)]
-        assert rewards == [False] * (at - 1) + [True]
+        found = [env.step(i % 2)[4]["success"] for i in range(at)]
+        assert found == [False] * (at - 1) + [True]
 
 
 def test_what_the_environment_says_of_success_comes_first() -> None:
-    reaches = Reaches(10.0, says=True)
-    assert [reaches({}, 9.0), reaches({}, 10.0)] == [False, True]
-    assert [reaches({"success": 0.0}, 99.0), reaches({"is_success": True}, 0.0)] == [False, True]
-    assert Reaches(10.0)({"success": False}, 10.0)
+    reaches, over = Reaches(10.0, says=True), {OVER: True}
+    assert [reaches(over, 9.0), reaches(over, 10.0), reaches({OVER: False}, 10.0)] == [False, True, False]
+    assert [reaches({"success": 0.0, **over}, 99.0), reaches({"is_success": True, OVER: False}, 0.0)] == [False, True]
+    assert Reaches(10.0)({"success": False, **over}, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "pays"), [("MountainCar-v0", -1.0), ("Acrobot-v1", -1.0), ("Pendulum-v1", -16.3)], ids=str
+)
+def test_a_negative_return_counts_when_the_episode_is_over(name: str, pays: float) -> None:
+    """Nothing is paid for at the first step yet: the return is above its threshold until the episode has cost it."""
+    success = -200.0 if name == "Pendulum-v1" else None
+    plugin = GenericPlugin.of(functools.partial(gymnasium.make, name), success=success, horizon=150)
+    (task,) = plugin.tasks().values()
+    env = plugin.make_env(task, seed=0)
+    env.reset(seed=0)
+    total, found, over = 0.0, [], False
+    while not over:
+        _, reward, terminated, truncated, info = env.step(env.action_space.sample() * 0)
+        total, over = total + float(reward), terminated or truncated
+        found.append(info["success"])
+    assert total >= pays * len(found)
+    assert total < -110
+    assert not any(found)
+
+
+@pytest.mark.parametrize(
+    ("pays", "threshold", "expected"),
+    [
+        ((5.0, 5.0, -9.0), 5.0, False),
+        ((-9.0, 5.0, 9.0), 5.0, True),
+        ((0.0, 0.0, -1.0), 0.0, False),
+        ((0.0, 0.0, 0.0), 0.0, True),
+        ((-1.0, -1.0, -1.0), -3.0, True),
+        ((-1.0, -1.0, -2.0), -3.0, False),
+    ],
+)
+@pytest.mark.parametrize("cut", [False, True], ids=["terminated", "truncated"])
+def test_a_return_is_judged_at_the_end(pays, threshold: float, expected: bool, cut: bool) -> None:
+    env = Judged(Ends(pays, {}), 2 if cut else 3, Reaches(threshold))
+    env.reset(seed=0)
+    steps = pays[:2] if cut else pays
+    found = [env.step(0)[4]["success"] for _ in steps]
+    assert found == [False] * (len(steps) - 1) + [sum(steps) >= threshold if cut else expected]
+
+
+def test_a_function_of_success_is_told_when_the_episode_is_over() -> None:
+    seen: list[bool] = []
+    env = Judged(Ends(1.0, {}), 2, lambda info, total: bool(seen.append(info[OVER])))
+    env.reset(seed=0)
+    assert [OVER in env.step(0)[4] for _ in range(2)] == [False, False]
+    assert seen == [False, True]
+
+
+@pytest.mark.parametrize("reward", [float("nan"), float("inf"), None, "much"])
+def test_a_reward_that_is_no_number_is_the_environments_fault(reward) -> None:
+    env = Judged(Ends((1.0, reward, 1.0), {}), 10)
+    env.reset(seed=0)
+    env.step(0)
+    with pytest.raises(PluginError, match=r"the environment paid the reward .* at step 2 of its episode"):
+        env.step(0)
 
 
 def test_success_that_is_no_bool_is_said_so() -> None:
@@ -190,6 +249,26 @@ def test_an_image_is_what_a_policy_sees_of_pixels() -> None:
     (task,) = plugin.tasks().values()
     assert plugin.default_setup(task).observation_keys == ("observation",)
     assert [k.name for k in plugin.view_keys(task)] == ["observation_shapes"]
+
+
+class Sees(EnvironmentPlugin):
+    """A plugin that says what it must and no more, of a world that is a picture and a long vector."""
+
+    name = "sees"
+
+    def tasks(self):
+        return {"sees/it": Task(id="sees/it", goal="g", horizon=5, success="s")}
+
+    def make_env(self, task, *, seed, render_mode=None):
+        env = GridEnv()
+        env.observation_space = spaces.Dict(eye=spaces.Box(0, 255, (48, 40), np.uint8), ear=spaces.Box(-1, 1, (900,)))
+        return env
+
+
+def test_the_policy_of_a_plugin_with_no_view_of_its_own_is_not_blind() -> None:
+    plugin = Sees()
+    setup = plugin.default_setup(plugin.tasks()["sees/it"])
+    assert setup.observation_keys == ("eye", "ear")
 
 
 class Walk(gymnasium.Env):
@@ -220,6 +299,56 @@ def test_the_three_primitives_do_what_they_say() -> None:
     assert play.call("act_until", action_0=-1.0, **until) == ({"reached": True, "value": 1.5, "reward": 0.0}, 0)
     above = until | {"relation": "above", "threshold": 4.0, "steps": 2}
     assert play.call("act_until", action_0=1.0, **above) == ({"reached": False, "value": 3.5, "reward": 6.0}, 2)
+
+
+class Counts(GenericPlugin):
+    """A view that takes the trouble to count how often it is built."""
+
+    views = 0
+
+    def view(self, ctx):
+        self.views += 1
+        return super().view(ctx)
+
+
+def test_act_until_builds_no_view_for_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    until = {"action_0": 1.0, "key": "observation[1]", "threshold": 2.5, "steps": 9}
+    owner = Counts.of(Walk())
+    (task,) = owner.tasks().values()
+    assert Play(owner, Walk(), task).call("act_until", **until)[0]["value"] == 3.0
+    assert owner.views == 4
+    plugin = GenericPlugin.of(Walk())
+    monkeypatch.setattr(ObservationCodec, "view", None)
+    assert Play(plugin, Walk(), task).call("act_until", **until)[0]["value"] == 3.0
+
+
+def test_a_reward_that_is_no_number_is_not_charged_to_the_action() -> None:
+    source = "def run():\n    yield act()\n"
+    env = rlgpt.extend(Ends(float("nan"), {}), actions=[CodedAction(name="go", doc="g", source=source)])
+    env.reset(seed=0)
+    with pytest.raises(PluginError, match="the environment paid the reward nan at step 1"):
+        env.step(env.extension.write("go"))
+
+
+def test_extend_takes_names_without_a_plugin() -> None:
+    env, names = gymnasium.make("CartPole-v1"), ["x", "v", "angle", "spin"]
+    source = (
+        "def run():\n    view = yield observe()\n"
+        "    yield repeat(action='left' if view['angle'] < 9 else 'right', steps=2)\n"
+    )
+    go = CodedAction(name="go", doc="g", source=source)
+    extended = rlgpt.extend(env, [go], labels={"left": "10 N", "right": ""}, observations=names)
+    extended.reset(seed=0)
+    assert extended.layout.branches == ("left", "right", "go")
+    assert extended.step(2)[4]["duration"] == 2
+    assert list(extended.view()) == names
+    bundle = Bundle(actions=(go,), world=World(labels={"a": "", "b": ""}))
+    renamed = rlgpt.extend(env, bundle, labels=["left", "right"])
+    assert renamed.layout.branches == ("left", "right", "go")
+    with pytest.raises(ConfigError, match="2 different labels, got 1"):
+        rlgpt.extend(env, [go], labels=["left"])
+    with pytest.raises(ConfigError, match="labels cannot be given beside plugin='gymnasium'"):
+        rlgpt.extend(env, [go], plugin=GenericPlugin.of(env), labels=["left", "right"])
 
 
 class Half(GridPlugin):
@@ -267,9 +396,9 @@ def test_bare() -> None:
 
 
 class Ends(gymnasium.Env):
-    """Ends after three steps of reward ``pay``, saying ``info`` at each step."""
+    """Ends after three steps, each of reward ``pay`` (or of its own), saying ``info`` at each step."""
 
-    def __init__(self, pay: float, info: dict) -> None:
+    def __init__(self, pay, info: dict) -> None:
         self.observation_space, self.action_space = spaces.Discrete(9), spaces.Discrete(2)
         self.pay, self.info = pay, info
 
@@ -280,7 +409,8 @@ class Ends(gymnasium.Env):
 
     def step(self, action):
         self.t += 1
-        return self.t, self.pay, self.t == 3, False, dict(self.info)
+        pay = self.pay[self.t - 1] if isinstance(self.pay, tuple) else self.pay
+        return self.t, pay, self.t == 3, False, dict(self.info)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_views_are_plain_and_as_large_as_documented(space, seed: int) -> None:
     assert list(view) == [k.name for k in codec.keys]
     for key in codec.keys:
         assert key.size in (0, _count(view[key.name]))
-    assert any(k.size for k in codec.keys) or codec.images
+    assert any(k.size for k in codec.keys) or codec.alone
 
 
 def test_a_vector_keeps_its_numbers() -> None:
@@ -140,7 +140,7 @@ def test_small_arrays_of_bytes_are_told_number_by_number() -> None:
     cells = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
     assert codec.view(_context({"image": cells})) == {"image_grid": cells.tolist()}
     assert {k.name: k.size for k in codec.keys} == {"image_grid": 12}
-    assert codec.images == ("image",)
+    assert codec.alone == ()
 
 
 def _square(left: int, top: int) -> np.ndarray:
@@ -155,7 +155,7 @@ def test_a_picture_is_told_by_the_shapes_that_stand_out() -> None:
     codec = pickle.loads(pickle.dumps(ObservationCodec(spaces.Box(0, 255, (40, 30, 3), np.uint8))))
     floor, square = [14, 39, 30, 1, 0], [12, 21, 5, 3, 200]
     assert codec.view(_context(colours)) == {"observation_shapes": [floor, square]}
-    assert codec.images == ("observation",)
+    assert codec.alone == ("observation",)
     stack = ObservationCodec(spaces.Box(0, 255, (4, 40, 30), np.uint8))
     frames = np.stack([_square(0, 0), _square(0, 0), _square(10, 19), _square(10, 20)])
     assert stack.view(_context(frames)) == {
@@ -204,5 +204,5 @@ def test_a_discrete_is_a_number_for_code_and_a_place_for_a_policy() -> None:
 def test_labels_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ConfigError, match="needs 2 different observation labels, got 1"):
         ObservationCodec(spaces.Box(0, 1, (2,)), ["a"])
-    with pytest.raises(ConfigError, match="needs 0 different"):
+    with pytest.raises(ConfigError, match="names the numbers of a one-dimensional Box; this observation is Discrete"):
         ObservationCodec(spaces.Discrete(2), ["a"])

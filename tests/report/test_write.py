@@ -11,6 +11,7 @@ from rlgpt.errors import RunError
 from rlgpt.files import write_atomic
 from rlgpt.llm.base import Message, Reply, Request, RequestKey, Usage
 from rlgpt.llm.exchange import Exchange, Journal
+from rlgpt.report.curves import draw, svg
 from rlgpt.report.write import bill, find, methods, page_of, table, write_page
 from rlgpt.runs import Report, Run
 
@@ -52,6 +53,33 @@ def test_a_setting_keeps_two_methods_apart(tmp_path: Path) -> None:
         "RL-GPT (hyperparameters.semi_markov=False)",
         "pure RL",
     }
+
+
+def test_a_design_is_called_by_what_differs_and_never_by_its_words(tmp_path: Path) -> None:
+    def design(name: str, seed: int = 0, **changed: Any) -> Run:
+        settings = {"agents": "slow_fast_critic", "budget": 900, "docs": "pages " * 900, "seed": seed, **changed}
+        run = made(tmp_path / name, seed=seed)
+        run.update(config={"design": {**settings, "task": {"id": "a/b", "goal": "g " * 200}}})
+        return run
+
+    one, again, other = design("one"), design("again", 1), design("other", docs="other " * 900)
+    assert set(methods([one, again])) == {"RL-GPT"}
+    assert {k: len(v) for k, v in methods([one, again, other]).items()} == {"RL-GPT (one)": 2, "RL-GPT (other)": 1}
+    more = design("more", budget=1800)
+    assert set(methods([one, more])) == {"RL-GPT (budget=900)", "RL-GPT (budget=1800)"}
+    alone = design("alone", agents="rl_only", trainer="t" * 90)
+    long = design("long", agents="rl_only", trainer="u" * 90)
+    assert set(methods([one, alone, long])) == {
+        "RL-GPT",
+        f"pure RL (trainer={'t' * 29}...)",
+        f"pure RL (trainer={'u' * 29}...)",
+    }
+
+
+def test_long_names_leave_room_for_the_curves() -> None:
+    figure = draw({f"RL-GPT ({'long ' * 16}{i})": [[(0, 0.0), (900, 1.0)]] for i in range(3)})
+    svg(figure)
+    assert figure.axes[0].get_position().width > 0.4
 
 
 def test_every_exchange_is_on_the_bill(tmp_path: Path) -> None:

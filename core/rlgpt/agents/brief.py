@@ -13,6 +13,7 @@ from rlgpt.agents.text import bullets, fields, number, shorten
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import Context, EnvironmentPlugin, RewardTerm, ViewKey
 from rlgpt.plugin.library import library
+from rlgpt.plugin.parts import shown
 from rlgpt.sandbox.budgets import DEFAULT, Budgets
 
 if TYPE_CHECKING:
@@ -82,13 +83,10 @@ def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, A
 
 
 def _observations(space: gymnasium.Space[Any], keys: Any) -> Iterator[tuple[str, str]]:
-    from gymnasium import spaces
-
-    own = dict(space.spaces) if isinstance(space, spaces.Dict) else {"observation": space}
     told: dict[str, ViewKey] = {k.name: k for k in keys if k.size > 0}
-    for name, part in own.items():
-        if name not in told and part.is_np_flattenable:
-            yield name, f"the environment's own observation: {_shape(part)}"
+    for name, part in shown(space, keys).items():
+        if name not in told and part.space.is_np_flattenable:
+            yield name, f"the environment's own observation: {_shape(part.space)}"
     for name, key in told.items():
         numbers = f"{key.size} number{'s' if key.size > 1 else ''}"
         unit = f", {key.unit}" if key.unit else ""

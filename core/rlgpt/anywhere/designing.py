@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rlgpt.agents.build import WITHOUT_LLM, build_agents
+from rlgpt.agents.build import KINDS, WITHOUT_LLM, build_agents
+from rlgpt.anywhere.call import call_of
 from rlgpt.anywhere.folder import new_folder, run_in
 from rlgpt.anywhere.model import Model, recorded
 from rlgpt.anywhere.prepare import Same, prepare
@@ -15,12 +16,14 @@ from rlgpt.domain.validated import validated
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.loop import LoopContext, LoopSettings, run
 from rlgpt.loop.progress import Watcher, watcher
+from rlgpt.loop.reserve import check_budget
 from rlgpt.loop.watched import Watched
 from rlgpt.options import load_bundle, save_bundle
 from rlgpt.plugin.base import Primitive
 from rlgpt.plugin.generic import MakeEnv, Named
 from rlgpt.plugin.judged import Success
 from rlgpt.rl.base import Hyperparameters, Trainer
+from rlgpt.sandbox import Budgets
 
 TRAINERS = ("ppo", "sample_factory")
 
@@ -39,6 +42,7 @@ def design(
     budget: int = 60_000,
     trainer: str | Trainer = "ppo",
     hyperparameters: Mapping[str, Any] | None = None,
+    budgets: Budgets | Mapping[str, Any] | None = None,
     agents: str = "slow_fast_critic",
     seed: int = 0,
     folder: str | Path | None = None,
@@ -61,28 +65,53 @@ def design(
     :param labels: names of the action's parts (values of a Discrete, numbers of a Box), or name -> meaning.
     :param observations: names of the numbers of a one-dimensional observation, or name -> meaning with its unit.
     :param success: ``success(info, total_reward) -> bool``, asked after every step: an episode succeeds where it is
-        ever true; its docstring tells the language model what counts. Or a number: the total reward that counts.
+        ever true; ``info["episode_over"]`` is True at the last one; its docstring tells the language model what counts.
+        Or a number: the total reward that counts, of an episode that is over.
         Default: what info says under ``success`` or ``is_success``; where it says nothing, the ``reward_threshold`` the
-        environment is registered with; where there is none, an episode that the environment ends with a positive total
-        reward.
+        environment is registered with, which the episode's total reward must reach; where there is none, an episode
+        that the environment ends with a positive total reward.
     :param primitives: skills of your own (:class:`rlgpt.plugin.base.Primitive`). Who uses the bundle needs them too.
     :param horizon: primitive steps of an episode at most. Default: the environment's own limit, else 1,000.
-    :param budget: primitive steps in all: rehearsals, training, selection.
+    :param budget: primitive steps in all: rehearsals, training, selection. What selection can take at most is put
+        by (``selection_episodes`` times ``horizon`` for each judgement); what leaves nothing to learn with is refused.
     :param trainer: ``ppo``, ``sample_factory``, or a :class:`~rlgpt.rl.base.Trainer`.
     :param hyperparameters: by the names of :class:`~rlgpt.rl.base.Hyperparameters`.
+    :param budgets: of the sandbox (:class:`rlgpt.sandbox.Budgets`), or some of them by name; default: those of
+        ``Budgets()``. Who uses the bundle gives the same: ``extend(env, bundle, sandbox=Sandbox(budgets))``.
     :param agents: who takes part (:func:`rlgpt.agents.build.build_agents`).
     :param folder: of the run. One that exists is gone on with: finished stages are read, nothing that was paid for is
         asked again. Default: a new one under ``runs/``.
     :param watching: shows progress; default: a live line on a terminal, lines of text elsewhere.
     :param settings: further ones of :class:`~rlgpt.loop.LoopSettings` (``iterations``, ``repairs``, ...).
     :raises ConfigError: something given cannot be used; found before anything is asked or written.
+    :raises PluginError: the environment pays a reward that is no finite number.
     :raises RunError: ``folder`` holds another run.
     :raises LLMError: the language model failed, or its replies ended, before an iteration was finished. What ends
         later ends the run cleanly: the best so far comes back, and the same call goes on.
     """
     chosen = validated(LoopSettings, {"budget": budget, "seed": seed, **settings})
-    trainer = _trainer(trainer)
+    call = call_of(
+        make_env,
+        goal,
+        llm,
+        trainer=trainer,
+        success=success,
+        primitives=primitives,
+        docs=docs,
+        labels=labels,
+        observations=observations,
+        horizon=horizon,
+    )
+    trainer = trainer_of(trainer)
+    if agents not in KINDS:
+        raise UnknownNameError("kind of agents", agents, KINDS)
+    if llm is None and agents not in WITHOUT_LLM:
+        raise ConfigError(
+            "llm is None; give a model's name as litellm knows it, or the path of a transcript. "
+            f"Without a language model: agents={' or '.join(WITHOUT_LLM)}."
+        )
     learning = validated(Hyperparameters, hyperparameters or {}, "hyperparameters")
+    limits = budgets if isinstance(budgets, Budgets) else validated(Budgets, budgets or {}, "budgets")
     plugin, task = prepare(
         make_env,
         goal,
@@ -92,9 +121,8 @@ def design(
         success=success,
         horizon=horizon,
         primitives=primitives,
+        budgets=limits,
     )
-    if llm is None and agents not in WITHOUT_LLM:
-        raise ConfigError("llm is None; give a model's name as litellm knows it, or the path of a transcript.")
     where = Path(folder) if folder is not None else new_folder(task)
     config = {
         "task": task.model_dump(mode="json"),
@@ -103,15 +131,19 @@ def design(
         "agents": agents,
         "trainer": trainer.name,
         "hyperparameters": learning.model_dump(mode="json"),
+        "budgets": limits.model_dump(mode="json"),
         **chosen.model_dump(mode="json"),
+        "call": call,
     }
 
     def context(show: Watcher) -> LoopContext:
         model = None if llm is None else Watched(recorded(llm, folder=where, seed=seed, task=task.id), show)
         steps, turns = chosen.budget // chosen.iterations, chosen.iterations
-        team = build_agents(agents, model, plugin, task, training_steps=steps, iterations=turns)
+        team = build_agents(agents, model, plugin, task, budgets=limits, training_steps=steps, iterations=turns)
+        if not (where / "run.json").exists():
+            check_budget(chosen, task, team)
         record = run_in(where, task, seed, config)
-        return LoopContext(chosen, task, plugin, Same(plugin), team, trainer, learning, record, observer=show)
+        return LoopContext(chosen, task, plugin, Same(plugin), team, trainer, learning, record, limits, show)
 
     with watching or watcher() as show:
         made = context(show)
@@ -127,7 +159,12 @@ def design(
     return bundle
 
 
-def _trainer(trainer: str | Trainer) -> Trainer:
+def trainer_of(trainer: str | Trainer) -> Trainer:
+    """The trainer of that name, or the one given.
+
+    :raises UnknownNameError: there is none of that name.
+    :raises ConfigError: it needs an extra that is not installed.
+    """
     if isinstance(trainer, Trainer):
         return trainer
     if trainer == "ppo":

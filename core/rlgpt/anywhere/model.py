@@ -7,6 +7,7 @@ from pathlib import Path
 from rlgpt.errors import ConfigError, TranscriptError
 from rlgpt.llm.base import LLM
 from rlgpt.llm.build import build_llm
+from rlgpt.llm.litellm_llm import MissingKeyError
 from rlgpt.llm.record import Recorder
 from rlgpt.llm.settings import LLMSettings
 
@@ -40,4 +41,11 @@ def recorded(llm: Model, *, folder: Path, seed: int, task: str) -> Recorder:
             f"llm is {llm!r}; give a model's name as litellm knows it ('openai/gpt-5'), the path of a transcript, or "
             "an object of rlgpt.llm.base.LLM."
         )
-    return build_llm(settings, folder=folder, transcripts=(), seed=seed, task=task)
+    try:
+        return build_llm(settings, folder=folder, transcripts=(), seed=seed, task=task)
+    except MissingKeyError as fault:
+        raise ConfigError(
+            f"{fault.needed} Without a key: llm='FILE.jsonl', a transcript to replay (--llm FILE.jsonl); a server of "
+            "your own, LLMSettings(kind='record', model='openai/NAME', api_base=URL) (--llm openai/NAME --api-base "
+            "URL); or no language model, agents='rl_only' (--agents rl_only)."
+        ) from fault

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
 
-from rlgpt.domain import CodedAction, Task
+from rlgpt.domain import CodedAction, Plain, Task
 from rlgpt.errors import ConfigError, RlgptError
 from rlgpt.options import ExtendedSpace
 from rlgpt.plugin.base import Primitive
 from rlgpt.plugin.generic import GenericPlugin, MakeEnv, Named
 from rlgpt.plugin.judged import Success
+from rlgpt.plugin.parts import unusable
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.policy_env import PolicyEnv
+from rlgpt.sandbox.budgets import DEFAULT, Budgets
 
 _API = (
     "It must follow gymnasium's API (reset -> observation, info; step -> observation, reward, terminated, truncated, "
@@ -49,18 +52,22 @@ def prepare(
     success: Success | float | None = None,
     horizon: int | None = None,
     primitives: Sequence[Primitive] = (),
+    budgets: Budgets = DEFAULT,
 ) -> tuple[GenericPlugin, Task]:
     """The plugin of the environments that ``make_env`` makes, and its task, after one step in one of them.
 
     The arguments are those of :func:`rlgpt.design`.
 
-    :raises ConfigError: ``make_env`` raises, or makes nothing that can be played, extended or judged.
+    :raises ConfigError: ``make_env`` raises, or makes nothing that can be played, seen, extended or judged.
     """
     make = functools.partial(gymnasium.make, make_env) if isinstance(make_env, str) else make_env
     if not isinstance(goal, str) or not goal.strip():
         raise ConfigError(f"goal is {goal!r}; say in a sentence what is to be achieved.")
     first = _make(make)
     first.close()
+    faults = unusable(first.observation_space)
+    if faults:
+        raise ConfigError(" ".join(faults))
     plugin = GenericPlugin.of(
         make,
         goal=goal.strip(),
@@ -72,7 +79,7 @@ def prepare(
         primitives=primitives,
     )
     (task,) = plugin.tasks().values()
-    _play(plugin, task, first)
+    _play(plugin, task, first, budgets)
     return plugin, task
 
 
@@ -82,7 +89,13 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
             f"make_env is {make!r}; give a function that makes a new environment each time, such as "
             "functools.partial(gymnasium.make, ID), or an environment's registered id."
         )
-    env = _guarded("make_env() raised", "It is called without arguments and returns a new environment.", make)
+    advice = "It is called without arguments and returns a new environment."
+    module = str(make.args[0]).partition(":") if isinstance(make, functools.partial) and make.args else ("", "", "")
+    if module[1]:
+        advice = (
+            f"{module[0]!r} must be importable where this runs: start with PYTHONPATH=. in the folder of its module."
+        )
+    env = _guarded("make_env() raised", advice, make)
     if not isinstance(env, gymnasium.Env):
         raise ConfigError(
             f"make_env() returned {env!r}, a {type(env).__name__}; it must return a gymnasium.Env. {_API}"
@@ -90,7 +103,7 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
     return env
 
 
-def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any]) -> None:
+def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], budgets: Budgets) -> None:
     """One step as a policy would do it, and what a language model would be shown of it."""
     spec = EnvSpec(task, plugin.default_setup(task), (), Same(plugin))
     env: PolicyEnv = _guarded("the environment's reset(seed=0) raised", _API, spec.build, seed=0, evaluation=True)
@@ -100,11 +113,26 @@ def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any]) -> 
         _guarded("the environment's reset(seed=0) raised", _API, env.reset, seed=0)
         base, ctx = env.extended.env.action_space, env.extended.context
         ExtendedSpace(base, [_ANY], plugin.labels(task).actions, None, plugin.noop(base, ctx))
-        _guarded("the view of its first observation raised", _API, plugin.view, ctx)
+        _fits(_guarded("the view of its first observation raised", _API, plugin.view, ctx), budgets)
         env.action_space.seed(0)
         _guarded("the environment's step() raised", _API, env.step, env.action_space.sample())
+        _fits(_guarded("the view after its first step raised", _API, plugin.view, ctx), budgets)
     finally:
         env.close()
+
+
+def _fits(view: Mapping[str, Plain], budgets: Budgets) -> None:
+    """:raises ConfigError: code that looks at this view would be stopped for it, every time."""
+    sizes = {name: len(json.dumps(value)) for name, value in view.items()}
+    whole = len(json.dumps(view).encode())
+    if whole > budgets.view_bytes:
+        largest = ", ".join(f"{name} {sizes[name]:,}" for name in sorted(sizes, key=sizes.__getitem__)[:-4:-1])
+        raise ConfigError(
+            f"what code sees of the environment takes {whole:,} bytes ({largest}); at most {budgets.view_bytes:,} go "
+            "into the sandbox. Leave parts out (gymnasium.wrappers.FilterObservation), make them smaller "
+            "(TransformObservation, ResizeObservation), name fewer numbers, or allow more: "
+            "design(..., budgets=Budgets(view_bytes=...))."
+        )
 
 
 def _guarded(what: str, advice: str, call: Callable[..., Any], *args: Any, **more: Any) -> Any:

@@ -14,7 +14,7 @@ from rlgpt.agents.build import WITHOUT_LLM, build_agents
 from rlgpt.cli.paths import overrides_file
 from rlgpt.domain import Task
 from rlgpt.domain.validated import validated
-from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.errors import MANY, ConfigError, UnknownNameError
 from rlgpt.llm.base import LLM
 from rlgpt.llm.build import build_llm
 from rlgpt.llm.redact import redact
@@ -68,16 +68,13 @@ def context(config: Mapping[str, Any], run: Run, watcher: Watcher, manager: Plug
 def task_of(config: Mapping[str, Any], manager: PluginManager) -> str:
     """The task's id.
 
-    :raises ConfigError: none is given, or the run is one of ``design()``: no configuration makes its environment.
+    :raises ConfigError: none is given.
     """
-    if "design" in config:
-        raise ConfigError(
-            "this run is one of design(): only what called it can make its environment. Go on with it by the same call "
-            "(folder=...); its bundle works with rlgpt.extend()."
-        )
     task = config.get("task")
     if not task:
-        raise ConfigError(f"no task is given: write task=PLUGIN/TASK. Valid: {', '.join(manager.tasks()) or '(none)'}.")
+        names = list(manager.tasks())
+        valid = f"Valid: {', '.join(names) or '(none)'}." if len(names) <= MANY else "`rlgpt tasks` lists them."
+        raise ConfigError(f"no task is given: write task=PLUGIN/TASK. {valid}")
     return str(task)
 
 

@@ -65,14 +65,33 @@ def _tasks(p: argparse.ArgumentParser) -> None:
 
 
 def _design(p: argparse.ArgumentParser) -> None:
-    p.add_argument("env", metavar="ENV_ID", help="as gymnasium knows it; MODULE:ENV_ID imports a module first")
+    p.add_argument(
+        "env",
+        metavar="ENV_ID",
+        help="as gymnasium knows it; MODULE:ENV_ID imports a module first (PYTHONPATH=. finds one here)",
+    )
     p.add_argument("--goal", required=True, help="what is to be achieved, a sentence")
-    p.add_argument("--llm", required=True, help="a model's name as litellm knows it, or a transcript to replay")
+    p.add_argument("--llm", default=None, help="a model's name as litellm knows it, or a transcript to replay")
     p.add_argument("--api-base", default=None, help="of a server of your own; the model is then openai/NAME")
     p.add_argument("--timeout", type=float, default=120.0, help="seconds a try may take (default 120)")
     p.add_argument("--docs", default=None, metavar="FILE", help="what an expert would tell (default: its docstring)")
+    named = "comma-separated; or a JSON file: a list, or name -> meaning (default: see docs/anywhere.md)"
+    p.add_argument("--labels", default=None, metavar="NAMES", help=f"of the action's parts, {named}")
+    p.add_argument("--observations", default=None, metavar="NAMES", help=f"of the observation's numbers, {named}")
     p.add_argument("--success", type=float, default=None, metavar="REWARD", help="the total reward that counts")
+    p.add_argument("--horizon", type=int, default=None, metavar="STEPS", help="of an episode (default: its own limit)")
     p.add_argument("--budget", type=int, default=60_000, help="primitive steps in all (default 60000)")
+    p.add_argument("--iterations", type=int, default=2, help="turns of the outer loop at most (default 2)")
+    p.add_argument("--selection-episodes", type=int, default=10, help="by which each policy is judged (default 10)")
+    p.add_argument("--agents", default="slow_fast_critic", metavar="KIND", help="who takes part (default: all)")
+    p.add_argument("--trainer", default="ppo", help="ppo (default) or sample_factory")
+    p.add_argument(
+        "--sandbox",
+        action="append",
+        default=[],
+        metavar="BUDGET=VALUE",
+        help="of the sandbox, such as view_bytes=16384; may be given again",
+    )
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--folder", default=None, help="of the run; one that exists is gone on with")
 

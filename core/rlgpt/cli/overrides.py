@@ -175,7 +175,9 @@ def _task(override: Override, manager: PluginManager) -> str:
         tasks = manager.tasks()
         names = [t for t in tasks if _any(t, glob.include) and not _any(t, glob.exclude)]
         if not names:
-            raise UnknownNameError("task", ",".join(glob.include), tasks, "The pattern matches none of them.")
+            raise UnknownNameError(
+                "task", ",".join(glob.include), tasks, "The pattern matches none of them.", "`rlgpt tasks` lists them."
+            )
         return f"{override.get_key_element()}={','.join(names)}"
     for name in _values(override):
         if "*" in name:

@@ -10,6 +10,7 @@ from typing import Any
 from rlgpt.cli.compose import context, task_of, without_keys
 from rlgpt.loop import LoopContext, Result, run
 from rlgpt.loop.progress import Watcher, watcher
+from rlgpt.loop.reserve import check_budget
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run, RunRecord
 
@@ -24,7 +25,8 @@ def start(config: Mapping[str, Any]) -> int:
     without_keys(config)
     record = RunRecord(task=task_of(config, manager), seed=config["seed"], created="")
     with watcher() as watching:
-        context(config, Run(folder, record), watching, manager)
+        first = context(config, Run(folder, record), watching, manager)
+        check_budget(first.settings, first.task, first.agents)
         created = Run.create(folder, task=record.task, seed=record.seed, config=config)
         return finish(context(config, created, watching, manager), watching)
 

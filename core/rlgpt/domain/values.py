@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 from typing_extensions import TypeAliasType
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+NAME = r"^[a-z][a-z0-9_]{0,39}$"
+Name = Annotated[str, StringConstraints(pattern=NAME)]
 """A name that may also name a file: lower case, digits, underscore, at most 40 characters."""
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}/[a-z0-9][a-z0-9_.-]{0,79}$")]
@@ -113,6 +115,16 @@ class CodedAction(Value):
     source: str
     parameters: tuple[Parameter, ...] = Field(default=(), max_length=8)
     max_steps: int = Field(default=60, ge=1, le=10_000, description="primitive steps after which a call is ended")
+
+    @field_validator("name", mode="before")
+    @classmethod
+    def _named(cls, name: object) -> object:
+        if isinstance(name, str) and not re.fullmatch(NAME, name):
+            raise ValueError(
+                f"a coded action's name is lower case letters, digits and underscores, a letter first, at most 40 "
+                f"characters: it also names a file; got {name!r:.60}"
+            )
+        return name
 
     @model_validator(mode="after")
     def _floats(self) -> Self:

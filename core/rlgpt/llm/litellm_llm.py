@@ -34,6 +34,17 @@ _OURS = {
 _NEVER = {"api_key", "stream", "drop_params", "mock_response", "fallbacks"}
 
 
+class MissingKeyError(ConfigError):
+    """None of the environment variables that may hold a provider's key is set.
+
+    :ivar needed: what is needed, a sentence that goes with any way of naming the model.
+    """
+
+    def __init__(self, model: str, variables: Sequence[str], advice: str = "") -> None:
+        self.needed = f"{model} needs a key: set the environment variable {' or '.join(variables)}."
+        super().__init__(f"{self.needed} {advice}".rstrip())
+
+
 class LiteLLM(LLM):
     """Asks one model, again after transport faults, each try within a time limit.
 
@@ -176,13 +187,14 @@ class LiteLLM(LLM):
         """The key to send; None where litellm finds it by itself."""
         if self.key_env is not None:
             if not os.environ.get(self.key_env):
-                raise ConfigError(f"{self.model} needs a key: set the environment variable {self.key_env}.")
+                raise MissingKeyError(self.model, [self.key_env])
             return os.environ[self.key_env]
         missing = self._missing()
         if missing and self.api_base is None:
-            raise ConfigError(
-                f"{self.model} needs a key: set the environment variable {' or '.join(missing)} (or name another "
-                "with llm.key_env). Without any key, llm=replay plays a recorded transcript."
+            raise MissingKeyError(
+                self.model,
+                missing,
+                "Or name another with llm.key_env. Without any key, llm=replay plays a recorded transcript.",
             )
         return "none" if missing else None
 

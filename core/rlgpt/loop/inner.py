@@ -8,7 +8,7 @@ from rlgpt.agents.base import Brief, History
 from rlgpt.domain import ActionPlan, CodedAction, Finding, Rehearsal, Review, SubAction
 from rlgpt.errors import TranscriptEnded
 from rlgpt.loop.context import LoopContext
-from rlgpt.loop.rehearse import exercised, rehearse, verdict_of
+from rlgpt.loop.rehearse import exercised, rehearse
 from rlgpt.sandbox import lint
 
 NOT_EXERCISED = Review(
@@ -88,7 +88,7 @@ def _attempt(
     if faults:
         return Rehearsal(attempt=len(tried), action=action, verdict=faults[0])
     ctx.observer.stage("rehearse", sub_action=sub_action.name)
-    trace, steps = rehearse(
+    trace, steps, verdict = rehearse(
         ctx.plugin,
         ctx.task,
         kept,
@@ -97,7 +97,6 @@ def _attempt(
         sandbox=ctx.sandbox,
         on_step=ctx.book.counting("rehearsal"),
     )
-    verdict = verdict_of(trace, action)
     rehearsal = Rehearsal(attempt=len(tried), action=action, steps=steps, trace=trace, verdict=verdict)
     if verdict is not None:
         return rehearsal

@@ -25,6 +25,7 @@ from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.frames import shots
 from rlgpt.loop.inner import write_actions
+from rlgpt.loop.reserve import reserve, turns_of
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.rl.evaluate import OnFrame, evaluate, evaluate_code
 
@@ -58,15 +59,10 @@ def _goes_on(ctx: LoopContext, history: History) -> bool:
         return True
     lost = ctx.book.bill(history, finished_stages(ctx.run, len(history))).lost
     return (
-        len(history) < _turns(ctx)
+        len(history) < turns_of(ctx.settings, ctx.agents)
         and best_of(history).success_rate < ctx.settings.target_success
         and spent(history).total + lost < ctx.settings.budget
     )
-
-
-def _turns(ctx: LoopContext) -> int:
-    """Turns of the outer loop at most: one where nobody would revise anything."""
-    return ctx.settings.iterations if ctx.agents.revise else 1
 
 
 def _iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
@@ -149,13 +145,10 @@ def _train(
 
 
 def _share(ctx: LoopContext, before: Steps, index: int) -> int:
-    """This iteration's part of what is left, after putting by what judging can cost at most.
-
-    That is one judgement of each policy to come, and one of the code of each further iteration.
-    """
-    turns = _turns(ctx) - index
-    reserve = (2 * turns - 1) * ctx.settings.selection_episodes * ctx.task.horizon
-    return max(1, (ctx.settings.budget - before.total - reserve) // turns)
+    """This iteration's part of what is left, after putting by what judging can cost at most."""
+    turns = turns_of(ctx.settings, ctx.agents) - index
+    put_by = reserve(ctx.settings, ctx.task, turns)
+    return max(1, (ctx.settings.budget - before.total - put_by) // turns)
 
 
 def _warm_start(ctx: LoopContext, setup: RLSetup, history: History) -> Path | None:

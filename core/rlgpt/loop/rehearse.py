@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rlgpt.domain import CodedAction, Decision, Task, Trace, Verdict
-from rlgpt.options import ExtendedEnv, extend
+from rlgpt.options import BrokenActionWarning, ExtendedEnv, extend
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.rl.watch import OnStep, Watch
 from rlgpt.sandbox import Sandbox
+
+
+class Rehearsed(NamedTuple):
+    """What came of a rehearsal.
+
+    :ivar trace: with the action at its end.
+    :ivar steps: the primitive steps spent, those of a first try included.
+    :ivar verdict: on the action, if one fell: on its call, or on its ``can_start`` at any moment.
+    """
+
+    trace: Trace
+    steps: int
+    verdict: Verdict | None
 
 
 def rehearse(
@@ -20,22 +35,25 @@ def rehearse(
     seed: int,
     sandbox: Sandbox,
     on_step: OnStep | None = None,
-) -> tuple[Trace, int]:
+) -> Rehearsed:
     """Run ``action`` once, after the actions the plan puts before it, parameters at their defaults.
 
     Where an earlier action already ends the episode, ``action`` is tried alone from a fresh start.
 
     :param on_step: sees every primitive step, for those who count them.
-    :returns: the trace with ``action`` at its end, and the primitive steps spent, the other try's included.
     """
     base = Watch(plugin.make_env(task, seed=seed), on_step=on_step)
-    env = extend(base, (*before, action), plugin=plugin, task=task, trace=True, sandbox=sandbox)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BrokenActionWarning)  # its call tells the same, to the one who mends it
+        env = extend(base, (*before, action), plugin=plugin, task=task, trace=True, sandbox=sandbox, quarantined=())
     try:
-        trace = _play(env, (*before, action), seed)
-        if trace.decisions[-1].action == action.name:
-            return trace, trace.primitive_steps
-        alone = _play(env, (action,), seed)
-        return alone, trace.primitive_steps + alone.primitive_steps
+        trace, fallen = _play(env, (*before, action), seed)
+        steps = trace.primitive_steps
+        if trace.decisions[-1].action != action.name:
+            trace, more = _play(env, (action,), seed)
+            steps, fallen = steps + trace.primitive_steps, fallen + more
+        own = trace.decisions[-1].verdict
+        return Rehearsed(trace, steps, own or next((v for v in fallen if v.action == action.name), None))
     finally:
         env.close()
 
@@ -45,25 +63,24 @@ def exercised(trace: Trace) -> bool:
     return trace.decisions[-1].ended != "masked"
 
 
-def _play(env: ExtendedEnv, actions: Sequence[CodedAction], seed: int) -> Trace:
-    env.reset(seed=seed)
+def _play(env: ExtendedEnv, actions: Sequence[CodedAction], seed: int) -> tuple[Trace, list[Verdict]]:
+    """One episode of ``actions``, and every verdict that fell in it, those on a ``can_start`` between calls too."""
+    _, info = env.reset(seed=seed)
+    fallen = list(info.get("verdicts", ()))
     decisions: list[Decision] = []
     success = False
     for action in actions:
         _, _, terminated, truncated, info = env.step(env.extension.write(action.name))
         decisions.append(info["decision"])
+        fallen += info.get("verdicts", ())
         success = success or bool(info.get("success", False))
         if terminated or truncated:
             break
-    return Trace(
+    trace = Trace(
         seed=seed,
         success=success,
         total_reward=sum(d.reward for d in decisions),
         primitive_steps=sum(d.duration for d in decisions),
         decisions=tuple(decisions),
     )
-
-
-def verdict_of(trace: Trace, action: CodedAction) -> Verdict | None:
-    """The verdict on ``action`` in ``trace``, if one fell."""
-    return next((d.verdict for d in reversed(trace.decisions) if d.action == action.name and d.verdict), None)
+    return trace, fallen

@@ -12,6 +12,7 @@ from rlgpt.errors import LLMError, RlgptError
 from rlgpt.llm.exchange import read_exchanges
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.outer import learn
+from rlgpt.loop.reserve import warning
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.options import extend, save_bundle
 from rlgpt.rl.evaluate import evaluate, evaluate_code
@@ -68,6 +69,8 @@ def _under_way(ctx: LoopContext, history: History) -> Steps:
 
 
 def _run(ctx: LoopContext) -> Result:
+    if not ctx.run.iterations() and (line := warning(ctx.settings, ctx.task, ctx.agents)):
+        ctx.observer.message(line)
     history, stopped = learn(ctx, brief_of(ctx))
     steps = spent(history) + _under_way(ctx, history)
     if not history:

@@ -15,6 +15,8 @@ from rlgpt.files import read_text, write_atomic
 
 _MANIFEST_LIMIT = 1 << 20
 _SOURCE_LIMIT = 1 << 16
+_ACTIONS_LIMIT = 256
+"""So many coded actions no policy chooses from; their sources have 16 MiB at most."""
 
 
 def save_bundle(bundle: Bundle, folder: Path) -> Path:
@@ -61,7 +63,10 @@ def load_bundle(folder: Path) -> Bundle:
         # Names become file names only after they are known to be names.
         if (folder / "actions").is_symlink():
             raise BundleError(f"{folder / 'actions'} is a link: a bundle holds its sources itself.")
-        empty = [{**a, "source": ""} for a in manifest.get("actions", ())]
+        listed = manifest.get("actions", ())
+        if len(listed) > _ACTIONS_LIMIT:
+            raise BundleError(f"{path} lists {len(listed)} actions; a bundle holds {_ACTIONS_LIMIT} at most.")
+        empty = [{**a, "source": ""} for a in listed]
         names = [a.name for a in Bundle.model_validate({**manifest, "actions": empty}).actions]
         for action, name in zip(empty, names, strict=True):
             action["source"] = read_text(folder / "actions" / f"{name}.py", limit=_SOURCE_LIMIT, error=BundleError)

@@ -11,9 +11,11 @@ import numpy as np
 from rlgpt.domain import CodedAction, Decision, Plain, Task, Verdict
 from rlgpt.errors import UnknownNameError
 from rlgpt.options.execution import Call, Execution, check_primitives
+from rlgpt.options.guards import Guards
 from rlgpt.options.layout import Layout
 from rlgpt.options.shaping import Shaping
 from rlgpt.options.space import Choice, ExtendedSpace
+from rlgpt.options.violations import Violations
 from rlgpt.plugin.base import Context, EnvironmentPlugin
 
 if TYPE_CHECKING:
@@ -34,9 +36,12 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     ``action_mask``     int8, shape (branches,): which may start now
     ``reward_terms``    weighted, undiscounted, where reward terms are paid
     ``verdicts``        tuple of :class:`~rlgpt.domain.Verdict`, only where some fell
-    ``decision``        a :class:`~rlgpt.domain.Decision`, with ``trace=True``
+    ``decision``        a :class:`~rlgpt.domain.Decision`, with ``trace=True``; its ``verdict`` also tells of a choice
+                        that was masked because its ``can_start`` failed, or by quarantine
 
     Errors of coded actions end the action and are recorded; exceptions of ``env.step`` propagate.
+
+    :ivar load_verdicts: on the actions whose source cannot be loaded, by name.
     """
 
     def __init__(
@@ -50,7 +55,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         base_actions: Sequence[str] | None,
         reward_weights: Mapping[str, float] | None,
         sandbox: Sandbox | None,
-        quarantined: Iterable[str],
+        quarantined: Iterable[str] | None,
         trace: bool,
     ) -> None:
         gym.utils.RecordConstructorArgs.__init__(
@@ -62,7 +67,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             base_actions=base_actions,
             reward_weights=reward_weights,
             sandbox=sandbox,
-            quarantined=(quarantined := tuple(quarantined)),
+            quarantined=(quarantined := None if quarantined is None else tuple(quarantined)),
             trace=trace,
             _disable_deepcopy=True,
         )
@@ -82,18 +87,21 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self.layout: Layout = self.extension.layout
         self._shaping = Shaping(plugin.reward_terms(task), reward_weights) if reward_weights is not None else None
         self._offset = len(self.layout.branches) - len(self.actions)
-        self._asks_plugin = type(plugin).applicable is not EnvironmentPlugin.applicable
         self._guest: Guest | None = None
-        self._conditional: frozenset[str] = frozenset()
         self._sandbox = sandbox
+        self._mask: np.ndarray | None = None
         self._quarantined: frozenset[str] = frozenset()
-        self._next_quarantine = frozenset(quarantined)
+        self._next_quarantine = frozenset(quarantined or ())
+        self._violations = Violations() if quarantined is None else None
         self._check_names(self._next_quarantine)
-        if self.actions:
-            self._prepare()
-        self._mask_varies = bool(self.actions) and (self._asks_plugin or bool(self._conditional))
+        self.load_verdicts: Mapping[str, Verdict] = {}
+        conditional = self._prepare() if self.actions else ()
+        asks_plugin = type(plugin).applicable is not EnvironmentPlugin.applicable
+        names = tuple(a.name for a in self.actions)
+        self._guards = Guards(names, conditional, plugin.applicable if asks_plugin else None)
 
-    def _prepare(self) -> None:
+    def _prepare(self) -> tuple[str, ...]:
+        """Everything that coded actions need. Returns the names of those with a ``can_start``."""
         from rlgpt.plugin.library import library
         from rlgpt.sandbox import Sandbox
 
@@ -103,7 +111,10 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._sandbox = self._sandbox or Sandbox()
         self._execution = Execution(primitives, self.view, self._advance, keep_calls=self.trace)
         guest = self._sandbox.open(self._library, self.actions, seed=0)
-        self._conditional = frozenset(a.name for a in self.actions if guest.has_can_start(a.name))
+        states = {a.name: guest.load(a.name) for a in self.actions}
+        self.load_verdicts = {n: s for n, s in states.items() if isinstance(s, Verdict) and s.kind != "wall"}
+        # Where the wall clock struck nobody knows yet what the source defines: the episodes' guests will tell.
+        return tuple(n for n, state in states.items() if state is not False and n not in self.load_verdicts)
 
     # -- gymnasium ----------------------------------------------------------------------------------------------------
 
@@ -120,10 +131,11 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         if self._shaping is not None:
             self._shaping.reset(ctx)
         self._verdicts: list[Verdict] = []
-        self._mask = self._compute_mask()
-        return observation, self._report(dict(info))
+        return observation, self._report(dict(info), self._compute_mask())
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        if (mask := self._mask) is None:
+            raise gym.error.ResetNeeded("step() before reset(): call env.reset() first; it returns the observation.")
         choice = self.extension.read(action)
         self._reward, self._total, self._duration = 0.0, 0.0, 0
         self._terms: dict[str, float] = {}
@@ -131,8 +143,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         before = self.view() if self.trace else {}
         call = self._carry_out(choice)
         terminated, truncated = self._over
-        if self._mask_varies and not (terminated or truncated):
-            self._mask = self._compute_mask()
+        if self._guards.vary and not (terminated or truncated):
+            mask = self._compute_mask()
         info = dict(self._info)
         info.update(
             duration=self._duration,
@@ -155,7 +167,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
                 calls=tuple(call.calls),
                 verdict=call.verdict,
             )
-        return self._observation, self._reward, terminated, truncated, self._report(info)
+        return self._observation, self._reward, terminated, truncated, self._report(info, mask)
 
     def close(self) -> None:
         self._close_guest()
@@ -168,10 +180,13 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         return self.plugin.view(self.context)
 
     def quarantine(self, names: Iterable[str]) -> None:
-        """Mask these coded actions from the next reset on (instead of those masked before)."""
+        """Mask these coded actions from the next reset on, instead of those masked before.
+
+        From here on the caller counts: the environment itself takes none out any more.
+        """
         names = frozenset(names)
         self._check_names(names)
-        self._next_quarantine = names
+        self._next_quarantine, self._violations = names, None
 
     def _check_names(self, names: Iterable[str]) -> None:
         for name in names:
@@ -186,7 +201,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             return Call(steps=1, ended="episode" if any(self._over) else "base")
         if not self._allowed[choice.branch]:
             self._idle()
-            return Call(steps=1, ended="masked")
+            return Call(steps=1, ended="masked", verdict=self._why_masked(choice.coded.name))
         call = self._execution.run(self._open_guest(), choice.coded, choice.parameters, self.context)
         if call.verdict is not None:
             self._verdicts.append(call.verdict)
@@ -228,29 +243,26 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     def _compute_mask(self) -> np.ndarray:
         """Which branches to offer. Where none may start all are offered: choosing one then costs a no-op."""
+        offer = self._guards.offer(self._quarantined, self.view, self._open_guest)
+        self._verdicts += offer.refusals.values()
+        self._refusals = offer.refusals
         self._allowed = np.ones(len(self.layout.branches), np.int8)
-        if self.actions:
-            guest = self._open_guest() if self._conditional else None
-            view = self.view() if self._asks_plugin or self._conditional else {}
-            for i, action in enumerate(self.actions, start=self._offset):
-                self._allowed[i] = self._may_start(guest, action, view)
-        return self._allowed if self._allowed.any() else np.ones_like(self._allowed)
+        for i, action in enumerate(self.actions, start=self._offset):
+            self._allowed[i] = action.name in offer.allowed
+        self._mask = self._allowed if self._allowed.any() else np.ones_like(self._allowed)
+        return self._mask
 
-    def _may_start(self, guest: Guest | None, action: CodedAction, view: Mapping[str, Plain]) -> bool:
-        if action.name in self._quarantined:
-            return False
-        if self._asks_plugin and not self.plugin.applicable(action.name, view):
-            return False
-        if guest is None or action.name not in self._conditional:
-            return True
-        answer = guest.can_start(action.name, view)
-        if isinstance(answer, Verdict):
-            self._verdicts.append(answer)
-            return False
-        return answer
+    def _why_masked(self, name: str) -> Verdict | None:
+        """What kept a coded action from starting; None where it was the plugin, or its own ``can_start``."""
+        if name in self._quarantined:
+            return Verdict(kind="quarantined", action=name, message="its earlier verdicts say what was wrong")
+        return self._refusals.get(name)
 
-    def _report(self, info: dict[str, Any]) -> dict[str, Any]:
-        info["action_mask"] = self._mask.copy()
+    def _report(self, info: dict[str, Any], mask: np.ndarray) -> dict[str, Any]:
+        info["action_mask"] = mask.copy()
         if self._verdicts:
             info["verdicts"] = tuple(self._verdicts)
+            if self._violations is not None:
+                self._violations.add(self._verdicts)
+                self._next_quarantine |= self._violations.caught
         return info

@@ -10,11 +10,10 @@ from gymnasium import spaces
 
 from rlgpt.errors import ConfigError
 from rlgpt.options.env import ExtendedEnv
-from rlgpt.options.layout import Head
 
 
-def flat_view(env: ExtendedEnv) -> gym.Env[Any, Any]:
-    """``env`` with a flat action space.
+def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
+    """``env``, extended and perhaps wrapped since, with a flat action space.
 
     ========================  =========================================================================
     extended                  flat
@@ -25,41 +24,70 @@ def flat_view(env: ExtendedEnv) -> gym.Env[Any, Any]:
     base ``MultiDiscrete``    ``MultiDiscrete([1 + K, *n])``; parameters at their defaults
     ========================  =========================================================================
 
-    :raises ConfigError: a Tuple of Discrete and Box has no flat view.
+    :raises ConfigError: a Tuple of Discrete and Box has no flat view; ``env`` is not extended, or a wrapper changed its
+        actions.
     """
+    extended = _extended(env)
     space = env.action_space
     if isinstance(space, (spaces.Discrete, spaces.Box, spaces.MultiDiscrete)):
         return env
     assert isinstance(space, spaces.Tuple)
-    heads = env.layout.heads
+    heads = extended.layout.heads
     base = [h for h in heads if h.kind == "base"]
     if all(isinstance(h.space, spaces.Discrete) for h in base):
-        return _FlatDiscrete(env, heads)
-    if len(base) == 1 and env.layout.has_selector:
-        return _FlatBox(env, heads)
+        return _FlatDiscrete(env, extended)
+    if len(base) == 1 and extended.layout.has_selector:
+        return _FlatBox(env, extended)
     raise ConfigError(f"action space {space} has no flat view; use a trainer that takes Tuple spaces.")
 
 
+def _extended(env: gym.Env[Any, Any]) -> ExtendedEnv:
+    """The extension that ``env`` is, or wraps."""
+    inner = env
+    while isinstance(inner, gym.Wrapper) and not isinstance(inner, ExtendedEnv):
+        inner = inner.env
+    if not isinstance(inner, ExtendedEnv):
+        raise ConfigError(f"flat_view() takes what extend() returned, got {env}: flat_view(extend(env, actions)).")
+    if inner.action_space != env.action_space:
+        raise ConfigError(
+            f"a wrapper turned the extended action space {inner.action_space} into {env.action_space}; make the flat "
+            "view first and wrap that: Wrapper(flat_view(extend(env, actions)))."
+        )
+    return inner
+
+
+def _misfit(action: Any, space: spaces.Space[Any]) -> ConfigError:
+    return ConfigError(
+        f"the action {action!r:.120} has shape {np.shape(action)}; the flat view's actions are {space!s:.300}, of "
+        f"shape {space.shape}."
+    )
+
+
 class _Flat(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorArgs):
-    def __init__(self, env: ExtendedEnv, heads: tuple[Head, ...]) -> None:
-        gym.utils.RecordConstructorArgs.__init__(self, heads=heads, _disable_deepcopy=True)
+    def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:
+        gym.utils.RecordConstructorArgs.__init__(self, extended=extended, _disable_deepcopy=True)
         gym.Wrapper.__init__(self, env)
-        self._heads = heads
-        boxes = [h.space for h in heads if h.kind == "parameters"]
+        self._heads = extended.layout.heads
+        boxes = [h.space for h in self._heads if h.kind == "parameters"]
         self._box = boxes[0] if boxes and isinstance(boxes[0], spaces.Box) else None
-        self._defaults = env.extension.defaults()
+        self._defaults = extended.extension.defaults()
 
 
 class _FlatDiscrete(_Flat):
     """Selector and Discrete heads as one MultiDiscrete (or one Discrete)."""
 
-    def __init__(self, env: ExtendedEnv, heads: tuple[Head, ...]) -> None:
-        super().__init__(env, heads)
-        sizes = [h.space.n for h in heads if isinstance(h.space, spaces.Discrete)]
+    def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:
+        super().__init__(env, extended)
+        discrete = [h.space for h in self._heads if isinstance(h.space, spaces.Discrete)]
+        sizes = [space.n for space in discrete]
+        self._starts = np.array([space.start for space in discrete])
         self.action_space = spaces.Discrete(int(sizes[0])) if len(sizes) == 1 else spaces.MultiDiscrete(sizes)
 
     def action(self, action: Any) -> Any:
-        parts: list[Any] = list(np.asarray(action).reshape(-1))
+        given = np.asarray(action)
+        if given.size != self._starts.size:
+            raise _misfit(action, self.action_space)
+        parts: list[Any] = list(given.reshape(-1) + self._starts)
         if self._box is not None:
             parts.append(self._defaults)
         return tuple(parts)
@@ -68,10 +96,10 @@ class _FlatDiscrete(_Flat):
 class _FlatBox(_Flat):
     """Scores of the branches, the base action and the parameters as one Box."""
 
-    def __init__(self, env: ExtendedEnv, heads: tuple[Head, ...]) -> None:
-        super().__init__(env, heads)
-        self._branches = len(env.layout.branches)
-        base = next(h.space for h in heads if h.kind == "base")
+    def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:
+        super().__init__(env, extended)
+        self._branches = len(extended.layout.branches)
+        base = next(h.space for h in self._heads if h.kind == "base")
         assert isinstance(base, spaces.Box)
         self._base = base
         p = len(self._defaults)
@@ -80,7 +108,10 @@ class _FlatBox(_Flat):
         self.action_space = spaces.Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
 
     def action(self, action: Any) -> Any:
-        scores, rest = np.split(np.asarray(action), [self._branches])
+        given = np.asarray(action)
+        if given.shape != self.action_space.shape:
+            raise _misfit(action, self.action_space)
+        scores, rest = np.split(given, [self._branches])
         size = int(np.prod(self._base.shape))
         branch = int(np.argmax(scores))
         parts: list[Any] = [branch, rest[:size].reshape(self._base.shape).astype(self._base.dtype)]

@@ -28,8 +28,8 @@ class Head:
 class Layout:
     """The shape of an extended action space.
 
-    :ivar branches: names of what the selector chooses from: base actions first, then coded actions. Empty where the
-        space has no selector (K = 0): then the whole action is the base action.
+    :ivar branches: names of what may be chosen: base actions first, then coded actions. Where there is one alone, no
+        selector chooses it, and the whole action is its own.
     :ivar heads: the parts in order; the selector first, where there is one.
     :ivar owner: bool, shape (branches, components): which components a branch uses. Only those count in its
         log-probability, entropy and KL.
@@ -46,4 +46,5 @@ class Layout:
 
     @property
     def has_selector(self) -> bool:
-        return bool(self.branches)
+        """Whether the first head chooses the branch; not where only one is left, and it is no Discrete base."""
+        return bool(self.heads) and self.heads[0].kind == "selector"

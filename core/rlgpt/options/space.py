@@ -76,7 +76,19 @@ class ExtendedSpace:
         self.space = self._space(heads)
 
     def read(self, action: Any) -> Choice:
-        """What an action of :attr:`space` asks for."""
+        """What an action of :attr:`space` asks for.
+
+        :raises ConfigError: it is none.
+        """
+        try:
+            return self._read(action)
+        except (TypeError, ValueError, IndexError, OverflowError) as fault:
+            raise ConfigError(
+                f"the action {action!r:.120} is none of the extended space {self.space!s:.300}. Valid: what a policy "
+                "for env.action_space gives, or env.extension.write(name, parameters) for a coded action."
+            ) from fault
+
+    def _read(self, action: Any) -> Choice:
         if self.identity:
             branch = int(action) - int(self.base.start) if isinstance(self.base, spaces.Discrete) else 0
             return Choice(branch, base=action)
@@ -90,6 +102,8 @@ class ExtendedSpace:
                 base_parts.append(value)
             else:
                 vector = value
+        if branch < 0:
+            raise IndexError(branch)
         if branch >= self._offset:
             coded = self.actions[branch - self._offset]
             return Choice(branch, coded=coded, parameters=self._values(branch - self._offset, vector))
@@ -99,7 +113,12 @@ class ExtendedSpace:
         """The action of :attr:`space` that chooses coded action ``name``; parameters left out are at their defaults.
 
         :raises UnknownNameError: no such coded action, or no such parameter of it.
+        :raises ConfigError: the parameters are no mapping, or hold what is no number.
         """
+        if not isinstance(parameters, Mapping | None):
+            raise ConfigError(
+                f"parameters of {name!r} are {parameters!r:.80}; give them by name: {{'name': number, ...}}."
+            )
         names = [a.name for a in self.actions]
         if name not in names:
             raise UnknownNameError("coded action", name, names)
@@ -109,7 +128,10 @@ class ExtendedSpace:
         for key, value in (parameters or {}).items():
             if key not in declared:
                 raise UnknownNameError(f"parameter of {name!r}", key, declared)
-            vector[self._slices[index].start + declared.index(key)] = value
+            try:
+                vector[self._slices[index].start + declared.index(key)] = value
+            except (TypeError, ValueError) as fault:
+                raise ConfigError(f"parameter {key!r} of {name!r} is {value!r:.80}; give a number.") from fault
         idle = iter(self._idle_heads())
         parts = {"selector": self._offset + index, "parameters": vector}
         whole = tuple(parts[h.kind] if h.kind != "base" else next(idle) for h in self.layout.heads)
@@ -207,7 +229,8 @@ class ExtendedSpace:
         if len(heads) == 1:
             return heads[0].space
         if isinstance(self.base, spaces.MultiDiscrete) and all(h.kind == "base" for h in heads):
-            return spaces.MultiDiscrete([h.space.n for h in heads])  # type: ignore[attr-defined]
+            kept = [h.space for h in heads if isinstance(h.space, spaces.Discrete)]
+            return spaces.MultiDiscrete([part.n for part in kept], start=[part.start for part in kept])
         return spaces.Tuple([h.space for h in heads])
 
 
@@ -215,7 +238,7 @@ def _parts(base: spaces.Space[Any]) -> tuple[spaces.Space[Any], ...]:
     if isinstance(base, (spaces.Discrete, spaces.Box)):
         return (base,)
     if isinstance(base, spaces.MultiDiscrete) and base.nvec.ndim == 1:
-        return tuple(spaces.Discrete(int(n)) for n in base.nvec)
+        return tuple(spaces.Discrete(int(n), start=int(start)) for n, start in zip(base.nvec, base.start, strict=True))
     if isinstance(base, spaces.Tuple) and all(isinstance(s, (spaces.Discrete, spaces.Box)) for s in base.spaces):
         return tuple(base.spaces)
     raise ConfigError(

@@ -117,8 +117,9 @@ def _parts(space: spaces.Space[Any]) -> int:
     if isinstance(space, spaces.Tuple | spaces.Dict):
         return len(space.spaces)
     raise ConfigError(
-        f"action space {space} has no parameters. Valid: Discrete, Box, MultiDiscrete, MultiBinary, Tuple and Dict of "
-        "these. Wrap the environment with gymnasium.wrappers.TransformAction first."
+        f"action space {space} cannot be extended. Valid: Discrete, Box, one-dimensional MultiDiscrete, and Tuple of "
+        "Discrete and Box; what primitives yield (EnvironmentPlugin.low_level_space) may be MultiBinary, Tuple or Dict "
+        "of these, too. Wrap the environment with gymnasium.wrappers.TransformAction first."
     )
 
 

@@ -5,6 +5,7 @@ It is also where every other plugin's defaults come from.
 
 from __future__ import annotations
 
+import copy
 import enum
 import inspect
 import re
@@ -12,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import gymnasium
+import numpy as np
 
 from rlgpt.domain import Plain, RLSetup, Task, World
-from rlgpt.errors import ConfigError, PluginError
-from rlgpt.plugin.actions import ActionCodec, default_labels, names, slug, zero_action
+from rlgpt.errors import ConfigError, PluginError, UnknownNameError
+from rlgpt.plugin.actions import ActionCodec, default_labels, names, zero_action
 from rlgpt.plugin.base import Context, EnvironmentPlugin, Labels, Primitive, RewardTerm, ViewKey
 from rlgpt.plugin.judged import Judged, Success, judge
 from rlgpt.plugin.observations import ObservationCodec
@@ -54,6 +56,7 @@ class GenericPlugin(EnvironmentPlugin):
         self._observations: ObservationCodec | None = None
         self._labels: Mapping[str, str] = {}
         self._docs = ""
+        self._idle: Any = None
         self._own: tuple[Primitive, ...] = ()
         self._owner: EnvironmentPlugin = self
         self.world = World()
@@ -71,6 +74,7 @@ class GenericPlugin(EnvironmentPlugin):
         success: Success | float | None = None,
         horizon: int | None = None,
         primitives: Sequence[Primitive] = (),
+        idle: Any = None,
         owner: EnvironmentPlugin | None = None,
     ) -> GenericPlugin:
         """The plugin of an environment.
@@ -89,8 +93,11 @@ class GenericPlugin(EnvironmentPlugin):
         :param horizon: primitive steps after which an episode is truncated. Default: the environment's own limit,
             else 1,000.
         :param primitives: skills of your own, beside ``act``, ``repeat`` and ``act_until``.
+        :param idle: what is done where nothing is to be: a label of a Discrete's value, or an action of the space.
+            Default: a label that says so (:data:`IDLE`), else zeros, which in a Discrete may well do something.
         :param owner: the plugin whose defaults these are: primitives use its labels and its view.
-        :raises ConfigError: the action space has no parameters, or labels do not fit their space.
+        :raises ConfigError: the action space has no parameters, or labels or ``idle`` do not fit their space.
+        :raises UnknownNameError: ``idle`` is no label.
         """
         sample = env if isinstance(env, gymnasium.Env) else _call(env, None)
         plugin = cls()
@@ -104,6 +111,7 @@ class GenericPlugin(EnvironmentPlugin):
         if owner is None:
             plugin.name = plugin._task.plugin
         plugin._actions = ActionCodec(sample.action_space, plugin._labels)
+        plugin._idle = _idle(sample.action_space, tuple(plugin._labels), idle)
         plugin._observations = ObservationCodec(sample.observation_space, observations)
         plugin._docs = docs or inspect.cleandoc(type(sample.unwrapped).__doc__ or "")
         plugin._own = tuple(primitives)
@@ -138,13 +146,20 @@ class GenericPlugin(EnvironmentPlugin):
         codec = self._codec(self._actions)
         if self._owner is not self:
             codec = ActionCodec(codec.space, self._owner.labels(task).actions)
-        return *skills(codec, self._owner, task), *self._own
+        return *skills(codec, self._owner.view_keys(task), self.look), *self._own
 
     def view_keys(self, task: Task) -> Sequence[ViewKey]:
         return self._codec(self._observations).keys
 
     def view(self, ctx: Context) -> dict[str, Plain]:
         return self._codec(self._observations).view(ctx)
+
+    def look(self, ctx: Context, key: str) -> Plain:
+        """The value of one key of the owner's view; of the others only where the view is not this plugin's."""
+        owns = GenericPlugin if self._owner is self else EnvironmentPlugin
+        if type(self._owner).view is owns.view:
+            return self._codec(self._observations).value(ctx, key)
+        return self._owner.view(ctx)[key]
 
     def summarize(self, view: Mapping[str, Plain]) -> str:
         """``name: value`` with four significant digits, lists cut after twelve numbers."""
@@ -156,7 +171,10 @@ class GenericPlugin(EnvironmentPlugin):
         return Labels(tuple(self._labels))
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:
-        """The value of a Discrete whose label says that it does nothing (:data:`IDLE`); else zeros."""
+        """What was given as ``idle``; else the value of a Discrete whose label says that it does nothing
+        (:data:`IDLE`); else zeros."""
+        if self._idle is not None:
+            return copy.copy(self._idle)
         found = [label for label in IDLE if label in self._labels]
         if isinstance(action_space, gymnasium.spaces.Discrete) and found:
             return action_space.start + list(self._labels).index(found[0])
@@ -168,12 +186,11 @@ class GenericPlugin(EnvironmentPlugin):
         return (RewardTerm("env_reward", "the environment's own reward", env_reward, "step", -inf, inf),)
 
     def default_setup(self, task: Task) -> RLSetup:
-        """Every key a policy can use; the environment's own reward, or all terms where a plugin does not offer it."""
+        """Every key a policy can use, pictures and long arrays (as they are) first; the environment's own reward, or
+        all terms where a plugin does not offer it."""
         keys = [k.name for k in self._owner.view_keys(task) if k.size]
-        if self._owner is self:
-            told = {k.name for k in self.view_keys(task)}
-            images = [i for i in self._codec(self._observations).images if f"{slug(i)[:35]}_grid" not in told]
-            keys = [*images, *keys]
+        if self._owner is self or type(self._owner).view_keys is EnvironmentPlugin.view_keys:
+            keys = [*self._codec(self._observations).alone, *keys]
         terms = [t.name for t in self._owner.reward_terms(task)]
         weights = dict.fromkeys(["env_reward"] if "env_reward" in terms else terms, 1.0)
         return RLSetup(reward_weights=weights, observation_keys=tuple(keys))
@@ -194,6 +211,21 @@ def _call(make: MakeEnv, render_mode: str | None) -> gymnasium.Env[Any, Any]:
 
 def _with_meanings(named: Named) -> Mapping[str, str]:
     return dict(named) if isinstance(named, Mapping) else dict.fromkeys(named, "")
+
+
+def _idle(space: gymnasium.Space[Any], labels: tuple[str, ...], idle: Any) -> Any:
+    """The action of ``space`` that ``idle`` names, or is; None where it is None."""
+    if isinstance(idle, str) and isinstance(space, gymnasium.spaces.Discrete):
+        if idle not in labels:
+            raise UnknownNameError("label", idle, labels, "idle= takes one of the labels, or an action of the space.")
+        return space.start + labels.index(idle)
+    if isinstance(space, gymnasium.spaces.Box | gymnasium.spaces.MultiDiscrete) and isinstance(idle, list | tuple):
+        idle = np.asarray(idle, space.dtype)
+    if idle is not None and not space.contains(idle):
+        raise ConfigError(
+            f"idle is {idle!r:.120}, no action of {space!s:.200}. Valid: an action of it, or a label of a Discrete's."
+        )
+    return idle
 
 
 def _task(env: gymnasium.Env[Any, Any], goal: str, success: str, horizon: int | None) -> Task:

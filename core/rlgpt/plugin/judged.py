@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,40 +11,47 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from rlgpt.errors import ConfigError
+from rlgpt.errors import ConfigError, PluginError
 
 Success = Callable[[Mapping[str, Any], float], bool]
-"""``success(info, total_reward)``: ``info`` of the step, undiscounted reward of the episode so far. Its docstring,
-where it has one, tells agents what counts."""
+"""``success(info, total_reward)``, asked after every step: ``info`` of the step and, under :data:`OVER`, whether the
+episode ends with it; undiscounted reward of the episode so far. Its docstring, where it has one, tells agents what
+counts."""
+
+OVER = "episode_over"
+"""Key of the bool that a function of success finds in ``info``; a return that may fall is judged where it is True."""
 
 _SAID = ("success", "is_success")
+
+
+def said(info: Mapping[str, Any]) -> bool | None:
+    """What the environment itself reports under ``success`` or ``is_success``; None where it reports nothing."""
+    for key in _SAID:
+        if key in info:
+            return bool(info[key])
+    return None
 
 
 def succeeded(info: Mapping[str, Any], total_reward: float, terminated: bool) -> bool:
     """What counts as success where nobody says: what ``info`` says under ``success`` or ``is_success``; else an episode
     that the environment ended, with a positive total reward."""
-    for key in _SAID:
-        if key in info:
-            return bool(info[key])
-    return terminated and total_reward > 0
+    reported = said(info)
+    return terminated and total_reward > 0 if reported is None else reported
 
 
 @dataclass(frozen=True)
 class Reaches:
-    """A total reward of at least ``total``, at any step.
+    """A total reward of at least ``total`` in an episode that is over: before, a return may fall below it again.
 
-    :ivar says: what ``info`` says under ``success`` or ``is_success`` counts instead, where it says it.
+    :ivar says: what ``info`` says under ``success`` or ``is_success`` counts instead, at any step, where it says it.
     """
 
     total: float
     says: bool = False
 
     def __call__(self, info: Mapping[str, Any], total_reward: float) -> bool:
-        if self.says:
-            for key in _SAID:
-                if key in info:
-                    return bool(info[key])
-        return total_reward >= self.total
+        reported = said(info) if self.says else None
+        return bool(info[OVER]) and total_reward >= self.total if reported is None else reported
 
 
 def judge(env: gymnasium.Env[Any, Any], success: Success | float | None) -> tuple[Success | None, str]:
@@ -52,8 +60,14 @@ def judge(env: gymnasium.Env[Any, Any], success: Success | float | None) -> tupl
     :param success: a function of info and total reward; or the total reward that counts; None: what info reports,
         else the ``reward_threshold`` at which the environment is registered as solved, else an episode that it ends
         with a positive total reward.
+    :raises ConfigError: ``success`` is none of these.
     :returns: None for the last of these, which needs to know whether the episode ended.
     """
+    if success is not None and not callable(success) and not isinstance(success, int | float):
+        raise ConfigError(
+            f"success is {success!r:.80}; give a function success(info, total_reward) -> bool, or the total reward "
+            "that counts."
+        )
     if isinstance(success, int | float):
         return Reaches(float(success)), f"a total reward of at least {success:g} in the episode"
     if success is not None:
@@ -69,8 +83,12 @@ def judge(env: gymnasium.Env[Any, Any], success: Success | float | None) -> tupl
 class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
     """Puts a bool ``info["success"]`` into every step and truncates at ``horizon`` primitive steps.
 
+    An episode that a training cuts shorter (:attr:`rlgpt.domain.RLSetup.horizon`) is never over here: a return that
+    counts makes it no success.
+
     :param success: how to tell; default: :func:`succeeded`.
     :raises ConfigError: (of ``step``) ``success`` returned no bool.
+    :raises PluginError: (of ``step``) the environment paid a reward that is no finite number.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], horizon: int, success: Success | None = None) -> None:
@@ -87,19 +105,37 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._steps += 1
-        self._total += float(reward)
+        self._total += finite(reward, self._steps)
+        truncated = truncated or (self._steps >= self._horizon and not terminated)
         if self._success is not None:
-            success = _truth(self._success(info, self._total))
+            success = _truth(self._success({**info, OVER: bool(terminated or truncated)}, self._total))
         else:
             success = succeeded(info, self._total, terminated)
-        truncated = truncated or (self._steps >= self._horizon and not terminated)
         return observation, reward, terminated, truncated, {**info, "success": success}
 
 
-def _truth(said: Any) -> bool:
-    if not isinstance(said, bool | np.bool_):
-        raise ConfigError(
-            f"success(info, total_reward) returned {said!r}, a {type(said).__name__}; it must return True or False. "
-            "Compare: lambda info, total_reward: total_reward >= 200; or wrap it in bool()."
+def finite(reward: Any, step: int) -> float:
+    """The environment's reward at primitive step ``step`` of its episode, as a number.
+
+    :raises PluginError: it is none, or not finite: no return, no value and no outcome could be told from there on.
+    """
+    try:
+        number = float(reward)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise PluginError(
+            f"the environment paid the reward {reward!r} at step {step} of its episode; a reward must be a finite "
+            "number. Mend the environment, or wrap it: gymnasium.wrappers.TransformReward(env, f) replaces what f is "
+            "given by what it returns."
         )
-    return bool(said)
+    return number
+
+
+def _truth(told: Any) -> bool:
+    if not isinstance(told, bool | np.bool_):
+        raise ConfigError(
+            f"success(info, total_reward) returned {told!r}, a {type(told).__name__}; it must return True or False. "
+            "Compare: lambda info, total_reward: info['episode_over'] and total_reward >= 200; or wrap it in bool()."
+        )
+    return bool(told)

@@ -97,7 +97,7 @@ class PluginManager:
         except UnknownNameError:
             plugin = None
         if plugin is None or not slash or task_id not in self._tasks[name]:
-            raise UnknownNameError("task", task_id, self.tasks(), self._hint())
+            raise UnknownNameError("task", task_id, self.tasks(), self._hint(), "`rlgpt tasks` lists them.")
         return plugin, self._tasks[name][task_id]
 
     def _hint(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import importlib
 import os
 import weakref
@@ -30,7 +31,7 @@ class Viewpoint:
 
 
 class Camera:
-    """Renders one model. Made late: it holds an OpenGL context.
+    """Renders one model at a time. Made late: it holds an OpenGL context.
 
     :param place: a free viewpoint, or the name of one of the model's own cameras.
 
@@ -47,23 +48,42 @@ class Camera:
         os.environ["MUJOCO_GL"] = backend
         import mujoco
 
-        self._mujoco, self._model = mujoco, model
-        self._size = (height, width)
-        model.vis.quality.offsamples = 0
-        model.vis.global_.offwidth, model.vis.global_.offheight = width, height
+        self._mujoco, self._place, self._size = mujoco, place, (height, width)
+        self._context: Any = None
         try:
             self._gl: Any = importlib.import_module(f"mujoco.{backend}").GLContext(width, height)
-            self._gl.make_current()
-            self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_150.value)
+            self._load(model)
         except Exception as error:
             # What a driver raises is its own affair: ImportError, RuntimeError, GLError, FatalError were all seen.
             raise ConfigError(f"no frames: {backend} gives no OpenGL context ({error}). {ADVICE}") from error
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._context)
-        self._scene = mujoco.MjvScene(model, maxgeom=2000)
+        self._aim()
+        # mujoco ends the EGL display at exit: a context that is freed after that fails.
+        self._at_exit = functools.partial(_close, weakref.ref(self))
+        atexit.register(self._at_exit)
+
+    def show(self, model: Any) -> None:
+        """Render another model from now on, as a new camera would: cheaper than one, the OpenGL context stays."""
+        self._load(model)
+        self._aim()
+
+    def _load(self, model: Any) -> None:
+        mj, (height, width) = self._mujoco, self._size
+        model.vis.quality.offsamples = 0
+        # none are drawn, and room for them is most of what a context costs
+        model.vis.quality.shadowsize = 0
+        model.vis.global_.offwidth, model.vis.global_.offheight = width, height
+        self._gl.make_current()
+        if self._context is not None:
+            self._context.free()
+        self._context = mj.MjrContext(model, mj.mjtFontScale.mjFONTSCALE_150.value)
+        mj.mjr_setBuffer(mj.mjtFramebuffer.mjFB_OFFSCREEN.value, self._context)
+        self._model, self._scene = model, mj.MjvScene(model, maxgeom=2000)
         for flag in SLOW_FLAGS:
-            self._scene.flags[getattr(mujoco.mjtRndFlag, flag)] = 0
-        self._options = mujoco.MjvOption()
-        self._view = mujoco.MjvCamera()
+            self._scene.flags[getattr(mj.mjtRndFlag, flag)] = 0
+
+    def _aim(self) -> None:
+        mj, place = self._mujoco, self._place
+        self._options, self._view = mj.MjvOption(), mj.MjvCamera()
         if isinstance(place, Viewpoint):
             self._view.distance, self._view.azimuth, self._view.elevation = (
                 place.distance,
@@ -72,10 +92,8 @@ class Camera:
             )
             self._view.lookat[:] = place.look_at
         else:
-            self._view.type = mujoco.mjtCamera.mjCAMERA_FIXED
-            self._view.fixedcamid = model.camera(place).id
-        # mujoco ends the EGL display at exit: a context that is freed after that fails.
-        atexit.register(_close, weakref.ref(self))
+            self._view.type = mj.mjtCamera.mjCAMERA_FIXED
+            self._view.fixedcamid = self._model.camera(place).id
 
     def frame(self, data: Any) -> NDArray[np.uint8]:
         """The scene now, (height, width, 3)."""
@@ -97,6 +115,7 @@ class Camera:
             self._context.free()
             self._gl.free()
             self._gl = None
+            atexit.unregister(self._at_exit)
 
 
 def _close(camera: weakref.ref[Camera]) -> None:

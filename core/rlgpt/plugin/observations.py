@@ -11,15 +11,13 @@ from gymnasium import spaces
 
 from rlgpt.domain import Plain
 from rlgpt.errors import ConfigError
-from rlgpt.plugin.actions import names, slug
+from rlgpt.plugin.actions import names
 from rlgpt.plugin.base import Context, ViewKey
-from rlgpt.plugin.pictures import MOST, frame, is_image, is_picture, is_stack, shapes
+from rlgpt.plugin.parts import LONG, LONGEST, Part, parts, shown
+from rlgpt.plugin.pictures import MOST, as_bytes, frame, is_stack, shapes
 
-LONG = 64
-"""Vectors longer than this are given with five significant digits."""
-
-LONGEST = 512
-"""Arrays longer than this are summed up instead of listed."""
+MOST_TEXT = 1_000
+"""Characters of a text that code is told."""
 
 _BOUNDLESS = "no bounds"
 
@@ -38,36 +36,41 @@ class ObservationCodec:
                               a policy's encoder
     picture                   ``NAME_shapes``: what stands out from the background (:mod:`rlgpt.plugin.pictures`), for
                               code alone; of a stack of frames the newest, and ``NAME_shapes_before`` of the one before
-    very long vector          ``NAME``: ``{"shape", "mean", "low", "high"}``, for code alone
+    very long array           ``NAME``: ``{"shape", "mean", "low", "high"}``, for code alone; so are, the largest first,
+                              arrays that would not fit into the sandbox's view together
     Discrete                  ``NAME``: the number, for code; ``NAME_onehot`` for a policy
-    Text                      ``NAME``: the text, for code alone
+    Text                      ``NAME``: the text, cut to 1,000 characters, for code alone
     Dict, Tuple               those of their parts, names joined by underscores
     ========================  ======================================================================================
 
-    ``NAME`` is ``observation`` at the root. Other spaces (Graph, Sequence) have no key. Where nothing is left that a
-    policy could use, ``time`` is the share of the horizon that is gone.
+    ``NAME`` is ``observation`` at the root. Other spaces (Graph, Sequence, OneOf) have no key. Where nothing is left
+    that a policy could use, ``time`` is the share of the horizon that is gone.
 
     :param labels: names of the numbers of a one-dimensional Box; or name -> meaning, with its unit.
-    :ivar images: keys of the observation (``observation`` where it is no Dict) that are images to a policy.
+    :ivar alone: names (of :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays: what a policy is shown as it
+        is, as no key holds its numbers.
     :raises ConfigError: the labels do not fit the space.
     """
 
     def __init__(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str] | None = None) -> None:
         self._made_of = (space, labels)
-        parts = space.spaces if isinstance(space, spaces.Dict) else {"observation": space}
-        self.images = tuple(name for name, part in parts.items() if is_image(part))
+        self.alone: tuple[str, ...] = ()
         self._keys: list[ViewKey] = []
         self._reads: list[Read] = []
         if labels is not None:
             self._named(space, labels)
         else:
-            leaves = list(_leaves(space, "", lambda whole: whole))
+            leaves = [leaf for part in parts(space) for leaf in _leaves(part)]
             distinct = names([key.name for key, _ in leaves])
             self._keys = [replace(key, name=name) for (key, _), name in zip(leaves, distinct, strict=True)]
             self._reads = [read for _, read in leaves]
-        self._time = not self.images and not any(k.size for k in self._keys)
-        if self._time:
+            self.alone = tuple(name for name, part in shown(space, self._keys).items() if part.alone)
+        self._values: dict[str, Callable[[Context], Plain]] = {
+            key.name: _observed(read) for key, read in zip(self._keys, self._reads, strict=True)
+        }
+        if not self.alone and not any(k.size for k in self._keys):
             self._keys.append(ViewKey("time", "share of the horizon that is gone, 0 to 1", size=1))
+            self._values["time"] = _time
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ObservationCodec, self._made_of
@@ -78,16 +81,23 @@ class ObservationCodec:
 
     def view(self, ctx: Context) -> dict[str, Plain]:
         """The values of :attr:`keys` at ``ctx``; what is not finite is 0, or 1e30 with its sign."""
-        view = {k.name: read(ctx.observation) for k, read in zip(self._keys, self._reads, strict=False)}
-        if self._time:
-            view["time"] = min(1.0, ctx.step / ctx.task.horizon)
-        return view
+        return {name: read(ctx) for name, read in self._values.items()}
+
+    def value(self, ctx: Context, key: str) -> Plain:
+        """The value of one of :attr:`keys`, without those of the others."""
+        return self._values[key](ctx)
 
     def _named(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str]) -> None:
-        size = space.shape[0] if isinstance(space, spaces.Box) and len(space.shape) == 1 else 0
+        if not isinstance(space, spaces.Box) or len(space.shape) != 1:
+            keys = ", ".join(key.name for key in ObservationCodec(space).keys)
+            raise ConfigError(
+                f"observations= names the numbers of a one-dimensional Box; this observation is {space!s:.200}, and "
+                f"code sees it as {keys:.300}. Leave observations= out; what the parts mean goes into docs= (of "
+                "design(), or of GenericPlugin.of())."
+            )
+        size = space.shape[0]
         if len(labels) != size or len(set(labels)) != size:
             raise ConfigError(f"{space} needs {size} different observation labels, got {len(labels)}: {list(labels)}")
-        assert isinstance(space, spaces.Box)
         meanings = labels if isinstance(labels, Mapping) else {}
         for i, (label, name) in enumerate(zip(labels, names(list(labels)), strict=True)):
             span = _span(space.low[i], space.high[i])
@@ -96,33 +106,31 @@ class ObservationCodec:
             self._reads.append(_nth(i))
 
 
+def _observed(read: Read) -> Callable[[Context], Plain]:
+    return lambda ctx: read(ctx.observation)
+
+
+def _time(ctx: Context) -> float:
+    return min(1.0, ctx.step / ctx.task.horizon)
+
+
 def _nth(index: int) -> Read:
     return lambda whole: _numbers(np.asarray(whole)[index])
 
 
-def _part(get: Callable[[Any], Any], key: Any) -> Callable[[Any], Any]:
-    return lambda whole: get(whole)[key]
-
-
-def _leaves(space: spaces.Space[Any], name: str, get: Callable[[Any], Any]) -> Iterator[tuple[ViewKey, Read]]:
-    if isinstance(space, spaces.Dict | spaces.Tuple):
-        parts = space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces)
-        root = "observation" if isinstance(space, spaces.Tuple) and not name else name
-        for key, sub in parts:
-            yield from _leaves(sub, slug(f"{root}_{key}"), _part(get, key))
-        return
-    name = name or "observation"
+def _leaves(part: Part) -> Iterator[tuple[ViewKey, Read]]:
+    space, name, get = part.space, part.name, part.read
     if isinstance(space, spaces.Discrete):
         yield from _discrete(space, name, get)
-    elif isinstance(space, spaces.Text):
-        yield ViewKey(name, "text"), lambda whole: str(get(whole))
+    elif part.kind == "text":
+        yield ViewKey(name, "text"), lambda whole: str(get(whole))[:MOST_TEXT]
+    elif part.kind == "picture":
+        yield from _picture(space, name, get)
     elif isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary):
         size = int(np.prod(space.shape))
-        if is_picture(space):
-            yield from _picture(space, name, get)
-        elif is_image(space):
+        if part.kind == "cells":
             yield ViewKey(f"{name[:35]}_grid", _doc(space), size=size), lambda whole: _numbers(get(whole))
-        elif size > LONGEST:
+        elif part.kind == "long":
             yield (
                 ViewKey(name, f"array of shape {list(space.shape)}: its shape, mean, low and high"),
                 lambda whole: _sum_up(get(whole)),
@@ -139,10 +147,15 @@ def _picture(space: spaces.Space[Any], name: str, get: Callable[[Any], Any]) -> 
         f"first, at most {MOST}; (x, y) is its centre, in pixels from the top left of {width} x {height}, y downwards; "
         "brightness is 0 to 255"
     )
-    yield ViewKey(f"{name[:26]}_shapes", doc), _shapes(get, 0)
+    turn = as_bytes(space)
+
+    def pixels(whole: Any) -> Any:
+        return turn(get(whole))
+
+    yield ViewKey(f"{name[:26]}_shapes", doc), _shapes(pixels, 0)
     if is_stack(space):
         told = "the same of the frame before the newest: what moved, and how far"
-        yield ViewKey(f"{name[:26]}_shapes_before", told), _shapes(get, 1)
+        yield ViewKey(f"{name[:26]}_shapes_before", told), _shapes(pixels, 1)
 
 
 def _shapes(get: Callable[[Any], Any], back: int) -> Read:

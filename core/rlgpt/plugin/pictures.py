@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,12 @@ MOST = 24
 SMALL = 512
 """An array of bytes with at most so many numbers is data (the cells of a grid, say), not a picture."""
 
+CHANNELS = 16
+"""Of what is no bytes: with more it is no picture."""
+
+SIDE = 16
+"""Of what is no bytes: smaller ones are no pictures."""
+
 Shape = list[int]
 """``[x, y, width, height, brightness]``: the centre from the top left corner, sizes in pixels, brightness 0 to 255."""
 
@@ -27,25 +34,74 @@ def is_image(space: spaces.Space[Any]) -> bool:
 
 
 def is_picture(space: spaces.Space[Any]) -> bool:
-    """uint8 of two or three axes, and too large to be told number by number."""
-    if not isinstance(space, spaces.Box) or space.dtype != np.uint8:
+    """Too large to be told number by number, and bytes of two or three axes, or of four: frames of colours, ``[n,
+    height, width, 1 or 3]``. Or other numbers, all within the same finite bounds, of three axes: one end of at most
+    :data:`CHANNELS` channels, the sides at least :data:`SIDE`."""
+    if not isinstance(space, spaces.Box) or int(np.prod(space.shape)) <= SMALL:
         return False
-    return len(space.shape) in (2, 3) and int(np.prod(space.shape)) > SMALL
+    if space.dtype == np.uint8:
+        return len(space.shape) in (2, 3) or _is_colours(space.shape)
+    if len(space.shape) != 3 or min(_ends(space.shape)) > CHANNELS or sorted(space.shape)[1] < SIDE:
+        return False
+    low, high = space.low.min(), space.high.max()
+    return bool(-np.inf < low == space.low.max() < high == space.high.min() < np.inf)
 
 
 def is_stack(space: spaces.Space[Any]) -> bool:
-    """A picture of several grey frames, the newest last, instead of one of colours."""
-    return is_picture(space) and len(space.shape or ()) == 3 and min(_ends(space.shape)) not in (1, 3)
+    """A picture of several frames, the newest last, instead of one of colours."""
+    if not is_picture(space) or not space.shape:
+        return False
+    return _is_colours(space.shape) or (len(space.shape) == 3 and min(_ends(space.shape)) not in (1, 3))
 
 
-def _ends(shape: tuple[int, ...] | None) -> tuple[int, int]:
-    assert shape is not None
+def as_bytes(space: spaces.Space[Any]) -> Callable[[Any], NDArray[np.uint8]]:
+    """From a picture of ``space`` the same in bytes: its bounds become 0 and 255."""
+    assert isinstance(space, spaces.Box)
+    if space.dtype == np.uint8:
+        return np.asarray
+    low, span = float(space.low.min()), float(space.high.max()) - float(space.low.min())
+
+    def turn(picture: Any) -> NDArray[np.uint8]:
+        share = np.clip((np.asarray(picture, np.float64) - low) / span, 0, 1)
+        bytes_: NDArray[np.uint8] = np.rint(255 * np.nan_to_num(share)).astype(np.uint8)
+        return bytes_
+
+    return turn
+
+
+def as_image(space: spaces.Space[Any]) -> tuple[spaces.Box, Callable[[Any], NDArray[np.uint8]]]:
+    """The space of a picture as an encoder takes it (:func:`is_image`), and how to turn a picture into a member of it.
+
+    One without channels gets an axis for them; frames of colours lie behind each other as further channels.
+    """
+    if is_image(space):
+        assert isinstance(space, spaces.Box)
+        return space, np.asarray
+    turn = as_bytes(space)
+
+    def arrange(picture: Any) -> NDArray[np.uint8]:
+        pixels = turn(picture)
+        if pixels.ndim == 2:
+            return pixels[..., None]
+        return np.concatenate(list(pixels), axis=-1) if pixels.ndim == 4 else pixels
+
+    shape = arrange(np.zeros(space.shape or (), np.uint8)).shape
+    return spaces.Box(0, 255, shape, np.uint8), arrange
+
+
+def _is_colours(shape: tuple[int, ...]) -> bool:
+    return len(shape) == 4 and shape[-1] in (1, 3)
+
+
+def _ends(shape: tuple[int, ...]) -> tuple[int, int]:
     return shape[0], shape[-1]
 
 
 def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
     """One frame in grey, ``[height, width]``: of a stack the newest, or the one ``back`` before it."""
     pixels = np.asarray(image, np.int64)
+    if pixels.ndim == 4:
+        return frame(pixels[-1 - back])
     if pixels.ndim == 2:
         return pixels
     if pixels.shape[-1] > pixels.shape[0]:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlgpt.domain import Parameter, Plain, Task
+from rlgpt.domain import Parameter, Plain
 from rlgpt.plugin.actions import ActionCodec
-from rlgpt.plugin.base import Context, EnvironmentPlugin, LowLevel, Primitive, ViewKey
+from rlgpt.plugin.base import Context, LowLevel, Primitive, ViewKey
+from rlgpt.plugin.judged import finite
 
 LONGEST_REPEAT = 200
+
+Look = Callable[[Context, str], Plain]
+"""The value of one key of the view."""
 
 _REWARD = {"reward": "sum of the environment's reward meanwhile"}
 
 
-def skills(codec: ActionCodec, owner: EnvironmentPlugin, task: Task) -> tuple[Primitive, ...]:
-    """``act``, ``repeat`` and, where the view of ``owner`` has numbers for a policy, ``act_until``."""
+def skills(codec: ActionCodec, keys: Sequence[ViewKey], look: Look) -> tuple[Primitive, ...]:
+    """``act``, ``repeat`` and, where the view has numbers for a policy, ``act_until``.
+
+    :param keys: of the view.
+    :param look: asked once before the first step of ``act_until`` and once after each.
+    """
     again = tuple(p.model_copy(update={"doc": "as of act"}) if len(p.doc) > 60 else p for p in codec.parameters)
     steps = Parameter(name="steps", kind="int", low=1, high=LONGEST_REPEAT, default=10, doc="primitive steps")
     act = Primitive(
@@ -34,7 +42,7 @@ def skills(codec: ActionCodec, owner: EnvironmentPlugin, task: Task) -> tuple[Pr
         _REWARD,
         LONGEST_REPEAT,
     )
-    watched = _watchable(owner.view_keys(task))
+    watched = _watchable(keys)
     if not watched:
         return act, repeat
     until = (
@@ -46,7 +54,7 @@ def skills(codec: ActionCodec, owner: EnvironmentPlugin, task: Task) -> tuple[Pr
         "act_until",
         "Do the same low-level action until a number of the view is above (or below) a threshold, at most `steps` "
         "steps; none if it is so already. Outcome: reached, value, reward.",
-        _Until(codec, owner),
+        _Until(codec, look),
         (*again, *until, steps),
         {"reached": "whether the threshold was passed", "value": "the number at the end", **_REWARD},
         LONGEST_REPEAT,
@@ -71,30 +79,36 @@ class _Repeat:
 class _Until:
     """Runs one action until a number of the view passes a threshold."""
 
-    def __init__(self, codec: ActionCodec, owner: EnvironmentPlugin) -> None:
-        self.codec, self.owner = codec, owner
+    def __init__(self, codec: ActionCodec, look: Look) -> None:
+        self.codec, self.look = codec, look
 
     def __call__(self, ctx: Context, key: str, relation: str, threshold: float, steps: int, **args: Plain) -> LowLevel:
         action, reward = self.codec.action(args), 0.0
         name, _, index = key.partition("[")
 
-        def value() -> float:
-            found: Any = self.owner.view(ctx)[name]
+        def now() -> float:
+            found: Any = self.look(ctx, name)
             return float(found[int(index[:-1])] if index else found)
 
-        def reached() -> bool:
-            return value() > threshold if relation == "above" else value() < threshold
+        def passed(value: float) -> bool:
+            return value > threshold if relation == "above" else value < threshold
 
+        value = now()
         for _ in range(steps):
-            if reached():
+            if passed(value):
                 break
             yield action
             reward += env_reward(ctx)
-        return {"reached": reached(), "value": value(), "reward": reward}
+            value = now()
+        return {"reached": passed(value), "value": value, "reward": reward}
 
 
 def env_reward(ctx: Context) -> float:
-    return float(ctx.info.get("env_reward", 0.0))
+    """What the environment itself paid for the newest step.
+
+    :raises PluginError: it is no finite number: the environment's fault, not that of the action that stepped it.
+    """
+    return finite(ctx.info.get("env_reward", 0.0), ctx.step)
 
 
 def _watchable(keys: Sequence[ViewKey]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ Curve = Sequence[tuple[int, float]]
 """Points (primitive steps since the run began, success) of one run, steps ascending."""
 
 COLOURS = ("#2f6fde", "#e0752d", "#2a9d6f", "#b4509e", "#8a7a2b", "#4aa3b8", "#c0403f")
+LEGEND = 30
+"""Characters in a line of the legend: a longer one would leave no room for the axes."""
 _INK = "#010203"
 """Drawn where the page's own text colour belongs; replaced by ``currentColor`` in SVG."""
 
@@ -77,7 +80,8 @@ def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None) -
 
     figure = Figure(figsize=(8.4, 3.9), layout="constrained")
     axes = figure.subplots()
-    for colour, (name, runs) in zip(_cycle(), methods.items(), strict=False):
+    for colour, (long, runs) in zip(_cycle(), methods.items(), strict=False):
+        name = textwrap.fill(long, LEGEND)
         steps, success = on_grid(runs)
         if not len(steps):
             continue

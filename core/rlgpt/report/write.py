@@ -29,6 +29,10 @@ METHODS = {
 """What the kinds of agents are called, in the order in which a table lists them."""
 
 _NOT_A_METHOD = ("seed", "folder", "task", "video", "report_episodes")
+_WORDS = ("call", "docs", "labels", "observations", "primitives")
+"""Of a run of ``design()``: too long for a name, or told twice."""
+_LONGEST = 40
+"""Characters of a setting in a method's name; twice as many of them all."""
 _CLIP_BYTES = 8 << 20
 
 
@@ -104,9 +108,10 @@ def _comparison(title: str, runs: Sequence[Run]) -> Comparison:
 def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Runs that differ in seed alone, by what their method is called.
 
-    Where two methods share a name, what their configurations differ in is added to it.
+    Where two methods share a name, what their configurations differ in is added to it; where that is too long for a
+    name or is words (docs, a goal), the folder of the method's first run.
     """
-    flat = [{k: v for k, v in _leaves(run.record.config) if k.split(".")[0] not in _NOT_A_METHOD} for run in runs]
+    flat = [_settings(run.record.config) for run in runs]
     names = [METHODS.get(str(f.get("agents.kind")), "a run") for f in flat]
     order = list(METHODS.values())
     groups: dict[str, list[Run]] = {}
@@ -114,10 +119,36 @@ def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
         alike = [(f, run) for f, n, run in zip(flat, names, runs, strict=True) if n == name]
         keys = sorted({k for f, _ in alike for k in f})
         differ = [k for k in keys if len({repr(f.get(k)) for f, _ in alike}) > 1]
+        apart: dict[str, list[tuple[dict[str, Any], Run]]] = {}
         for f, run in alike:
-            more = ", ".join(f"{k}={f.get(k)}" for k in differ)
-            groups.setdefault(f"{name} ({more})" if more else name, []).append(run)
+            apart.setdefault(repr([f.get(k) for k in differ]), []).append((f, run))
+        told = [_told(members[0][0], differ) for members in apart.values()]
+        for more, members in zip(told, apart.values(), strict=True):
+            first = members[0][1].folder
+            short = more if more and len(more) <= 2 * _LONGEST and told.count(more) == 1 else _cut(first.name)
+            called = f"{name} ({short})" if differ else name
+            if called in groups:
+                called = f"{name} ({_cut(first.parent.name)}/{_cut(first.name)})"
+            groups.setdefault(called, []).extend(run for _, run in members)
     return groups
+
+
+def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What tells one method from another, flat; the words of a ``design()`` count, and are never told."""
+    design = config.get("design")
+    if not isinstance(design, Mapping):
+        return {k: v for k, v in _leaves(config) if k.split(".")[0] not in _NOT_A_METHOD}
+    kept = {k: v for k, v in design.items() if k not in (*_NOT_A_METHOD, *_WORDS, "agents")}
+    words = {k: design.get(k) for k in ("task", *_WORDS) if k != "call"}
+    return {**dict(_leaves(kept)), "agents.kind": design.get("agents"), "words": words}
+
+
+def _told(settings: Mapping[str, Any], differ: Sequence[str]) -> str:
+    return ", ".join(_cut(f"{k}={settings.get(k)}") for k in differ if k != "words")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _row(method: str, runs: Sequence[Run]) -> MethodRow:

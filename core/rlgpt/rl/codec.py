@@ -36,12 +36,11 @@ class ActionCodec:
                     "gymnasium.wrappers.TransformAction so that its Box is bounded."
                 )
         self._stretches = [_stretch(part) for part in self._parts]
-        has_selector = layout.heads[0].kind == "selector"
         normalised = [_normalised(part) for part in self._parts]
         self.space: gymnasium.Space[Any] = normalised[0] if len(normalised) == 1 else spaces.Tuple(normalised)
         parameter_names = tuple(f"{a.name}.{p.name}" for a in actions for p in a.parameters)
         heads, base = [], 0
-        for head in layout.heads[has_selector:]:
+        for head in layout.heads[layout.has_selector :]:
             names = parameter_names
             if head.kind == "base":
                 names = tuple(f"base[{base + i}]" for i in range(head.components))
@@ -49,8 +48,8 @@ class ActionCodec:
             discrete = isinstance(head.space, spaces.Discrete)
             size = int(head.space.n) if isinstance(head.space, spaces.Discrete) else head.components
             heads.append(HeadShape("discrete" if discrete else "box", size, names))
-        branches = layout.branches if has_selector else ()
-        owner = layout.owner if has_selector else np.ones((1, sum(h.components for h in heads)), dtype=np.bool_)
+        branches = layout.branches if layout.has_selector else ()
+        owner = layout.owner if layout.has_selector else np.ones((1, sum(h.components for h in heads)), dtype=np.bool_)
         self.layout = ActionLayout(branches, tuple(heads), owner)
 
     def decode(self, action: Any) -> Any:

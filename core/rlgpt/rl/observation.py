@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 from rlgpt.domain import Plain
 from rlgpt.errors import PluginError, UnknownNameError
 from rlgpt.plugin.base import ViewKey
+from rlgpt.plugin.parts import shown
 from rlgpt.plugin.pictures import is_image
-
-PLAIN = "observation"
-"""The key of an observation that is no Dict."""
 
 
 class ObservationBuilder:
     """Builds ``obs`` (float32, ``(D,)``) and ``image_KEY`` entries from an observation and a view.
 
-    A key is looked for among the base observation's keys first (``observation`` where it is no Dict), then among the
-    view's keys that are numbers. Parts of the base observation are flattened as gymnasium does (a Discrete is one-hot).
+    A key is looked for among what may be shown of the base observation first (:func:`rlgpt.plugin.parts.shown`: a
+    Dict's keys, else ``observation``), then among the view's keys that are numbers. Parts of the base observation are
+    flattened as gymnasium does (a Discrete is one-hot).
 
     :param keys: of the RLSetup, in order.
     :raises UnknownNameError: a key is neither.
@@ -31,10 +30,8 @@ class ObservationBuilder:
     """
 
     def __init__(self, space: gymnasium.Space[Any], view_keys: Sequence[ViewKey], keys: Sequence[str]) -> None:
-        self._nested = isinstance(space, spaces.Dict)
-        base: Mapping[str, gymnasium.Space[Any]] = (
-            dict(space.spaces) if isinstance(space, spaces.Dict) else {PLAIN: space}
-        )
+        seen = shown(space, view_keys)
+        base = {name: part.space for name, part in seen.items()}
         sizes = {k.name: k.size for k in view_keys if k.size > 0}
         self._base: dict[str, gymnasium.Space[Any]] = {}
         self._view: dict[str, int] = {}
@@ -52,6 +49,7 @@ class ObservationBuilder:
             else:
                 hint = "Keys of the view whose size is 0 are for code alone."
                 raise UnknownNameError("observation key", key, {*base, *sizes}, hint)
+        self._reads = {key: seen[key].read for key in (*self._base, *self.images)}
         widths = [self._width(key) for key in self._order]
         ends = np.cumsum([0, *widths]).tolist()
         kinds = [self._box_type(key) for key in self._order]
@@ -68,16 +66,15 @@ class ObservationBuilder:
 
     def build(self, observation: Any, view: Mapping[str, Plain]) -> dict[str, NDArray[Any]]:
         """One entry for each of :attr:`spaces`."""
-        values = observation if self._nested else {PLAIN: observation}
         vector = np.empty(len(self.names), np.float32)
         for key, place, box in self._places:
             if box is not None:
-                vector[place] = np.asarray(values[key], box).reshape(-1)
+                vector[place] = np.asarray(self._reads[key](observation), box).reshape(-1)
             elif key in self._base:
-                vector[place] = np.asarray(spaces.flatten(self._base[key], values[key]))
+                vector[place] = np.asarray(spaces.flatten(self._base[key], self._reads[key](observation)))
             else:
                 vector[place] = self._seen(key, view)
-        return {"obs": vector} | {f"image_{key}": np.asarray(values[key]) for key in self.images}
+        return {"obs": vector} | {f"image_{key}": np.asarray(self._reads[key](observation)) for key in self.images}
 
     def _seen(self, key: str, view: Mapping[str, Plain]) -> NDArray[np.float32]:
         flat = np.asarray(view[key], np.float32).reshape(-1)

@@ -7,13 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rlgpt.domain import CurvePoint, Value, Verdict
+from rlgpt.options.violations import NO_VIOLATION, QUARANTINE_AFTER
 
-QUARANTINE_AFTER = 3
-"""Violations, counted over all environments, after which a coded action is masked."""
 KEPT_VERDICTS = 50
 """Verdicts that a record holds; those that led to a quarantine are kept beyond it, so that it says why."""
-NO_VIOLATION = ("lint", "quarantined", "wall")
-"""The wall clock counts towards nothing: on a busy machine it also stops what did no wrong."""
 
 
 class TallyState(Value):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from rlgpt.plugin.base import (
     RewardTerm,
     ViewKey,
 )
+from rlgpt.plugin.shipped import page, recordings
 
 from rlgpt_kitchen.tasks import elements_of, make_tasks
 
@@ -77,9 +77,8 @@ class KitchenPlugin(EnvironmentPlugin):
         return default_setup(task)
 
     def knowledge(self, task: Task) -> str:
-        folder = resources.files("rlgpt_kitchen") / "knowledge"
         names = ("kitchen", *elements_of(task))
-        return "\n".join((folder / f"{name}.md").read_text(encoding="utf-8").strip() for name in names)
+        return "\n".join(page("rlgpt_kitchen", name) for name in names)
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
         return {
@@ -96,8 +95,7 @@ class KitchenPlugin(EnvironmentPlugin):
         }
 
     def transcripts(self, task: Task) -> Sequence[Path]:
-        folder = resources.files("rlgpt_kitchen") / "transcripts" / task.id.split("/", 1)[1]
-        return sorted(Path(str(folder)).glob("*.jsonl"))
+        return recordings("rlgpt_kitchen", task)
 
     def limits(self, task: Task) -> Limits:
         return Limits(max_envs=64)

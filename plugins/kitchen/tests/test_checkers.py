@@ -18,7 +18,7 @@ ACTIONS = (
     CodedAction(
         name="shift",
         doc="Moves the hand along x.",
-        source="def run(dx):\n    yield move_by(x=dx)\n",
+        source="def run(dx):\n    yield move_by(dx=dx)\n",
         parameters=(Parameter(name="dx", low=-0.1, high=0.1, default=0.05, doc="how far, m"),),
         max_steps=15,
     ),

@@ -18,6 +18,7 @@ FRESH = 700_000
 
 def main(arguments: argparse.Namespace) -> int:
     """Print success, reward and steps in each mode; keep the evaluations in the run's folder."""
+    from rlgpt.anywhere.again import opened
     from rlgpt.cli.compose import context
     from rlgpt.cli.film import film
     from rlgpt.loop import LoopContext
@@ -44,7 +45,8 @@ def main(arguments: argparse.Namespace) -> int:
             yield evaluate(policy, spec, seeds=seeds, greedy=greedy)
 
     with watcher() as watching:
-        made = context(run.record.config, run, watching, PluginManager())
+        config = run.record.config
+        made = opened(run, watching) if "design" in config else context(config, run, watching, PluginManager())
         print(f"{run.record.task}, iteration {best_of(history).index}, seeds {seeds[0]} to {seeds[-1]}")
         for evaluation in judged(made):
             print(_line(evaluation), flush=True)

@@ -22,10 +22,24 @@ def main(arguments: argparse.Namespace) -> int:
     config = Run.open(folder).record.config
     if not config:
         raise RunError(f"{folder} has no configuration in run.json: it was not started by rlgpt train.")
+    if "design" in config:
+        return _design(folder, arguments.overrides)
     changed = change(config, arguments.overrides) if arguments.overrides else dict(config)
     from rlgpt.cli.start import go_on
 
     return go_on(folder, {**changed, "folder": str(folder.resolve())})
+
+
+def _design(folder: Path, overrides: Sequence[str]) -> int:
+    from rlgpt.anywhere.again import go_on
+    from rlgpt.cli.commands.design import told
+
+    pairs = [text.partition("=") for text in overrides]
+    for text, (key, _, value) in zip(overrides, pairs, strict=True):
+        if not (key and value):
+            raise ConfigError(f"cannot read {text!r}: write KEY=VALUE, such as budget=90000.")
+    print(told(go_on(folder, {key: value for key, _, value in pairs})))
+    return 0
 
 
 def change(config: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:

@@ -19,7 +19,10 @@ def main(arguments: argparse.Namespace) -> int:
     for name, fault in manager.broken.items():
         print(f"rlgpt: plugin {name!r} is broken and left out: {fault}", file=sys.stderr)
     if not chosen and arguments.pattern != "*":
-        raise UnknownNameError("task", arguments.pattern, tasks, "Patterns are written like 'PLUGIN/*'.")
+        plugin = arguments.pattern.rstrip("/")
+        own = f"Those of this plugin: `rlgpt tasks '{plugin}/*'`." if plugin in manager.plugins else ""
+        hint = own or "Patterns are written like 'PLUGIN/*'."
+        raise UnknownNameError("task", arguments.pattern, tasks, hint, "`rlgpt tasks` lists them.")
     if arguments.json:
         print(json.dumps([task.model_dump(mode="json") for task in chosen], indent=1))
     elif not chosen:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from rlgpt.domain import Verdict
 from rlgpt.errors import TrainerError
+from rlgpt.options.violations import NO_VIOLATION, QUARANTINE_AFTER
 from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.rl.sample_factory.board import DECISIONS, FIRST_ENV, Board
 from rlgpt.rl.sample_factory.course import COURSE, SPACE, Course
 from rlgpt.rl.sample_factory.job import BOARD, LEDGER, VERDICTS, Job
-from rlgpt.rl.tally import NO_VIOLATION, QUARANTINE_AFTER
 
 LAST = "last_"
 """Prefix of the entries that hold the last observation of an episode a time limit cut, beside the next one's first."""

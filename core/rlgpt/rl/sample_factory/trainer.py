@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from rlgpt.domain import CurvePoint, TrainingRecord, Value, Verdict
 from rlgpt.errors import TrainerError
+from rlgpt.options.violations import QUARANTINE_AFTER
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.ledger import Ledger
@@ -24,7 +25,7 @@ from rlgpt.rl.sample_factory.lock import exclusive
 from rlgpt.rl.sample_factory.resume import resumable
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
 from rlgpt.rl.sample_factory.supervisor import supervise
-from rlgpt.rl.tally import QUARANTINE_AFTER, worth_keeping
+from rlgpt.rl.tally import worth_keeping
 
 V = TypeVar("V", bound=Value)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import gymnasium
-
 from rlgpt.domain import Task
 from rlgpt.plugin.actions import default_labels
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.parts import shown
 from rlgpt.sandbox.budgets import DEFAULT
 from rlgpt.testing.contract.laws import Laws, plain, same
 from rlgpt.testing.stage import Stage
@@ -91,7 +90,8 @@ class ViewLaws(Laws):
     def test_the_default_setup_names_what_there_is(self, plugin: EnvironmentPlugin, task: Task) -> None:
         setup = plugin.default_setup(task)
         env = plugin.make_env(task, seed=0)
-        observable = {k.name for k in plugin.view_keys(task) if k.size} | _boxes(env)
+        keys = plugin.view_keys(task)
+        observable = {k.name for k in keys if k.size} | set(shown(env.observation_space, keys))
         env.close()
         _known("observation key", setup.observation_keys, observable, task)
         _known("reward term", setup.reward_weights, {t.name for t in plugin.reward_terms(task)}, task)
@@ -107,11 +107,6 @@ def _count(value: Any) -> int:
     if isinstance(value, list):
         return sum(map(_count, value))
     return 1 if isinstance(value, bool | int | float) else -(10**6)
-
-
-def _boxes(env: gymnasium.Env[Any, Any]) -> set[str]:
-    space = env.observation_space
-    return set(space.spaces) if isinstance(space, gymnasium.spaces.Dict) else set()
 
 
 def _known(kind: str, used: Any, valid: set[str], task: Task) -> None:

@@ -1,0 +1,193 @@
+"""What ``extend()`` is given, checked: each error says what to hand over instead."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+
+from rlgpt.domain import Bundle, CodedAction, Task, Verdict, World
+from rlgpt.domain.validated import validated
+from rlgpt.errors import BundleError, ConfigError, UnknownNameError
+from rlgpt.options.bundle import load_bundle
+
+if TYPE_CHECKING:
+    from rlgpt.plugin.base import EnvironmentPlugin
+    from rlgpt.plugin.generic import Named
+    from rlgpt.sandbox import Budgets, Sandbox
+
+
+class BrokenActionWarning(UserWarning):
+    """A coded action was taken whose source cannot be loaded, or holds what is surely a mistake: a primitive that is
+    never yielded, say."""
+
+
+def check_environment(env: object) -> None:
+    """:raises ConfigError: it is no gymnasium environment, or several in one."""
+    if isinstance(env, gymnasium.vector.VectorEnv):
+        raise ConfigError(
+            "extend() takes one environment, got a vector of them. Extend each: "
+            "gymnasium.vector.SyncVectorEnv([lambda: extend(gymnasium.make(...), actions)] * n)."
+        )
+    if not isinstance(env, gymnasium.Env):
+        hint = f"extend(gymnasium.make({env!r}), ...)" if isinstance(env, str) else "extend(gymnasium.make(...), ...)"
+        raise ConfigError(f"extend() takes a gymnasium environment, got {_told(env)}. Make it first: {hint}.")
+
+
+def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
+    """The bundle, the bundle in a folder, or the coded actions.
+
+    :raises ConfigError: it is none of these.
+    :raises BundleError: the folder cannot be read.
+    """
+    if isinstance(actions, (str, Path)):
+        return load_bundle(Path(actions))
+    if isinstance(actions, Bundle):
+        return actions
+    valid = "Valid: a Bundle, the folder of one, or a list of CodedAction(name=..., doc=..., source=...)"
+    if isinstance(actions, CodedAction):
+        raise ConfigError(f"actions is one CodedAction, {actions.name!r}. {valid}: put it into a list.")
+    if isinstance(actions, Mapping) or not isinstance(actions, Iterable):
+        raise ConfigError(f"actions is {_told(actions)}. {valid}.")
+    found = tuple(actions)
+    for action in found:
+        if not isinstance(action, CodedAction):
+            raise ConfigError(f"actions holds {_told(action)}. {valid}.")
+    return found
+
+
+def read_sandbox(sandbox: Sandbox | Budgets | Mapping[str, Any] | None) -> Sandbox | None:
+    """The sandbox that is meant; None for the default.
+
+    :raises ConfigError: it is neither a sandbox nor budgets; UnknownNameError: there is no such budget.
+    """
+    from rlgpt.sandbox import Budgets, Sandbox
+
+    if sandbox is None or isinstance(sandbox, Sandbox):
+        return sandbox
+    if isinstance(sandbox, Budgets):
+        return Sandbox(sandbox)
+    if isinstance(sandbox, Mapping):
+        return Sandbox(validated(Budgets, sandbox, "sandbox"))
+    raise ConfigError(f'sandbox is {_told(sandbox)}. Valid: a Sandbox, Budgets, or some by name: {{"yields": 100}}.')
+
+
+def check_names(argument: str, names: Iterable[str] | None) -> None:
+    """:raises ConfigError: one name where several are expected: its letters would be taken for names."""
+    if isinstance(names, str):
+        raise ConfigError(f"{argument} is the text {names!r}; give a list of names: {argument}=[{names!r}].")
+
+
+def names_of_ones_own(
+    plugin: EnvironmentPlugin | None,
+    world: World | None,
+    *,
+    labels: Named | None,
+    observations: Named | None,
+    idle: Any = None,
+) -> World | None:
+    """What a bundle says of its world, with names that were given instead of its own.
+
+    :raises ConfigError: they are given beside a plugin.
+    """
+    given = {k: v for k, v in (("labels", labels), ("observations", observations)) if v is not None}
+    if plugin is not None and (given or idle is not None):
+        beside = [*given, *(["idle"] if idle is not None else [])]
+        raise ConfigError(
+            f"{' and '.join(beside)} cannot be given beside plugin={plugin.name!r}, which names its own. Leave them "
+            "out, or give them to the plugin: GenericPlugin.of(env, labels=..., observations=...)."
+        )
+    if not given:
+        return world
+    told = {k: dict(v) if isinstance(v, Mapping) else dict.fromkeys(v, "") for k, v in given.items()}
+    return (world or World()).model_copy(update=told)
+
+
+def plugin_and_task(
+    env: gymnasium.Env[Any, Any],
+    plugin: EnvironmentPlugin | None,
+    task: Task | str | None,
+    world: World | None,
+    idle: Any,
+    *,
+    bundled: bool,
+) -> tuple[EnvironmentPlugin, Task]:
+    """The plugin, where none is given a generic one, and the one of its tasks that is meant.
+
+    :raises BundleError: the bundle's actions call primitives of its designer's own and no plugin brings them.
+    :raises UnknownNameError: the plugin has no such task.
+    :raises ConfigError: the plugin has several tasks, and none is named.
+    """
+    hint = ""
+    if plugin is None:
+        from rlgpt.plugin.generic import GenericPlugin
+
+        world = world or World()
+        if world.primitives:
+            raise BundleError(
+                f"this bundle's actions call primitives of their designer's own: {', '.join(world.primitives)}. "
+                "Give them: extend(env, actions, plugin=GenericPlugin.of(env, primitives=[...], labels=..., ...))."
+            )
+        made = task if isinstance(task, Task) else None
+        try:
+            plugin = GenericPlugin.of(env, made, labels=world.labels, observations=world.observations, idle=idle)
+        except ConfigError as fault:
+            if bundled and world != World():
+                raise ConfigError(
+                    f"{fault} The names are those of the bundle, with labels= and observations= where given: it was "
+                    "designed for another environment, or for one that was wrapped otherwise."
+                ) from fault
+            raise
+        hint = "Without plugin= there is the environment's own task alone: leave task= out, or give the plugin."
+    if isinstance(task, Task):
+        return plugin, task
+    tasks = plugin.tasks()
+    if isinstance(task, str):
+        if task not in tasks:
+            raise UnknownNameError("task", task, tasks, hint)
+        return plugin, tasks[task]
+    if len(tasks) != 1:
+        raise ConfigError(f"plugin {plugin.name!r} has {len(tasks)} tasks; say which one with task=: {sorted(tasks)}.")
+    return plugin, next(iter(tasks.values()))
+
+
+def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
+    """One warning for each coded action that cannot be loaded, with the verdict's own words."""
+    for name, verdict in verdicts.items():
+        where = f", line {verdict.line}" if verdict.line is not None else ""
+        warnings.warn(
+            f"coded action {name!r} cannot be loaded{where}: {verdict.message}. Mend its source: choosing it costs a "
+            "step and ends as a violation.",
+            BrokenActionWarning,
+            stacklevel=3,
+        )
+
+
+def warn_of_faults(
+    actions: Sequence[CodedAction], plugin: EnvironmentPlugin, task: Task, sandbox: Sandbox | None, origin: str
+) -> None:
+    """One warning for each of ``actions`` whose text tells that it cannot do what it was written for, in lint's words.
+
+    :param origin: " of the bundle ...", where they come from one; else empty.
+    """
+    from rlgpt.plugin.library import library
+    from rlgpt.sandbox import Budgets, faults
+
+    known = library(plugin, task)
+    budgets = Budgets() if sandbox is None else sandbox.budgets
+    for action in actions:
+        told = [f"line {v.line}: {v.message}" if v.line else v.message for v in faults(action, known, budgets)]
+        if told:
+            more = f" And {len(told) - 1} more." if told[1:] else ""
+            warnings.warn(
+                f"coded action {action.name!r}{origin} will not do what it says, {told[0]}.{more} Mend its source.",
+                BrokenActionWarning,
+                stacklevel=3,
+            )
+
+
+def _told(value: object) -> str:
+    return f"{value!r:.80} (of type {type(value).__name__})"

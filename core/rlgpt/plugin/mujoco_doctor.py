@@ -1,0 +1,24 @@
+"""What a plugin in plain MuJoCo needs of a machine."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+from rlgpt.plugin.base import Check
+from rlgpt.plugin.offscreen import ADVICE, find_backend
+
+
+def checks(without: str) -> list[Check]:
+    """The simulator, and an OpenGL for frames.
+
+    :param without: what there is not where OpenGL is missing: ``"no video"``.
+    """
+    backend = find_backend()
+    try:
+        version = metadata.version("mujoco")
+    except metadata.PackageNotFoundError:
+        version = ""
+    return [
+        Check("mujoco", bool(version), version or "not installed", "pip install 'mujoco>=3.10,<3.12'"),
+        Check("offscreen OpenGL", bool(backend), backend or f"none: {without}", ADVICE),
+    ]

@@ -1,0 +1,209 @@
+"""The parts of an observation space: what code is told number by number, what a policy is shown as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium import spaces
+
+from rlgpt.plugin.actions import slug
+from rlgpt.plugin.base import ViewKey
+from rlgpt.plugin.pictures import as_image, is_image, is_picture
+from rlgpt.sandbox.budgets import DEFAULT
+
+LONG = 64
+"""Vectors longer than this are given with five significant digits."""
+
+LONGEST = 512
+"""Arrays longer than this are summed up for code, and shown to the policy as they are."""
+
+MOST_NUMBERS = 16_384
+"""Numbers of one array that a policy is shown at most."""
+
+ROOT = "observation"
+"""The name of an observation that is no Dict."""
+
+Kind = Literal["numbers", "long", "cells", "picture", "discrete", "text", "unreadable"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One space within an observation space that is no Dict and no Tuple.
+
+    :ivar path: keys and indices that lead to it.
+    :ivar name: the path, joined by underscores.
+    :ivar read: the part of a whole observation.
+    :ivar kind: ``cells`` is a small image, whose numbers code is told; ``long`` is an array that is summed up for code.
+    """
+
+    path: tuple[Any, ...]
+    name: str
+    space: spaces.Space[Any]
+    read: Callable[[Any], Any]
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a policy may be shown under one name.
+
+    :ivar read: from a whole observation, a member of ``space``.
+    :ivar alone: no key of the view holds its numbers: a policy that is not shown it does not know them.
+    """
+
+    space: spaces.Space[Any]
+    read: Callable[[Any], Any]
+    alone: bool
+
+
+def parts(space: spaces.Space[Any]) -> list[Part]:
+    """Every part, in order. Arrays are ``long``, the largest first, until the view of the others fits the sandbox."""
+    found = _every(space)
+    while sum(map(_bytes, found)) > DEFAULT.view_bytes:
+        numbers = [i for i, part in enumerate(found) if part.kind == "numbers" and part.space.shape]
+        if not numbers:
+            break
+        largest = max(numbers, key=lambda i: _bytes(found[i]))
+        found[largest] = replace(found[largest], kind="long")
+    return found
+
+
+def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, Shown]:
+    """What a policy may be shown of the observation itself: the parts of a Dict under their keys, anything else as
+    ``observation``. A part that holds others is given up for those of them that only a policy can be shown, if any,
+    under their paths. Pictures are images as an encoder takes them.
+
+    :param keys: of the view; an array whose key has no numbers can only be shown to a policy.
+    """
+    summed = {key.name for key in keys if not key.size}
+    every = [replace(p, kind="long") if p.kind == "numbers" and p.name in summed else p for p in _every(space)]
+    if not isinstance(space, spaces.Dict):
+        return _given_up(ROOT, space, _whole, every, {})
+    found: dict[str, Shown] = {}
+    for key, part in space.spaces.items():
+        inner = [p for p in every if p.path[0] == key]
+        found |= _given_up(key, part, _at(_whole, key), inner, {**space.spaces, **found})
+    return found
+
+
+def unusable(space: spaces.Space[Any]) -> list[str]:
+    """What neither code nor a policy could make use of, and what to do, a sentence each."""
+    faults = []
+    every = parts(space)
+    for part in every:
+        where = "the observation" if part.name == ROOT else f"the observation's part {part.name!r}"
+        size = int(np.prod(part.space.shape or ()))
+        if part.kind == "unreadable":
+            faults.append(
+                f"{where} is {_short(part.space)}, which neither code nor a policy can read. Valid: Box, Discrete, "
+                "MultiDiscrete, MultiBinary, Text, and Dict and Tuple of these. Turn it into numbers with "
+                "gymnasium.wrappers.TransformObservation; a Dict's part can be left out with FilterObservation."
+            )
+        elif part.kind == "long" and size > MOST_NUMBERS:
+            faults.append(
+                f"{where} is an array of shape {list(part.space.shape or ())}: {size} numbers, and a policy is shown "
+                f"{MOST_NUMBERS} at most. Where it is a picture, give it as bytes (uint8, height x width x channels), "
+                "or with finite bounds; else make it smaller with gymnasium.wrappers.TransformObservation."
+            )
+    if not faults and all(part.kind == "text" or _size(part) == 0 for part in every):
+        faults.append(
+            f"{_short(space)} holds nothing that a policy could be shown: it would be blind. Add numbers to it with "
+            "gymnasium.wrappers.TransformObservation."
+        )
+    return faults
+
+
+def _every(space: spaces.Space[Any]) -> list[Part]:
+    """Every part under a name of its own: ``b`` within ``a`` and ``a_b`` beside it would both be ``a_b``."""
+    found: dict[str, Part] = {}
+    for part in _walk(space, (), "", _whole):
+        name = _free(part.name, found)
+        found[name] = replace(part, name=name)
+    return list(found.values())
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """The name, or the first of ``NAME_2``, ``NAME_3``, ... that is not taken."""
+    others = (f"{name[:35]}_{i}" for i in range(2, 10_000))
+    return next(n for n in (name, *others) if n not in taken)
+
+
+def _whole(observation: Any) -> Any:
+    return observation
+
+
+def _at(read: Callable[[Any], Any], key: Any) -> Callable[[Any], Any]:
+    return lambda observation: read(observation)[key]
+
+
+def _walk(space: spaces.Space[Any], path: tuple[Any, ...], name: str, read: Callable[[Any], Any]) -> Iterator[Part]:
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        inner = space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces)
+        root = ROOT if isinstance(space, spaces.Tuple) and not name else name
+        for key, sub in inner:
+            yield from _walk(sub, (*path, key), slug(f"{root}_{key}"), _at(read, key))
+        return
+    yield Part(path, name or ROOT, space, read, _kind(space))
+
+
+def _kind(space: spaces.Space[Any]) -> Kind:
+    if isinstance(space, spaces.Discrete):
+        return "discrete"
+    if is_picture(space):
+        return "picture"
+    if is_image(space):
+        return "cells"
+    if isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary):
+        return "long" if int(np.prod(space.shape)) > LONGEST else "numbers"
+    text = isinstance(space, spaces.Text) or (space.dtype is not None and np.dtype(space.dtype).kind == "U")
+    return "text" if text else "unreadable"
+
+
+def _given_up(
+    key: str, space: spaces.Space[Any], read: Callable[[Any], Any], inner: list[Part], taken: Mapping[str, Any]
+) -> dict[str, Shown]:
+    """What is shown of ``space``, found under ``key``: itself, or those of its parts (``inner``) that are alone."""
+    if not isinstance(space, spaces.Dict | spaces.Tuple):
+        return {key: _show(inner[0])}
+    alone = [part for part in inner if part.kind in ("picture", "long")]
+    if not alone:
+        return {key: Shown(space, read, False)}
+    found: dict[str, Shown] = {}
+    for part in alone:
+        found[_free(part.name, {*taken, *found})] = _show(part)
+    return found
+
+
+def _show(part: Part) -> Shown:
+    if part.kind != "picture":
+        return Shown(part.space, part.read, part.kind == "long")
+    space, turn = as_image(part.space)
+    return Shown(space, lambda observation: turn(part.read(observation)), True)
+
+
+def _size(part: Part) -> int:
+    return int(part.space.n) if isinstance(part.space, spaces.Discrete) else int(np.prod(part.space.shape or ()))
+
+
+def _bytes(part: Part) -> int:
+    """Of the part in a view's JSON: about the most it takes, commas and brackets included."""
+    space, size = part.space, _size(part)
+    if part.kind == "discrete":
+        return 3 * size if size <= LONGEST else 20
+    if part.kind not in ("numbers", "cells"):
+        return 1_500 if part.kind == "picture" else 150
+    if isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.floating):
+        each = 13 if size > LONG else 24
+    elif isinstance(space, spaces.Box):
+        each = 2 + max((len(str(int(end))) for ends in (space.low, space.high) for end in ends.reshape(-1)), default=0)
+    else:
+        each = 3 if isinstance(space, spaces.MultiBinary) else 8
+    return len(part.name) + 6 + each * size
+
+
+def _short(space: spaces.Space[Any]) -> str:
+    text = " ".join(str(space).split())
+    return text if len(text) <= 120 else f"{text[:117]}..."

@@ -1,0 +1,80 @@
+"""A budget that judging eats is refused before anything is spent; one that it halves is warned of."""
+
+import pytest
+from rlgpt.agents.build import Agents, build_agents
+from rlgpt.domain import Task
+from rlgpt.errors import ConfigError
+from rlgpt.loop import LoopSettings
+from rlgpt.loop.reserve import check_budget, reserve, turns_of, warning
+from rlgpt.testing.grid import GridPlugin
+from rlgpt.testing.llm import FakeLLM
+
+
+def task(horizon: int) -> Task:
+    plugin = GridPlugin()
+    return next(iter(plugin.tasks().values())).model_copy(update={"horizon": horizon})
+
+
+def agents(kind: str) -> Agents:
+    return build_agents(kind, FakeLLM({}), GridPlugin(), task(1000))
+
+
+def test_what_leaves_too_little_is_refused_with_the_numbers() -> None:
+    settings = LoopSettings(budget=4000)
+    with pytest.raises(ConfigError, match="leaves nothing to learn with: judging may take 10,000") as told:
+        check_budget(settings, task(1000), agents("rl_only"))
+    said = str(told.value)
+    for way in ("from budget=11112", "budget=20000 or more", "selection_episodes=2 or fewer", "horizon of 200 or less"):
+        assert way in said
+    assert "iterations" not in said
+
+
+def test_where_code_may_do_a_warning_is_enough() -> None:
+    settings = LoopSettings(budget=60_000)
+    check_budget(settings, task(3000), agents("slow_fast_critic"))
+    said = warning(settings, task(3000), agents("slow_fast_critic"))
+    assert "judging may take 90,000" in said
+    assert "iterations=1" in said
+
+
+def test_its_advice_is_enough_and_no_more() -> None:
+    for fit in ({"budget": 20_000}, {"budget": 4000, "selection_episodes": 2}):
+        settings = LoopSettings(**fit)
+        check_budget(settings, task(1000), agents("rl_only"))
+        assert warning(settings, task(1000), agents("rl_only")) == ""
+    assert warning(LoopSettings(budget=4000, selection_episodes=3), task(1000), agents("rl_only"))
+    check_budget(LoopSettings(budget=11_112), task(1000), agents("rl_only"))
+    with pytest.raises(ConfigError):
+        check_budget(LoopSettings(budget=11_111), task(1000), agents("rl_only"))
+
+
+@pytest.mark.parametrize("kind", ["code_only", "untrained"])
+def test_where_nothing_is_learnt_nothing_is_refused(kind: str) -> None:
+    settings = LoopSettings(budget=1)
+    check_budget(settings, task(1000), agents(kind))
+    assert warning(settings, task(1000), agents(kind)) == ""
+
+
+def test_a_trial_of_every_stage_is_warned_of() -> None:
+    settings = LoopSettings(budget=600, iterations=1, selection_episodes=1)
+    check_budget(settings, task(1000), agents("slow_fast_critic"))
+    assert warning(settings, task(1000), agents("slow_fast_critic")).startswith("warning: budget=600 leaves nothing")
+
+
+@pytest.mark.parametrize(
+    ("budget", "horizon", "episodes"),
+    [
+        (60_000, 280, 10),
+        (200_000, 3000, 10),
+        (60_000, 400, 10),
+        (20_000, 1000, 10),
+        (20_000, 1000, 5),
+        (24_000, 280, 10),
+    ],
+    ids=["kitchen", "minecraft", "car", "furniture", "breakout", "demo"],
+)
+def test_what_the_benchmarks_and_the_demo_give_is_enough(budget: int, horizon: int, episodes: int) -> None:
+    settings = LoopSettings(budget=budget, iterations=1, selection_episodes=episodes)
+    everyone = agents("slow_fast_critic")
+    check_budget(settings, task(horizon), everyone)
+    assert reserve(settings, task(horizon), turns_of(settings, everyone)) == episodes * horizon

@@ -1,0 +1,248 @@
+"""What extend() cannot work with is told when it is called, with what to do."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from rlgpt import extend
+from rlgpt.domain import Bundle, CodedAction, Parameter, Provenance, Verdict, World
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.options import BrokenActionWarning, flat_view
+from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.sandbox import Budgets, Guest, Sandbox
+
+PUSH = CodedAction(name="push", doc="", source="def run():\n    yield act(action='action_1')\n")
+
+
+def cartpole() -> gym.Env[Any, Any]:
+    return gym.make("CartPole-v1")
+
+
+@pytest.mark.parametrize(
+    ("actions", "says"),
+    [
+        (PUSH, r"one CodedAction, 'push'.*put it into a list"),
+        (["x"], r"holds 'x' \(of type str\).*CodedAction\(name="),
+        ([PUSH, None], r"holds None \(of type NoneType\)"),
+        (5, r"actions is 5 \(of type int\)"),
+        ({"push": PUSH}, r"\(of type dict\).*a list of CodedAction"),
+    ],
+)
+def test_what_are_no_actions(actions: Any, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        extend(cartpole(), actions)
+
+
+def test_any_iterable_of_actions_will_do() -> None:
+    assert extend(cartpole(), iter([PUSH])).actions == (PUSH,)
+
+
+def test_what_is_no_environment() -> None:
+    with pytest.raises(ConfigError, match=r"got 'CartPole-v1'.*extend\(gymnasium\.make\('CartPole-v1'\), \.\.\.\)"):
+        extend("CartPole-v1", [PUSH])  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"got <function cartpole.*Make it first"):
+        extend(cartpole, [PUSH])  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"a vector of them\. Extend each"):
+        extend(gym.vector.SyncVectorEnv([cartpole]), [PUSH])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("argument", ["quarantined", "base_actions"])
+def test_one_name_is_no_list_of_names(argument: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{argument}=\['push'\]"):
+        extend(cartpole(), [PUSH], **{argument: "push"})
+
+
+def test_a_task_needs_a_plugin() -> None:
+    with pytest.raises(UnknownNameError, match=r"task 'nonsense/x'.*Valid: \S*cartpole\S*.*or give the plugin"):
+        extend(cartpole(), [PUSH], task="nonsense/x")
+    env = extend(cartpole(), [PUSH])
+    assert extend(cartpole(), [PUSH], task=env.task.id).task == env.task
+
+
+def test_a_step_needs_a_reset() -> None:
+    for actions in ((), [PUSH]):
+        with pytest.raises(gym.error.ResetNeeded, match=r"call env\.reset\(\) first"):
+            extend(cartpole(), actions).step(0)
+
+
+def test_a_source_that_cannot_be_loaded_is_told_once_for_each() -> None:
+    broken = [CodedAction(name=n, doc="", source=s) for n, s in (("cut", "def run(:"), ("zero", "\n1 / 0"))]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        env = extend(cartpole(), [broken[0], PUSH, broken[1]])
+    assert [w.category for w in caught] == [BrokenActionWarning] * 2
+    assert [w.filename for w in caught] == [__file__] * 2
+    told = [str(w.message) for w in caught]
+    assert "'cut' cannot be loaded, line 1: SyntaxError: " in told[0]
+    assert "'zero' cannot be loaded, line 2: ZeroDivisionError: division by zero. Mend its source" in told[1]
+    assert {n: v.kind for n, v in env.load_verdicts.items()} == {"cut": "load", "zero": "load"}
+
+
+def test_the_wall_clock_at_the_first_load_takes_no_can_start_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine while the environment is made: the episodes find the ``can_start`` all the same."""
+    shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\n" + PUSH.source})
+    load = Guest.load
+    slow = Verdict(kind="wall", action="push", message="it ran too long by the wall clock")
+    monkeypatch.setattr(Guest, "load", lambda guest, name: slow)
+    env = extend(cartpole(), [shut])
+    assert not env.load_verdicts
+    _, info = env.reset(seed=0)
+    assert (info["action_mask"][-1], info["verdicts"]) == (0, (slow,))
+    monkeypatch.setattr(Guest, "load", load)
+    _, info = env.reset(seed=0)
+    assert info["action_mask"][-1] == 0
+    assert "verdicts" not in info
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        (
+            "def run():\n    yield observe()\n    act(action='action_1')\n",
+            r"line 3: `act\(\.\.\.\)` does nothing unless",
+        ),
+        (
+            "def run():\n    yield act()\n\ndef can_start(view):\n    yield True\n",
+            r"line 4: `can_start\(view\)` is a plain",
+        ),
+        (
+            "def run():\n    yield act()\n\ndef can_start(view):\n    view\n",
+            r"line 4: `can_start\(view\)` returns nothing",
+        ),
+        ("def run():\n    act()\n", r"line 1: `run` is no generator.* And 1 more"),
+        ("def run():\n    yield fly()\n", r"line 2: there is no 'fly' to call"),
+    ],
+)
+def test_what_is_surely_a_mistake_is_told_and_taken(source: str, says: str) -> None:
+    silent = CodedAction(name="silent", doc="", source=source)
+    with pytest.warns(BrokenActionWarning, match=rf"'silent' will not do what it says, {says}") as caught:
+        assert extend(cartpole(), [PUSH, silent]).actions == (PUSH, silent)
+    assert [w.filename for w in caught] == [__file__]
+
+
+def test_a_bundle_of_another_world_is_named() -> None:
+    fly = CodedAction(name="fly", doc="", source="def run():\n    yield take_off()\n")
+    bundle = Bundle(actions=(fly,), tested_on=Provenance(task="sky/up", success_rate=1.0, episodes=5))
+    with pytest.warns(BrokenActionWarning, match=r"'fly' of the bundle for sky/up .*there is no 'take_off' to call"):
+        extend(cartpole(), bundle)
+
+
+def test_what_may_be_meant_is_not_warned_of() -> None:
+    source = "def run(force=1):\n    try:\n        import numpy\n    except ImportError:\n        yield act()\n"
+    extend(cartpole(), [CodedAction(name="careful", doc="", source=source)])
+
+
+def box(**more: Any) -> gym.Env[Any, Any]:
+    return gym.make("Pendulum-v1", **more)
+
+
+GO = CodedAction(
+    name="go",
+    doc="",
+    source="def run(force=0.0):\n    yield act()\n",
+    parameters=(Parameter(name="force", low=-1.0, high=1.0, default=0.0),),
+)
+
+
+@pytest.mark.parametrize("action", [[1, 1, 1], 0, [7, [0.0], [0.0]], [-1, [0.0], [0.0]], None, "go", [math.nan, 0, 0]])
+def test_what_is_no_action_of_the_extended_space(action: Any) -> None:
+    env = extend(box(), [GO])
+    env.reset(seed=0)
+    if action == [1, 1, 1]:
+        env = extend(cartpole(), [GO])
+        env.reset(seed=0)
+    with pytest.raises(ConfigError, match=r"is none of the extended space Tuple.*env\.extension\.write"):
+        env.step(action)
+
+
+@pytest.mark.parametrize("action", [5, -1])
+def test_a_branch_that_is_not_there(action: int) -> None:
+    env = extend(cartpole(), [PUSH])
+    env.reset(seed=0)
+    with pytest.raises(ConfigError, match=rf"the action {action} is none of the extended space Discrete\(3\)"):
+        env.step(action)
+
+
+def test_parameters_are_given_by_name() -> None:
+    extension = extend(cartpole(), [GO]).extension
+    with pytest.raises(ConfigError, match=r"parameters of 'go' are 3\.0; give them by name"):
+        extension.write("go", 3.0)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"parameter 'force' of 'go' is 'hard'; give a number"):
+        extension.write("go", {"force": "hard"})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(("actions", "given"), [([GO], [0.0] * 3), ([GO], 1), ([PUSH], [[0.0, 0.0, 0.0]])])
+def test_the_flat_view_says_its_shape(actions: list[CodedAction], given: Any) -> None:
+    env = flat_view(extend(box(), [a.model_copy(update={"source": GO.source}) for a in actions]))
+    env.reset(seed=0)
+    with pytest.raises(ConfigError, match=r"has shape \(.*the flat view's actions are Box"):
+        env.step(given)
+    env = flat_view(extend(gym.make("CartPole-v1"), [GO]))
+    env.reset(seed=0)
+    with pytest.raises(ConfigError, match=r"has shape \(2,\); the flat view's actions are Discrete\(3\)"):
+        env.step([1, 1])
+
+
+def test_a_sandbox_may_be_given_by_its_budgets() -> None:
+    source = "def run():\n    for _ in range(3):\n        yield act()\n"
+    three = CodedAction(name="three", doc="", source=source)
+    for given in ({"yields": 2}, Budgets(yields=2), Sandbox(Budgets(yields=2))):
+        env = extend(cartpole(), [three], sandbox=given)
+        env.reset(seed=0)
+        *_, info = env.step(2)
+        assert [v.kind for v in info["verdicts"]] == ["yields"]
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'sandbox\.yields'"):
+        extend(cartpole(), [PUSH], sandbox={"yield": 3})
+    with pytest.raises(ConfigError, match=r"sandbox is 3 \(of type int\)\. Valid: a Sandbox, Budgets"):
+        extend(cartpole(), [PUSH], sandbox=3)  # type: ignore[arg-type]
+
+
+def test_a_dict_has_names_of_its_own() -> None:
+    space = gym.spaces.Dict({"state": gym.spaces.Box(-1, 1, (2,)), "goal": gym.spaces.Box(-1, 1, (2,))})
+    env = gym.wrappers.TransformObservation(cartpole(), lambda seen: {"state": seen[:2], "goal": seen[2:]}, space)
+    with pytest.raises(ConfigError, match=r"code sees it as goal, state\. Leave observations= out.*docs="):
+        extend(env, [PUSH], observations={"state": "position"})
+
+
+@pytest.mark.parametrize("success", ["x", [1]])
+def test_success_is_a_function_or_a_number(success: Any) -> None:
+    with pytest.raises(ConfigError, match=r"success is .*; give a function success\(info, total_reward\) -> bool"):
+        GenericPlugin.of(cartpole, success=success)
+
+
+@pytest.mark.parametrize(("idle", "plays"), [("right", 1), (1, 1), (None, 0)])
+def test_what_a_masked_choice_does_can_be_said(idle: Any, plays: int) -> None:
+    shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\ndef run():\n    yield act()\n"})
+    bare, env = cartpole(), extend(cartpole(), [shut], labels=["left", "right"], idle=idle)
+    bare.reset(seed=0)
+    env.reset(seed=0)
+    seen, *_, info = env.step(2)
+    assert info["ended"] == "masked"
+    assert seen.tolist() == bare.step(plays)[0].tolist()
+
+
+def test_an_idle_action_fits_its_space() -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown label 'rest'.*Valid: left, right\. idle= takes"):
+        extend(cartpole(), [PUSH], labels=["left", "right"], idle="rest")
+    with pytest.raises(ConfigError, match=r"idle is 2, no action of Discrete\(2\)"):
+        extend(cartpole(), [PUSH], idle=2)
+    assert extend(box(), [GO], idle=[0.5]).extension.write("go")[1].tolist() == [0.5]
+    with pytest.raises(ConfigError, match=r"idle cannot be given beside plugin="):
+        extend(cartpole(), [PUSH], plugin=GenericPlugin.of(cartpole), idle=1)
+
+
+def test_names_of_a_bundle_that_do_not_fit_are_its_own() -> None:
+    bundle = Bundle(actions=(GO,), world=World(labels={"force": "", "brake": "", "gear": ""}))
+    with pytest.raises(ConfigError, match=r"needs 2 different labels, got 3.*those of the bundle.*another environment"):
+        extend(cartpole(), bundle)
+
+
+@pytest.mark.parametrize("name", ["Go There", "1st", "", "a" * 41])
+def test_a_name_that_is_none_is_told_the_rule(name: str) -> None:
+    with pytest.raises(ValueError, match=r"lower case letters, digits and underscores, a letter first.*got") as caught:
+        CodedAction(name=name, doc="", source="")
+    assert "pattern" not in str(caught.value)

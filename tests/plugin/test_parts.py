@@ -1,0 +1,178 @@
+"""What a policy is shown of any observation, and what code is told of it: nothing is lost without a word."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.domain import Task
+from rlgpt.plugin.base import Context
+from rlgpt.plugin.observations import ObservationCodec
+from rlgpt.plugin.parts import MOST_NUMBERS, parts, shown, unusable
+from rlgpt.rl.observation import ObservationBuilder
+from rlgpt.sandbox.budgets import DEFAULT
+
+TASK = Task(id="any/task", goal="g", horizon=10, success="s")
+
+
+def pixels(*shape: int) -> spaces.Box:
+    return spaces.Box(0, 255, shape, np.uint8)
+
+
+def numbers(*shape: int, low: float = -np.inf, high: float = np.inf) -> spaces.Box:
+    return spaces.Box(low, high, shape, np.float32)
+
+
+ONE = numbers(400)
+POSE = numbers(3)
+
+SEEN = {
+    "a grey picture": (pixels(84, 84), {"image_observation": (84, 84, 1)}),
+    "a picture of shares": (numbers(84, 84, 1, low=0, high=1), {"image_observation": (84, 84, 1)}),
+    "channels first": (numbers(3, 64, 64, low=-1, high=1), {"image_observation": (3, 64, 64)}),
+    "a stack of colours": (pixels(4, 84, 84, 3), {"image_observation": (84, 84, 12)}),
+    "a long vector": (numbers(720), {"obs": (720,)}),
+    "many bits": (spaces.MultiBinary(900), {"obs": (900,)}),
+    "large whole numbers": (spaces.Box(-(2**63), 2**63 - 1, (500,), np.int64), {"obs": (500,)}),
+    "a lidar and a speed": (spaces.Dict(lidar=numbers(720), v=POSE), {"obs": (723,)}),
+    "more than a view holds": (spaces.Dict(a=ONE, b=ONE, c=ONE), {"obs": (1200,)}),
+    "cameras, nested": (
+        spaces.Dict(cam=spaces.Dict(front=pixels(64, 64, 3), back=pixels(48, 48)), v=POSE),
+        {"image_cam_front": (64, 64, 3), "image_cam_back": (48, 48, 1), "obs": (3,)},
+    ),
+    "more than a view holds, nested": (
+        spaces.Dict(robot=spaces.Dict(a=ONE, b=ONE, steps=ONE), v=POSE),
+        {"obs": (1203,)},
+    ),
+    "a lidar, nested": (spaces.Dict(robot=spaces.Dict(lidar=numbers(720), v=POSE)), {"obs": (723,)}),
+    "a picture in a Tuple": (
+        spaces.Tuple([pixels(64, 64, 3), POSE]),
+        {"image_observation_0": (64, 64, 3), "obs": (3,)},
+    ),
+    "a text beside numbers": (spaces.Dict(v=POSE, said=spaces.Text(9000)), {"obs": (3,)}),
+}
+
+
+def policy_of(space: spaces.Space) -> tuple[ObservationCodec, ObservationBuilder]:
+    """What GenericPlugin's default setup shows."""
+    codec = ObservationCodec(space)
+    keys = [*codec.alone, *(k.name for k in codec.keys if k.size)]
+    return codec, ObservationBuilder(space, codec.keys, keys)
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_a_policy_is_shown_all_of_it(name: str) -> None:
+    space, expected = SEEN[name]
+    assert unusable(space) == []
+    codec, builder = policy_of(space)
+    space.seed(0)
+    observation = space.sample()
+    view = pickle.loads(pickle.dumps(codec)).view(Context(TASK, observation, {}, 1, np.random.default_rng(0), None))
+    built = builder.build(observation, view)
+    assert {key: built[key].shape for key in expected} == expected
+    assert set(built) == {*expected, "obs"}
+    assert all(built[key] in builder.spaces[key] for key in built)
+    assert "time" not in view
+    assert len(json.dumps(view, allow_nan=False)) <= DEFAULT.view_bytes
+
+
+def test_pictures_keep_their_pixels() -> None:
+    grey = np.arange(84 * 84, dtype=np.int64).reshape(84, 84) % 256
+    for space, picture in (
+        (pixels(84, 84), grey.astype(np.uint8)),
+        (numbers(84, 84, 1, low=0, high=1), (grey[..., None] / 255).astype(np.float32)),
+        (numbers(84, 84, 1, low=-1, high=1), (grey[..., None] / 127.5 - 1).astype(np.float32)),
+    ):
+        image = shown(space)["observation"]
+        np.testing.assert_array_equal(image.read(picture)[..., 0], grey)
+    colours = np.random.default_rng(0).integers(0, 256, (4, 30, 40, 3)).astype(np.uint8)
+    stacked = shown(pixels(4, 30, 40, 3))["observation"].read(colours)
+    np.testing.assert_array_equal(stacked[..., 3:6], colours[1])
+
+
+def test_code_is_told_the_shapes_of_a_picture_of_shares_and_of_a_stack_of_colours() -> None:
+    picture = np.zeros((40, 30), np.uint8)
+    picture[20:23, 10:15] = 255
+    expected = [[12, 21, 5, 3, 255]]
+    ctx = Context(TASK, (picture[..., None] / 255).astype(np.float32), {}, 0, np.random.default_rng(0), None)
+    assert ObservationCodec(numbers(40, 30, 1, low=0, high=1)).view(ctx) == {"observation_shapes": expected}
+    empty = np.zeros((40, 30, 3), np.uint8)
+    ctx.observation = np.stack([empty, empty, empty, np.repeat(picture[..., None], 3, axis=-1)])
+    seen = ObservationCodec(pixels(4, 40, 30, 3)).view(ctx)
+    assert seen == {"observation_shapes": expected, "observation_shapes_before": []}
+
+
+def test_long_arrays_are_summed_up_for_code_the_largest_first() -> None:
+    space = spaces.Dict(a=numbers(300), b=numbers(500), c=numbers(100))
+    assert {p.name: p.kind for p in parts(space)} == {"a": "numbers", "b": "long", "c": "numbers"}
+    assert ObservationCodec(space).alone == ("b",)
+
+
+def test_paths_that_read_alike_keep_apart() -> None:
+    space = spaces.Dict({"a_b": pixels(64, 64, 3), "a": spaces.Dict(b=pixels(32, 32, 3))})
+    assert {name: part.space.shape for name, part in shown(space).items()} == {
+        "a_b": (64, 64, 3),
+        "a_b_2": (32, 32, 3),
+    }
+
+
+def test_a_plugin_with_a_view_of_its_own_keeps_its_containers() -> None:
+    space = spaces.Dict(a=spaces.Dict(x=ONE, y=ONE, z=ONE), v=POSE)
+    assert list(shown(space)) == ["a", "v"]
+    assert list(shown(space, ObservationCodec(space).keys)) == ["a_x", "a_y", "v"]
+
+
+@pytest.mark.parametrize(
+    ("space", "says"),
+    [
+        (spaces.Graph(POSE, None), "the observation is Graph"),
+        (spaces.Sequence(POSE), "the observation is Sequence"),
+        (spaces.OneOf([POSE, ONE]), "the observation is OneOf"),
+        (spaces.Dict(v=POSE, others=spaces.Sequence(POSE)), "part 'others' is Sequence"),
+        (spaces.Text(20), "it would be blind"),
+        (spaces.Dict(said=spaces.Text(20)), "it would be blind"),
+        (numbers(0), "it would be blind"),
+        (numbers(200, 200, 3), "of shape [200, 200, 3]: 120000 numbers"),
+        (spaces.Dict(map=numbers(MOST_NUMBERS + 1)), "part 'map' is an array"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_shown_is_said(space: spaces.Space, says: str) -> None:
+    (fault,) = unusable(space)
+    assert says in fault
+    assert "gymnasium.wrappers." in fault
+
+
+shapes = st.lists(st.integers(1, 30), min_size=0, max_size=4).map(tuple)
+boxes = st.one_of(
+    shapes.map(lambda s: numbers(*s)),
+    shapes.map(lambda s: numbers(*s, low=0, high=1)),
+    shapes.map(lambda s: pixels(*s)),
+)
+nested = st.recursive(
+    st.one_of(boxes, st.integers(1, 600).map(spaces.Discrete), st.integers(1, 600).map(spaces.MultiBinary)),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(spaces.Tuple),
+        st.dictionaries(st.sampled_from(["a", "a_b", "b"]), inner, min_size=1, max_size=3).map(spaces.Dict),
+    ),
+    max_leaves=4,
+)
+
+
+@given(space=nested)
+def test_whatever_is_not_refused_is_seen_part_for_part(space: spaces.Space) -> None:
+    if unusable(space):
+        return
+    codec, builder = policy_of(space)
+    observation = space.sample()
+    view = codec.view(Context(TASK, observation, {}, 0, np.random.default_rng(0), None))
+    built = builder.build(observation, view)
+    assert all(built[key] in entry for key, entry in builder.spaces.items())
+    assert "time" not in view
+    told = sum(int(np.prod(p.space.shape)) for p in parts(space) if p.kind != "discrete")
+    images = sum(v.size for k, v in built.items() if k != "obs")
+    assert built["obs"].size + images >= told
+    assert len(json.dumps(view)) <= DEFAULT.view_bytes
