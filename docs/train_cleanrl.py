@@ -1,44 +1,115 @@
 """PPO in one file, in the manner of CleanRL, with a bundle's coded actions.
 
+    pip install ./core                                                    # rlgpt, in its repository; brings torch
     python docs/train_cleanrl.py examples/anywhere/bundles/lunar_lander LunarLander-v3
     python docs/train_cleanrl.py none LunarLander-v3                      # without them, to compare
+    python docs/train_cleanrl.py examples/anywhere/bundles/doorkey --make examples/anywhere/worlds.py:doorkey
 
 What differs from plain PPO stands under "options": a decision may last k steps, so the future is discounted by gamma^k
-(``info["duration"]``), and what may not start now is not chosen (``info["action_mask"]``). Leave both away and it is
-plain PPO on the flat action space. The budget is in primitive steps, those of the environment.
+(``info["duration"]``), and what may not start now is not chosen (``info["action_mask"]``; of a Box the largest score
+chooses: there a masked choice costs a step that does nothing). Leave both away and it is plain PPO on the flat action
+space. The reward of a decision is discounted within it by the ``gamma`` that ``extend`` was given: it must be the
+one learnt with. Returns are told undiscounted (``info["total_reward"]``). The budget is in primitive steps, those of
+the environment.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 import rlgpt
 import torch
+from gymnasium import spaces
+from rlgpt.errors import RlgptError
 from torch import nn
 from torch.distributions import Categorical, Distribution, Independent, Normal
 
 parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
 parser.add_argument("bundle", help="a bundle's folder, or none")
-parser.add_argument("env_id")
+parser.add_argument("env_id", nargs="?", help="as gymnasium knows it")
+parser.add_argument("--make", metavar="MODULE:FUNCTION", help="makes the environment instead; or FILE.py:FUNCTION")
 parser.add_argument("--total-steps", type=int, default=100_000, help="primitive steps")
 parser.add_argument("--num-envs", type=int, default=4)
 parser.add_argument("--num-steps", type=int, default=128, help="decisions of each environment between updates")
 parser.add_argument("--minibatch", type=int, default=128)
 parser.add_argument("--epochs", type=int, default=4)
 parser.add_argument("--learning-rate", type=float, default=3e-4)
-parser.add_argument("--gamma", type=float, default=0.99)
+parser.add_argument("--gamma", type=float, default=0.99, help="discount of a primitive step")
 parser.add_argument("--gae-lambda", type=float, default=0.95)
 parser.add_argument("--clip", type=float, default=0.2)
 parser.add_argument("--entropy", type=float, default=0.005)
 parser.add_argument("--seed", type=int, default=0)
 
 
-def make(bundle: str, env_id: str) -> gymnasium.Env[Any, Any]:
-    env = gymnasium.wrappers.FlattenObservation(gymnasium.make(env_id))
-    return rlgpt.flat_view(rlgpt.extend(env, actions=() if bundle == "none" else bundle))
+Make = Callable[[], gymnasium.Env[Any, Any]]
+
+
+def maker(env_id: str | None, function: str | None) -> Make:
+    """What makes the environment: gymnasium, or MODULE:FUNCTION, or FILE.py:FUNCTION."""
+    if function is None:
+        return functools.partial(gymnasium.make, env_id or "")
+    module, _, name = function.rpartition(":")
+    if module.endswith(".py"):
+        sys.path.insert(0, str(Path(module).parent))
+        module = Path(module).stem
+    make: Make = getattr(importlib.import_module(module), name)
+    return make
+
+
+def extended(make: Make, bundle: str, gamma: float) -> gymnasium.Env[Any, Any]:
+    """Coded actions were written for the observation as it is, so it is flattened above them, not below."""
+    env = rlgpt.flat_view(rlgpt.extend(make(), actions=() if bundle == "none" else bundle, gamma=gamma))
+    return env if picture(env.observation_space) else Flat(env)
+
+
+class Flat(gymnasium.wrappers.FlattenObservation):
+    """All parts in one row. Pictures among them come as 0 to 1, not as bytes, which would drown the others.
+
+    :ivar pixels: how many of the numbers are of pictures.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.scale = scale(env.observation_space)
+        self.pixels = int((self.scale != 1).sum())
+        if self.pixels:
+            low, high = (
+                bound.reshape(-1) * self.scale for bound in (self.observation_space.low, self.observation_space.high)
+            )
+            self.observation_space = spaces.Box(low.astype(np.float32), high.astype(np.float32))
+
+    def observation(self, observation: Any) -> Any:
+        flat = super().observation(observation)
+        return (flat * self.scale).astype(np.float32) if self.pixels else flat
+
+
+def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """What each number of the flattened space is multiplied with."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        parts = space.spaces.values() if isinstance(space, spaces.Dict) else space.spaces
+        return np.concatenate([scale(part) for part in parts])
+    return np.full(spaces.flatdim(space), 1 / 255 if picture(space) else 1, np.float32)
+
+
+def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
+    """A line before the first update: what is learnt with."""
+    seen = env.observation_space.shape
+    pixels = env.pixels if isinstance(env, Flat) else 0
+    note = f" ({pixels} of them pixels, scaled to 0..1: only a picture alone is convolved)" if pixels else ""
+    return f"{bundle}: actions {env.action_space}, observation {seen}{note}, {steps} primitive steps"
+
+
+def picture(space: spaces.Space[Any]) -> bool:
+    """Whether the observation is one for a convolutional network."""
+    return space.dtype == np.uint8 and len(space.shape or ()) == 3 and sorted(space.shape or ())[1] >= 36
 
 
 def layer(ins: int, outs: int, std: float = 2**0.5) -> nn.Linear:
@@ -48,43 +119,108 @@ def layer(ins: int, outs: int, std: float = 2**0.5) -> nn.Linear:
     return made
 
 
+class Pixels(nn.Module):
+    """Bytes, channels at the smaller end, as 512 features (Mnih et al. 2015)."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.channels_last = shape[-1] < shape[0]
+        conv = [nn.Conv2d(min(shape[0], shape[-1]), 32, 8, 4), nn.ReLU(), nn.Conv2d(32, 64, 4, 2), nn.ReLU()]
+        self.body = nn.Sequential(*conv, nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten())
+        with torch.no_grad():
+            self.end = layer(self.body(self.ordered(torch.zeros(1, *shape))).shape[1], 512)
+
+    def ordered(self, image: torch.Tensor) -> torch.Tensor:
+        return (image.movedim(-1, 1) if self.channels_last else image) / 255
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        features: torch.Tensor = torch.relu(self.end(self.body(self.ordered(image))))
+        return features
+
+
+class Heads:
+    """A choice for each head of a Discrete (one) or a MultiDiscrete."""
+
+    def __init__(self, logits: Sequence[torch.Tensor]) -> None:
+        self.heads: list[Distribution] = [Categorical(logits=head) for head in logits]
+
+    def sample(self) -> torch.Tensor:
+        return torch.stack([head.sample() for head in self.heads], -1)
+
+    def log_prob(self, action: torch.Tensor) -> torch.Tensor:
+        return torch.stack([head.log_prob(part) for head, part in zip(self.heads, action.unbind(-1), strict=True)]).sum(
+            0
+        )
+
+    def entropy(self) -> torch.Tensor:
+        return torch.stack([head.entropy() for head in self.heads]).sum(0)
+
+
 class Agent(nn.Module):
-    """Two hidden layers of 64 for actor and critic each; Discrete or Box actions."""
+    """Two hidden layers of 64 for actor and critic each, above a convolutional network where there is a picture.
+
+    :ivar sizes: of the heads of a Discrete or MultiDiscrete; empty where the action space is a Box.
+    """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__()
-        assert env.observation_space.shape is not None
-        assert isinstance(env.action_space, gymnasium.spaces.Discrete | gymnasium.spaces.Box)
-        ins, space = env.observation_space.shape[0], env.action_space
-        self.discrete = isinstance(space, gymnasium.spaces.Discrete)
-        outs = int(space.n) if isinstance(space, gymnasium.spaces.Discrete) else space.shape[0]
-        hidden = [layer(ins, 64), nn.Tanh(), layer(64, 64), nn.Tanh()]
-        self.actor = nn.Sequential(*hidden, layer(64, outs, 0.01))
-        self.critic = nn.Sequential(layer(ins, 64), nn.Tanh(), layer(64, 64), nn.Tanh(), layer(64, 1, 1.0))
+        shape, space = env.observation_space.shape or (), env.action_space
+        if isinstance(space, spaces.Box):
+            self.sizes, outs = [], int(np.prod(space.shape))
+        elif isinstance(space, spaces.Discrete):
+            self.sizes, outs = [int(space.n)], int(space.n)
+        elif isinstance(space, spaces.MultiDiscrete):
+            self.sizes, outs = space.nvec.tolist(), int(space.nvec.sum())
+        else:
+            raise SystemExit(f"this script learns Discrete, MultiDiscrete and Box actions; these are {space}.")
+        self.shape, self.space = shape, space
+        seen: list[nn.Module] = [Pixels(shape)] if picture(env.observation_space) else []
+        ins = 512 if seen else shape[0]
+        self.actor = nn.Sequential(*seen, layer(ins, 64), nn.Tanh(), layer(64, 64), nn.Tanh(), layer(64, outs, 0.01))
+        seen = [Pixels(shape)] if picture(env.observation_space) else []
+        self.critic = nn.Sequential(*seen, layer(ins, 64), nn.Tanh(), layer(64, 64), nn.Tanh(), layer(64, 1, 1.0))
         self.log_std = nn.Parameter(torch.zeros(outs))
+        self.width = len(self.sizes) or outs
 
-    def policy(self, observation: torch.Tensor, mask: torch.Tensor) -> Distribution:
+    def policy(self, observation: torch.Tensor, mask: torch.Tensor) -> Heads | Distribution:
         out = self.actor(observation)
-        if self.discrete:  # options: what may not start now is not chosen
-            return Categorical(logits=out.masked_fill(mask == 0, -1e9))
-        return Independent(Normal(out, self.log_std.exp().expand_as(out)), 1)
+        if not self.sizes:
+            return Independent(Normal(out, self.log_std.exp().expand_as(out)), 1)
+        logits = list(out.split(self.sizes, -1))
+        if mask.shape[-1] == self.sizes[0]:  # options: what may not start now is not chosen
+            logits[0] = logits[0].masked_fill(mask == 0, -1e9)
+        return Heads(logits)
 
     def value(self, observation: torch.Tensor) -> torch.Tensor:
         values: torch.Tensor = self.critic(observation).squeeze(-1)
         return values
 
+    def played(self, drawn: torch.Tensor) -> Any:
+        """What was drawn, as a member of the action space."""
+        if isinstance(self.space, spaces.Box):
+            return drawn.numpy().clip(self.space.low.reshape(-1), self.space.high.reshape(-1)).reshape(self.space.shape)
+        whole = drawn.numpy().astype(np.int64)
+        return int(whole[0]) + int(self.space.start) if isinstance(self.space, spaces.Discrete) else whole
+
 
 def main() -> None:
     args = parser.parse_args()
+    if (args.env_id is None) == (args.make is None):
+        parser.error("name the environment: either ENV_ID or --make MODULE:FUNCTION.")
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)
-    envs = [make(args.bundle, args.env_id) for _ in range(args.num_envs)]
+    make = maker(args.env_id, args.make)
+    try:
+        envs = [extended(make, args.bundle, args.gamma) for _ in range(args.num_envs)]
+    except (RlgptError, gymnasium.error.Error) as fault:
+        parser.error(str(fault))
+    print(begins(envs[0], args.bundle, args.total_steps), flush=True)
     agent = Agent(envs[0])
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
-    space, width = envs[0].action_space, len(envs[0].reset(seed=args.seed)[1]["action_mask"])
+    width = len(envs[0].reset(seed=args.seed)[1]["action_mask"])
     shape = (args.num_steps, args.num_envs)
-    observations = torch.zeros(*shape, *(envs[0].observation_space.shape or ()))
-    masks, actions = torch.ones(*shape, width), torch.zeros(*shape, *(space.shape or ()))
+    observations = torch.zeros(*shape, *agent.shape)
+    masks, actions = torch.ones(*shape, width), torch.zeros(*shape, agent.width)
     log_probs, rewards, values, over, durations = (torch.zeros(shape) for _ in range(5))
 
     seen, mask = np.zeros(observations.shape[1:], np.float32), np.ones((args.num_envs, width), np.float32)
@@ -101,8 +237,7 @@ def main() -> None:
                 actions[t] = drawn = chosen.sample()
                 log_probs[t], values[t] = chosen.log_prob(drawn), agent.value(observations[t])
             for i, env in enumerate(envs):
-                action: Any = int(drawn[i]) if agent.discrete else drawn[i].numpy().clip(space.low, space.high)  # type: ignore[attr-defined]
-                seen[i], reward, terminated, truncated, info = env.step(action)
+                seen[i], reward, terminated, truncated, info = env.step(agent.played(drawn[i]))
                 rewards[t, i], over[t, i] = float(reward), float(terminated)
                 durations[t, i] = info["duration"]  # options: how many steps this decision took
                 spent += info["duration"]
@@ -110,25 +245,28 @@ def main() -> None:
                 if terminated or truncated:
                     if truncated and not terminated:  # its future is worth something: bootstrapped here, then cut
                         with torch.no_grad():
-                            future = agent.value(torch.as_tensor(seen[i]))
+                            future = agent.value(torch.as_tensor(seen[i : i + 1]))
                         rewards[t, i] += args.gamma ** info["duration"] * float(future)
                         over[t, i] = 1.0
                     returns.append(running[i])
                     running[i] = 0.0
                     seen[i], info = env.reset()
                 mask[i] = info["action_mask"]
+            if spent >= args.total_steps:  # options: a rollout may hold many times its decisions in primitive steps
+                break
 
+        taken = t + 1
         with torch.no_grad():  # options: delta = R + gamma^k V(s') - V(s), traces decay by gamma^k lambda
-            advantages, trace = torch.zeros(shape), torch.zeros(args.num_envs)
+            advantages, trace = torch.zeros(taken, args.num_envs), torch.zeros(args.num_envs)
             following = agent.value(torch.as_tensor(seen))
-            for t in reversed(range(args.num_steps)):
+            for t in reversed(range(taken)):
                 discount = args.gamma ** durations[t] * (1 - over[t])
                 delta = rewards[t] + discount * following - values[t]
                 trace = delta + discount * args.gae_lambda * trace
                 advantages[t], following = trace, values[t]
-            targets = (advantages + values).reshape(-1)
+            targets = (advantages + values[:taken]).reshape(-1)
 
-        flat = [x.flatten(0, 1) for x in (observations, masks, actions, log_probs, advantages)]
+        flat = [x[:taken].flatten(0, 1) for x in (observations, masks, actions, log_probs, advantages)]
         for _ in range(args.epochs):
             order = torch.randperm(targets.numel())
             for first in range(0, len(order), args.minibatch):
@@ -136,7 +274,7 @@ def main() -> None:
                 o, m, a, before, gain = (x[batch] for x in flat)
                 now = agent.policy(o, m)
                 ratio = (now.log_prob(a) - before).exp()
-                gain = (gain - gain.mean()) / (gain.std() + 1e-8)
+                gain = (gain - gain.mean()) / (gain.std(correction=0) + 1e-8)
                 pg = torch.max(-gain * ratio, -gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
                 v = 0.5 * (agent.value(o) - targets[batch]).square().mean()
                 loss = pg + 0.5 * v - args.entropy * now.entropy().mean()

@@ -1,39 +1,149 @@
-"""Stable-Baselines3's PPO with a bundle's coded actions: nothing of rlgpt but ``extend`` and ``flat_view``.
+"""Stable-Baselines3's PPO with a bundle's coded actions: of rlgpt ``extend``, ``flat_view`` and its errors.
 
-python docs/train_sb3.py examples/anywhere/bundles/lunar_lander LunarLander-v3
-python docs/train_sb3.py none LunarLander-v3                          # without them, to compare
+    pip install ./core stable-baselines3                                  # ./core is rlgpt, in its repository
+    python docs/train_sb3.py examples/anywhere/bundles/lunar_lander LunarLander-v3
+    python docs/train_sb3.py none LunarLander-v3                          # without them, to compare
+    python docs/train_sb3.py examples/anywhere/bundles/doorkey --make examples/anywhere/worlds.py:doorkey
+
+The budget is in primitive steps, those of the environment, and so are the figures: with and without coded actions
+compare at equal steps. Two things this PPO does not know: a decision may last k steps (``info["duration"]``), after
+which the future should be discounted by gamma^k, not gamma; and some actions may not start now
+(``info["action_mask"]``): choosing one costs a step that does nothing. train_cleanrl.py shows what to do about both.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 import rlgpt
+from gymnasium import spaces
+from rlgpt.errors import RlgptError
 from stable_baselines3 import PPO
-from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+Make = Callable[[], gymnasium.Env[Any, Any]]
 
 
-def make(bundle: str, env_id: str) -> gymnasium.Env[Any, Any]:
-    """The environment with the bundle's actions, with spaces that Stable-Baselines3 takes."""
-    env = gymnasium.wrappers.FlattenObservation(gymnasium.make(env_id))
-    return rlgpt.flat_view(rlgpt.extend(env, actions=() if bundle == "none" else bundle))
+def maker(env_id: str | None, function: str | None) -> Make:
+    """What makes the environment: gymnasium, or MODULE:FUNCTION, or FILE.py:FUNCTION."""
+    if function is None:
+        return functools.partial(gymnasium.make, env_id or "")
+    module, _, name = function.rpartition(":")
+    if module.endswith(".py"):
+        sys.path.insert(0, str(Path(module).parent))
+        module = Path(module).stem
+    make: Make = getattr(importlib.import_module(module), name)
+    return make
+
+
+def extended(make: Make, bundle: str, gamma: float) -> gymnasium.Env[Any, Any]:
+    """The environment with the bundle's actions, then with spaces that Stable-Baselines3 takes.
+
+    Coded actions were written for the observation as it is, so it is flattened above them, not below.
+    """
+    env = rlgpt.flat_view(rlgpt.extend(make(), actions=() if bundle == "none" else bundle, gamma=gamma))
+    return env if picture(env.observation_space) else Flat(env)
+
+
+class Flat(gymnasium.wrappers.FlattenObservation):
+    """All parts in one row. Pictures among them come as 0 to 1, not as bytes, which would drown the others.
+
+    :ivar pixels: how many of the numbers are of pictures.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.scale = scale(env.observation_space)
+        self.pixels = int((self.scale != 1).sum())
+        if self.pixels:
+            low, high = (
+                bound.reshape(-1) * self.scale for bound in (self.observation_space.low, self.observation_space.high)
+            )
+            self.observation_space = spaces.Box(low.astype(np.float32), high.astype(np.float32))
+
+    def observation(self, observation: Any) -> Any:
+        flat = super().observation(observation)
+        return (flat * self.scale).astype(np.float32) if self.pixels else flat
+
+
+def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """What each number of the flattened space is multiplied with."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        parts = space.spaces.values() if isinstance(space, spaces.Dict) else space.spaces
+        return np.concatenate([scale(part) for part in parts])
+    return np.full(spaces.flatdim(space), 1 / 255 if picture(space) else 1, np.float32)
+
+
+def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
+    """A line before the first update: what is learnt with."""
+    seen = env.observation_space.shape
+    pixels = env.pixels if isinstance(env, Flat) else 0
+    note = f" ({pixels} of them pixels, scaled to 0..1: only a picture alone is convolved)" if pixels else ""
+    return f"{bundle}: actions {env.action_space}, observation {seen}{note}, {steps} primitive steps"
+
+
+def picture(space: spaces.Space[Any]) -> bool:
+    """Whether the observation is one for a convolutional policy."""
+    return space.dtype == np.uint8 and len(space.shape or ()) == 3 and sorted(space.shape or ())[1] >= 36
+
+
+class Steps(BaseCallback):
+    """Counts primitive steps and undiscounted returns; ends the training with its budget."""
+
+    def __init__(self, budget: int) -> None:
+        super().__init__()
+        self.budget, self.spent = budget, 0
+        self.running: dict[int, float] = {}
+        self.returns: list[float] = []
+
+    def _on_step(self) -> bool:
+        for i, (info, done) in enumerate(zip(self.locals["infos"], self.locals["dones"], strict=True)):
+            self.spent += info["duration"]
+            self.running[i] = self.running.get(i, 0.0) + info["total_reward"]
+            if done:
+                self.returns.append(self.running.pop(i))
+        return self.spent < self.budget
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("bundle", help="a bundle's folder, or none")
-    parser.add_argument("env_id")
-    parser.add_argument("--decisions", type=int, default=20_000)
+    parser.add_argument("env_id", nargs="?", help="as gymnasium knows it")
+    parser.add_argument("--make", metavar="MODULE:FUNCTION", help="makes the environment instead; or FILE.py:FUNCTION")
+    parser.add_argument("--total-steps", type=int, default=100_000, help="primitive steps")
+    parser.add_argument("--num-envs", type=int, default=4)
+    parser.add_argument("--num-steps", type=int, default=128, help="decisions of each environment between updates")
+    parser.add_argument("--gamma", type=float, default=0.99, help="discount of a primitive step")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    env = Monitor(make(given.bundle, given.env_id), info_keywords=("primitive_steps",))
-    PPO("MlpPolicy", env, n_steps=512, batch_size=64, gamma=0.99, seed=given.seed, device="cpu").learn(given.decisions)
-    rewards, steps = env.get_episode_rewards()[-20:], env.get_total_steps()
-    print(
-        f"{steps} decisions, mean reward of the last {len(rewards)} episodes {sum(rewards) / max(1, len(rewards)):.2f}"
-    )
+    if (given.env_id is None) == (given.make is None):
+        parser.error("name the environment: either ENV_ID or --make MODULE:FUNCTION.")
+    make = functools.partial(extended, maker(given.env_id, given.make), given.bundle, given.gamma)
+    try:
+        envs, steps = DummyVecEnv([make] * given.num_envs), Steps(given.total_steps)
+    except (RlgptError, gymnasium.error.Error) as fault:
+        parser.error(str(fault))
+    print(begins(envs.envs[0], given.bundle, given.total_steps), flush=True)
+    policy = "CnnPolicy" if picture(envs.envs[0].observation_space) else "MlpPolicy"
+    settings = {
+        "n_steps": given.num_steps,
+        "batch_size": 128,
+        "gamma": given.gamma,
+        "seed": given.seed,
+        "device": "cpu",
+    }
+    PPO(policy, envs, **settings).learn(given.total_steps, callback=steps)
+    last = steps.returns[-20:]
+    print(f"{steps.spent} primitive steps, mean reward of the last {len(last)} episodes {np.mean(last or [0]):.2f}")
 
 
 if __name__ == "__main__":
