@@ -91,11 +91,12 @@ def test_what_it_is_told_goes_to_design(tmp_path: Path, monkeypatch: pytest.Monk
     meanings = {"x": "position of the cart, m", "v": "m/s", "angle": "rad", "spin": "rad/s"}
     (tmp_path / "seen.json").write_text(json.dumps(meanings))
     told = ["--labels", "left, right", "--observations", str(tmp_path / "seen.json"), "--horizon", "90"]
+    told += ["--idle", "right"]
     told += ["--iterations", "1", "--agents", "rl_only", "--trainer", "sample_factory", "--success", "80"]
     told += ["--sandbox", "view_bytes=4000", "--sandbox", "yields=9"]
     assert main(["design", "CartPole-v1", "--goal", GOAL, *told]) == 0
     assert seen.pop("args") == ("CartPole-v1", GOAL, None)
-    expected = {"labels": ["left", "right"], "observations": meanings, "horizon": 90, "iterations": 1}
+    expected = {"labels": ["left", "right"], "observations": meanings, "horizon": 90, "iterations": 1, "idle": "right"}
     expected |= {"agents": "rl_only", "trainer": "sample_factory", "success": 80.0}
     expected |= {"budgets": {"view_bytes": "4000", "yields": "9"}}
     assert {key: seen[key] for key in expected} == expected
@@ -106,7 +107,18 @@ def test_what_it_offers_is_what_design_takes() -> None:
     offered = vars(parse(["design", "CartPole-v1", "--goal", GOAL]))
     taken = {name: p.default for name, p in inspect.signature(rlgpt.design).parameters.items()}
     taken |= {name: field.default for name, field in LoopSettings.model_fields.items()}
-    for name in ("labels", "observations", "success", "horizon", "budget", "trainer", "agents", "seed", "iterations"):
+    for name in (
+        "labels",
+        "observations",
+        "idle",
+        "success",
+        "horizon",
+        "budget",
+        "trainer",
+        "agents",
+        "seed",
+        "iterations",
+    ):
         assert offered[name] == taken[name], name
 
 

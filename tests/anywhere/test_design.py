@@ -106,7 +106,15 @@ def test_its_transcript_replays(solved, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"goal": "Open the door."}, {"labels": None}, {"docs": "Other."}, {"horizon": 30}, {"seed": 1}, {"success": 1.0}],
+    [
+        {"goal": "Open the door."},
+        {"labels": None},
+        {"docs": "Other."},
+        {"horizon": 30},
+        {"seed": 1},
+        {"success": 1.0},
+        {"idle": "use"},
+    ],
     ids=lambda c: next(iter(c)),
 )
 def test_a_folder_keeps_what_it_is_of(solved, changed: dict) -> None:
@@ -244,6 +252,7 @@ _ONE = GridEnv()
         ({"make_env": functools.partial(Unpaid, BOX, BOX)}, "the environment paid the reward nan at step 1"),
         ({"goal": " "}, "say in a sentence"),
         ({"labels": ["up"]}, "5 different labels, got 1"),
+        ({"idle": "rest"}, "unknown label 'rest'"),
         ({"observations": ["x"]}, "7 different observation labels, got 1"),
         ({"success": lambda info, total_reward: total_reward}, "must return True or False"),
         ({"success": lambda info, total_reward: info["none"]}, "KeyError"),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from typing import Any
 
 import gymnasium as gym
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rlgpt import extend
 from rlgpt.domain import Bundle, CodedAction, Parameter, Provenance, Verdict, World
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.options import BrokenActionWarning, flat_view
 from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.plugin.idle import idle_action, plain_idle
 from rlgpt.sandbox import Budgets, Guest, Sandbox
 
 PUSH = CodedAction(name="push", doc="", source="def run():\n    yield act(action='action_1')\n")
@@ -190,8 +194,8 @@ def test_the_flat_view_says_its_shape(actions: list[CodedAction], given: Any) ->
 def test_a_sandbox_may_be_given_by_its_budgets() -> None:
     source = "def run():\n    for _ in range(3):\n        yield act()\n"
     three = CodedAction(name="three", doc="", source=source)
-    for given in ({"yields": 2}, Budgets(yields=2), Sandbox(Budgets(yields=2))):
-        env = extend(cartpole(), [three], sandbox=given)
+    for limits in ({"yields": 2}, Budgets(yields=2), Sandbox(Budgets(yields=2))):
+        env = extend(cartpole(), [three], sandbox=limits)
         env.reset(seed=0)
         *_, info = env.step(2)
         assert [v.kind for v in info["verdicts"]] == ["yields"]
@@ -223,6 +227,35 @@ def test_what_a_masked_choice_does_can_be_said(idle: Any, plays: int) -> None:
     seen, *_, info = env.step(2)
     assert info["ended"] == "masked"
     assert seen.tolist() == bare.step(plays)[0].tolist()
+
+
+def test_a_bundle_carries_what_does_nothing() -> None:
+    shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\ndef run():\n    yield act()\n"})
+    world = GenericPlugin.of(cartpole, labels=["left", "right"], idle="right").world
+    bundle = Bundle.model_validate_json(Bundle(actions=(shut,), world=world).model_dump_json())
+    for more, plays in (({}, 1), ({"idle": "left"}, 0), ({"idle": 0}, 0)):
+        bare, env = cartpole(), extend(cartpole(), bundle, **more)
+        bare.reset(seed=0)
+        env.reset(seed=0)
+        assert env.step(2)[0].tolist() == bare.step(plays)[0].tolist()
+
+
+NESTED = gym.spaces.Dict(
+    {
+        "arm": gym.spaces.Box(-1, 1, (2, 2)),
+        "hand": gym.spaces.Tuple([gym.spaces.Discrete(3, start=-1), gym.spaces.MultiBinary(3)]),
+        "keys": gym.spaces.MultiDiscrete([2, 5]),
+    }
+)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_an_idle_action_of_any_space_comes_back_from_json(seed: int) -> None:
+    NESTED.seed(seed)
+    action = NESTED.sample()
+    again = idle_action(NESTED, (), json.loads(json.dumps(plain_idle(action))))
+    assert NESTED.contains(again)
+    assert gym.spaces.flatten(NESTED, again).tolist() == gym.spaces.flatten(NESTED, action).tolist()
 
 
 def test_an_idle_action_fits_its_space() -> None:

@@ -10,8 +10,9 @@ from typing import Any
 from rlgpt.errors import ConfigError
 from rlgpt.llm.redact import redact
 from rlgpt.llm.settings import LLMSettings
+from rlgpt.plugin.idle import plain_idle
 
-WORLD = ("make_env", "goal", "docs", "labels", "observations", "success", "horizon")
+WORLD = ("make_env", "goal", "docs", "labels", "observations", "success", "horizon", "idle")
 """Of a call what :func:`rlgpt.anywhere.prepare.prepare` takes."""
 
 
@@ -21,12 +22,14 @@ def call_of(
     """The arguments, where all that the environment is made of is plain: an id of gymnasium's registry, no function of
     success, no primitives and no trainer of the caller's own. None where something is not.
 
-    :param named: ``docs``, ``labels``, ``observations``, ``horizon``.
+    :param named: ``docs``, ``labels``, ``observations``, ``horizon``, ``idle``.
     """
     plain = isinstance(make_env, str) and isinstance(trainer, str) and not callable(success) and not primitives
     if not plain:
         return None
-    return {"make_env": make_env, "goal": goal, "llm": _model(llm), "trainer": trainer, "success": success, **named}
+    idle = plain_idle(named.pop("idle"))
+    told = {"make_env": make_env, "goal": goal, "llm": _model(llm), "trainer": trainer, "success": success}
+    return {**told, "idle": idle, **named}
 
 
 def read_call(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,7 @@ def design(
     success: Success | float | None = None,
     primitives: Sequence[Primitive] = (),
     horizon: int | None = None,
+    idle: Any = None,
     budget: int = 60_000,
     trainer: str | Trainer = "ppo",
     hyperparameters: Mapping[str, Any] | None = None,
@@ -72,6 +73,8 @@ def design(
         that the environment ends with a positive total reward.
     :param primitives: skills of your own (:class:`rlgpt.plugin.base.Primitive`). Who uses the bundle needs them too.
     :param horizon: primitive steps of an episode at most. Default: the environment's own limit, else 1,000.
+    :param idle: what a refused choice does for its one step: a label of a Discrete's value, or an action of the space.
+        Default: a label that says so (``noop``, ``stay``, ...), else zeros. The bundle carries it.
     :param budget: primitive steps in all: rehearsals, training, selection. What selection can take at most is put
         by (``selection_episodes`` times ``horizon`` for each judgement); what leaves nothing to learn with is refused.
     :param trainer: ``ppo``, ``sample_factory``, or a :class:`~rlgpt.rl.base.Trainer`.
@@ -101,6 +104,7 @@ def design(
         labels=labels,
         observations=observations,
         horizon=horizon,
+        idle=idle,
     )
     trainer = trainer_of(trainer)
     if agents not in KINDS:
@@ -121,6 +125,7 @@ def design(
         success=success,
         horizon=horizon,
         primitives=primitives,
+        idle=idle,
         budgets=limits,
     )
     where = Path(folder) if folder is not None else new_folder(task)

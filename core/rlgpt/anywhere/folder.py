@@ -12,7 +12,7 @@ from rlgpt.domain import Task
 from rlgpt.errors import RunError
 from rlgpt.runs import Run
 
-KEPT = ("task", "seed", "docs", "labels", "observations", "primitives", "agents")
+KEPT = ("task", "seed", "docs", "labels", "observations", "primitives", "idle", "agents")
 """Of a design's configuration what its folder keeps for its whole life; the rest (budgets, say) may change."""
 
 

@@ -52,6 +52,7 @@ def prepare(
     success: Success | float | None = None,
     horizon: int | None = None,
     primitives: Sequence[Primitive] = (),
+    idle: Any = None,
     budgets: Budgets = DEFAULT,
 ) -> tuple[GenericPlugin, Task]:
     """The plugin of the environments that ``make_env`` makes, and its task, after one step in one of them.
@@ -77,6 +78,7 @@ def prepare(
         success=success,
         horizon=horizon,
         primitives=primitives,
+        idle=idle,
     )
     (task,) = plugin.tasks().values()
     _play(plugin, task, first, budgets)

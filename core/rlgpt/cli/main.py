@@ -78,6 +78,7 @@ def _design(p: argparse.ArgumentParser) -> None:
     named = "comma-separated; or a JSON file: a list, or name -> meaning (default: see docs/anywhere.md)"
     p.add_argument("--labels", default=None, metavar="NAMES", help=f"of the action's parts, {named}")
     p.add_argument("--observations", default=None, metavar="NAMES", help=f"of the observation's numbers, {named}")
+    p.add_argument("--idle", default=None, metavar="ACTION", help="what does nothing: a label, or an action as JSON")
     p.add_argument("--success", type=float, default=None, metavar="REWARD", help="the total reward that counts")
     p.add_argument("--horizon", type=int, default=None, metavar="STEPS", help="of an episode (default: its own limit)")
     p.add_argument("--budget", type=int, default=60_000, help="primitive steps in all (default 60000)")

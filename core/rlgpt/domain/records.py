@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from rlgpt.domain.events import Evaluation, Trace, TrainingRecord, Verdict
-from rlgpt.domain.values import ActionPlan, CodedAction, RLSetup, TaskId, Value
+from rlgpt.domain.values import ActionPlan, CodedAction, Plain, RLSetup, TaskId, Value
 
 
 class Finding(Value):
@@ -120,11 +120,13 @@ class World(Value):
     :ivar labels: label -> meaning of each part of the base action; None: those the environment gives itself.
     :ivar observations: name -> meaning of each number of the observation; None: it is one list.
     :ivar primitives: names of the designer's own primitives. They are Python of the host and no part of a bundle.
+    :ivar idle: what does nothing: a label of a Discrete's value, or an action with lists for arrays; None: not said.
     """
 
     labels: Mapping[str, str] | None = None
     observations: Mapping[str, str] | None = None
     primitives: tuple[str, ...] = ()
+    idle: Plain = None
 
 
 class Bundle(Value):

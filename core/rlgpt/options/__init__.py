@@ -74,8 +74,8 @@ def extend(
     :param observations: without a plugin: names of the numbers of a one-dimensional observation, or name -> meaning;
         code then reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the bundle's, else none.
     :param idle: without a plugin: what a masked choice, or a coded action that asks for nothing, does for its one step:
-        a label of a Discrete's value, or an action of the space. Default: a label that says so (``noop``, ``idle``,
-        ``stay``, ...), else zeros: value 0 of a Discrete, whatever that does.
+        a label of a Discrete's value, or an action of the space. Default: what the bundle says, else a label that says
+        so (``noop``, ``idle``, ``stay``, ...), else zeros: value 0 of a Discrete, whatever that does.
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
     :param base_actions: labels of the base actions that stay; None keeps all.
     :param reward_weights: replace the environment's reward by the plugin's terms, so weighted.
@@ -113,7 +113,7 @@ def extend(
     if not 0 < gamma <= 1:
         raise ConfigError(f"gamma is {gamma}; valid: a discount per primitive step in (0, 1].")
     world = names_of_ones_own(plugin, world, labels=labels, observations=observations, idle=idle)
-    plugin, task = plugin_and_task(env, plugin, task, world, idle, bundled=isinstance(given, Bundle))
+    plugin, task = plugin_and_task(env, plugin, task, world, bundled=isinstance(given, Bundle))
     extended = ExtendedEnv(
         env,
         chosen,

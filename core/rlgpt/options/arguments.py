@@ -87,22 +87,26 @@ def names_of_ones_own(
     *,
     labels: Named | None,
     observations: Named | None,
-    idle: Any = None,
+    idle: Any,
 ) -> World | None:
-    """What a bundle says of its world, with names that were given instead of its own.
+    """What a bundle says of its world, with what was given instead.
 
     :raises ConfigError: they are given beside a plugin.
     """
-    given = {k: v for k, v in (("labels", labels), ("observations", observations)) if v is not None}
-    if plugin is not None and (given or idle is not None):
-        beside = [*given, *(["idle"] if idle is not None else [])]
+    from rlgpt.plugin.idle import plain_idle
+
+    names = {k: v for k, v in (("labels", labels), ("observations", observations)) if v is not None}
+    given = [*names, *(["idle"] if idle is not None else [])]
+    if plugin is not None and given:
         raise ConfigError(
-            f"{' and '.join(beside)} cannot be given beside plugin={plugin.name!r}, which names its own. Leave them "
+            f"{' and '.join(given)} cannot be given beside plugin={plugin.name!r}, which names its own. Leave them "
             "out, or give them to the plugin: GenericPlugin.of(env, labels=..., observations=...)."
         )
     if not given:
         return world
-    told = {k: dict(v) if isinstance(v, Mapping) else dict.fromkeys(v, "") for k, v in given.items()}
+    told: dict[str, Any] = {k: dict(v) if isinstance(v, Mapping) else dict.fromkeys(v, "") for k, v in names.items()}
+    if idle is not None:
+        told["idle"] = plain_idle(idle)
     return (world or World()).model_copy(update=told)
 
 
@@ -111,7 +115,6 @@ def plugin_and_task(
     plugin: EnvironmentPlugin | None,
     task: Task | str | None,
     world: World | None,
-    idle: Any,
     *,
     bundled: bool,
 ) -> tuple[EnvironmentPlugin, Task]:
@@ -133,12 +136,12 @@ def plugin_and_task(
             )
         made = task if isinstance(task, Task) else None
         try:
-            plugin = GenericPlugin.of(env, made, labels=world.labels, observations=world.observations, idle=idle)
+            plugin = GenericPlugin.of(env, made, labels=world.labels, observations=world.observations, idle=world.idle)
         except ConfigError as fault:
             if bundled and world != World():
                 raise ConfigError(
-                    f"{fault} The names are those of the bundle, with labels= and observations= where given: it was "
-                    "designed for another environment, or for one that was wrapped otherwise."
+                    f"{fault} The names are those of the bundle, with labels=, observations= and idle= where given: it "
+                    "was designed for another environment, or for one that was wrapped otherwise."
                 ) from fault
             raise
         hint = "Without plugin= there is the environment's own task alone: leave task= out, or give the plugin."

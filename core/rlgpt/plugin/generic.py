@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import gymnasium
-import numpy as np
 
 from rlgpt.domain import Plain, RLSetup, Task, World
-from rlgpt.errors import ConfigError, PluginError, UnknownNameError
+from rlgpt.errors import ConfigError, PluginError
 from rlgpt.plugin.actions import ActionCodec, default_labels, names, zero_action
 from rlgpt.plugin.base import Context, EnvironmentPlugin, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.idle import IDLE, idle_action, plain_idle
 from rlgpt.plugin.judged import Judged, Success, judge
 from rlgpt.plugin.observations import ObservationCodec
 from rlgpt.plugin.skills import env_reward, skills
@@ -35,9 +35,6 @@ T = TypeVar("T")
 
 HORIZON = 1000
 """Primitive steps of an episode where the environment names no limit."""
-
-IDLE = ("noop", "no_op", "nop", "none", "nothing", "do_nothing", "idle", "stay", "wait", "done")
-"""Labels of a Discrete's value that does nothing, the surest first."""
 
 
 class GenericPlugin(EnvironmentPlugin):
@@ -94,7 +91,8 @@ class GenericPlugin(EnvironmentPlugin):
             else 1,000.
         :param primitives: skills of your own, beside ``act``, ``repeat`` and ``act_until``.
         :param idle: what is done where nothing is to be: a label of a Discrete's value, or an action of the space.
-            Default: a label that says so (:data:`IDLE`), else zeros, which in a Discrete may well do something.
+            Default: a label that says so (:data:`~rlgpt.plugin.idle.IDLE`), else zeros, which in a Discrete may well
+            do something.
         :param owner: the plugin whose defaults these are: primitives use its labels and its view.
         :raises ConfigError: the action space has no parameters, or labels or ``idle`` do not fit their space.
         :raises UnknownNameError: ``idle`` is no label.
@@ -111,7 +109,7 @@ class GenericPlugin(EnvironmentPlugin):
         if owner is None:
             plugin.name = plugin._task.plugin
         plugin._actions = ActionCodec(sample.action_space, plugin._labels)
-        plugin._idle = _idle(sample.action_space, tuple(plugin._labels), idle)
+        plugin._idle = idle_action(sample.action_space, tuple(plugin._labels), idle)
         plugin._observations = ObservationCodec(sample.observation_space, observations)
         plugin._docs = docs or inspect.cleandoc(type(sample.unwrapped).__doc__ or "")
         plugin._own = tuple(primitives)
@@ -119,6 +117,7 @@ class GenericPlugin(EnvironmentPlugin):
             labels=plugin._labels if labels is not None else None,
             observations=_with_meanings(observations) if observations is not None else None,
             primitives=tuple(p.name for p in primitives),
+            idle=plain_idle(idle),
         )
         if sample is not env:
             sample.close()
@@ -172,7 +171,7 @@ class GenericPlugin(EnvironmentPlugin):
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:
         """What was given as ``idle``; else the value of a Discrete whose label says that it does nothing
-        (:data:`IDLE`); else zeros."""
+        (:data:`~rlgpt.plugin.idle.IDLE`); else zeros."""
         if self._idle is not None:
             return copy.copy(self._idle)
         found = [label for label in IDLE if label in self._labels]
@@ -211,21 +210,6 @@ def _call(make: MakeEnv, render_mode: str | None) -> gymnasium.Env[Any, Any]:
 
 def _with_meanings(named: Named) -> Mapping[str, str]:
     return dict(named) if isinstance(named, Mapping) else dict.fromkeys(named, "")
-
-
-def _idle(space: gymnasium.Space[Any], labels: tuple[str, ...], idle: Any) -> Any:
-    """The action of ``space`` that ``idle`` names, or is; None where it is None."""
-    if isinstance(idle, str) and isinstance(space, gymnasium.spaces.Discrete):
-        if idle not in labels:
-            raise UnknownNameError("label", idle, labels, "idle= takes one of the labels, or an action of the space.")
-        return space.start + labels.index(idle)
-    if isinstance(space, gymnasium.spaces.Box | gymnasium.spaces.MultiDiscrete) and isinstance(idle, list | tuple):
-        idle = np.asarray(idle, space.dtype)
-    if idle is not None and not space.contains(idle):
-        raise ConfigError(
-            f"idle is {idle!r:.120}, no action of {space!s:.200}. Valid: an action of it, or a label of a Discrete's."
-        )
-    return idle
 
 
 def _task(env: gymnasium.Env[Any, Any], goal: str, success: str, horizon: int | None) -> Task:

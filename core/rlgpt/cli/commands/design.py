@@ -6,7 +6,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlgpt.errors import ConfigError
 
@@ -36,6 +36,7 @@ def main(arguments: argparse.Namespace) -> int:
         docs=docs.read_text() if docs is not None else None,
         labels=named("--labels", arguments.labels),
         observations=named("--observations", arguments.observations),
+        idle=action(arguments.idle),
         success=arguments.success,
         horizon=arguments.horizon,
         budget=arguments.budget,
@@ -73,6 +74,14 @@ def named(option: str, given: str | None) -> Named | None:
     if not all(isinstance(text, str) for text in told):
         raise ConfigError(f'{option} {given}: give a list of names, or {{"name": "meaning", ...}}, all text.')
     return found  # type: ignore[no-any-return]
+
+
+def action(given: str | None) -> Any:
+    """An action as JSON, or a label: whatever is no JSON."""
+    try:
+        return None if given is None else json.loads(given)
+    except ValueError:
+        return given
 
 
 def budgets(given: Sequence[str]) -> dict[str, str]:
