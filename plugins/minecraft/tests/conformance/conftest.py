@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 from rlgpt_minecraft.backend import mission_options
 from rlgpt_minecraft.env import MineDojoEnv
-from rlgpt_minecraft.interpreter import HINT, minedojo_python
 from rlgpt_minecraft.mission import Mission
 from rlgpt_minecraft.names import CRAFTS, INVENTORY, spaced
 from rlgpt_minecraft.settings import Settings
@@ -26,7 +24,6 @@ from rlgpt_minecraft.worlds import mission_of
 
 from .starts import REFERENCES
 
-REQUIRED = "RLGPT_REQUIRE_MINEDOJO"
 BOX = {"xmin": -2, "xmax": 3, "ymin": -1, "ymax": 2, "zmin": 0, "zmax": 1}
 RAYS = [[0.0, 0.0, 10.0], [0.2, -0.3, 40.0], [-0.4, 1.0, 7.5]]
 OPTIONS: list[dict[str, Any]] = [
@@ -171,17 +168,11 @@ def questions(states: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def answers(questions: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    python = minedojo_python()
-    if python is None:
-        message = f"MineDojo's interpreter is not there: {HINT}"
-        if os.environ.get(REQUIRED) == "1" or os.environ.get("CI") in ("1", "true"):
-            pytest.fail(message)
-        pytest.skip(message)
+def answers(minedojo: Path, questions: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("minedojo")
     told, said = folder / "questions.json", folder / "answers.json"
     told.write_text(json.dumps(questions))
-    command = [python, Path(__file__).with_name("dump.py"), told, said]
+    command = [minedojo, Path(__file__).with_name("dump.py"), told, said]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr[-4000:]
     answer: dict[str, Any] = json.loads(said.read_text())

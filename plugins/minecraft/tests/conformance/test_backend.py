@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -15,12 +16,10 @@ from rlgpt.errors import WorkerError
 from rlgpt.testing.stage import Stage
 from rlgpt_minecraft.backend import MineDojoBackend, make_minedojo, make_task
 from rlgpt_minecraft.env import MineDojoEnv
-from rlgpt_minecraft.interpreter import HINT, minedojo_python
 from rlgpt_minecraft.mission import Box, Mission, Stack
 from rlgpt_minecraft.plugin import MinecraftPlugin
 
 from ..watched import Watched
-from .conftest import REQUIRED
 
 MISSION = Mission(
     inventory=(Stack(slot=0, name="bucket"), Stack(slot=3, name="log", quantity=9), Stack(slot=5, name="dirt")),
@@ -34,12 +33,7 @@ MISSION = Mission(
 
 
 @pytest.fixture
-def server() -> Iterator[Watched]:
-    if minedojo_python() is None:
-        message = f"MineDojo's interpreter is not there: {HINT}"
-        if os.environ.get(REQUIRED) == "1" or os.environ.get("CI") in ("1", "true"):
-            pytest.fail(message)
-        pytest.skip(message)
+def server(minedojo: Path) -> Iterator[Watched]:
     watched = Watched()
     yield watched
     watched.close()

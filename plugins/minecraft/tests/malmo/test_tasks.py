@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
-from rlgpt_minecraft.interpreter import HINT, minedojo_python
 
-from ..conformance.conftest import REQUIRED
 from ..watched import Watched
 
 PLAYER = Path(__file__).with_name("player.py")
@@ -43,14 +40,8 @@ STEPS = 3000
 """As many as the paper gives a task that is not long."""
 
 
-def played(tasks: dict[str, int]) -> list[str]:
+def played(python: Path, tasks: dict[str, int]) -> list[str]:
     """The tasks that MineDojo calls a success."""
-    python = minedojo_python()
-    if python is None:
-        message = f"MineDojo's interpreter is not there: {HINT}"
-        if os.environ.get(REQUIRED) == "1" or os.environ.get("CI") in ("1", "true"):
-            pytest.fail(message)
-        pytest.skip(message)
     with Watched() as server:
         asked = [f"{task}:{seed}:{STEPS}" for task, seed in tasks.items()]
         done = subprocess.run([python, PLAYER, str(server.port), *asked], capture_output=True, text=True)
@@ -62,11 +53,11 @@ def played(tasks: dict[str, int]) -> list[str]:
     return [line["task"] for line in told if line["success"]]
 
 
-def test_short_tasks_are_won() -> None:
-    assert played(SHORT) == list(SHORT)
+def test_short_tasks_are_won(minedojo: Path) -> None:
+    assert played(minedojo, SHORT) == list(SHORT)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", LONG)
-def test_a_task_is_won(task: str) -> None:
-    assert played({task: LONG[task]}) == [task]
+def test_a_task_is_won(minedojo: Path, task: str) -> None:
+    assert played(minedojo, {task: LONG[task]}) == [task]

@@ -1,0 +1,82 @@
+"""Run by MineDojo's interpreter: of two players one begins with tokens that are wrong. Imports nothing of ours.
+
+    python intruder.py PORT
+
+Ends with a line of JSON: ``refused``, for each wrong token, has what MineDojo raised, whether a step then ended the
+episode, what one more step raised, and whether the next reset led to a game; ``same`` the clock of the game that the
+first player's own token leads the other to; ``host`` that of the first player, who takes a step after each of these.
+
+Nothing of MineDojo's is changed. Its ``reset`` draws a token's name and always adds ``:0:0:1:true`` (``sim/sim.py``,
+``bridge_env.py``): a wrong one is said by calling the methods that ``reset`` calls, in its order, with other arguments.
+"""
+
+import json
+import sys
+
+import minedojo
+from lxml import etree
+from minedojo.sim.bridge.mc_instance import InstanceManager
+
+HOST = "the-first-player"
+WRONG = [
+    {"experiment": "a:name"},
+    {"experiment": "e", "seed": "once"},
+    {"experiment": HOST, "role": 1, "agents": 2},
+    {"experiment": HOST, "role": 1},
+    {"experiment": HOST, "agents": 2},
+]
+"""Two names, a seed that is no number, and three ways into the mission that the first player is in."""
+
+
+def player(port):
+    InstanceManager.add_existing_instance(port)
+    world = {"generate_world_type": "specified_biome", "specified_biome": "plains", "world_seed": "1"}
+    env = minedojo.make("open-ended", image_size=(16, 24), regenerate_world_after_reset=True, **world)
+    env.reset()
+    return env
+
+
+def begin(env, experiment, role=0, agents=1, seed=None):
+    """What MineDojo's ``reset`` does until its mission is begun, with a token of our choice."""
+    simulator, bridge = env.unwrapped, env.unwrapped._bridge_env
+    mission = etree.fromstring(simulator._sim_spec.to_xml(experiment))
+    bridge._setup_instances()
+    bridge._send_mission(bridge._instances[0], mission, bridge._get_token(role, experiment), agents, seed)
+
+
+def raised(work, *args, **options):
+    """The error that something ends in; None where it ends well."""
+    try:
+        work(*args, **options)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def clock(env):
+    """The world's time after a step that does nothing; None where the step says that the episode is over."""
+    _, _, done, info = env.step(env.action_space.no_op())
+    return None if done else int(info["total_time"])
+
+
+def main():
+    port = int(sys.argv[1])
+    host, intruder = player(port), player(port)
+    begin(host, HOST)
+    times, told = [clock(host)], []
+    for token in WRONG:
+        error = raised(begin, intruder, **token)
+        ended, again = clock(intruder) is None, raised(intruder.step, intruder.action_space.no_op())
+        times.append(clock(host))
+        intruder.reset()
+        told.append({"error": error, "ended": ended, "again": again, "recovers": clock(intruder) is not None})
+    begin(intruder, HOST)
+    same = [clock(intruder) for _ in range(3)]
+    times.append(clock(host))
+    print(json.dumps({"refused": told, "same": same, "host": times}), flush=True)
+    for env in (host, intruder):
+        env.close()
+
+
+if __name__ == "__main__":
+    main()

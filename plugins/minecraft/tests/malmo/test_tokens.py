@@ -1,0 +1,46 @@
+"""Wrong tokens from MineDojo itself, while it plays on the same server: refused, told why, and nobody else's matter."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ..watched import Watched
+
+INTRUDER = Path(__file__).with_name("intruder.py")
+REASONS = [
+    "'a:name:0:0:1:true' is no token; one is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]",
+    "'e:0:0:1:true:once' is no token; one is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]",
+    "the token 'the-first-player:1:0:2:true' is of a mission for several players; here there is one",
+    "the token 'the-first-player:1:0:1:true' is of a mission for several players; here there is one",
+    "the token 'the-first-player:0:0:2:true' is of a mission for several players; here there is one",
+]
+HUNG_UP = "TypeError: a bytes-like object is required, not 'NoneType'"
+"""What MineDojo raises where the other side hangs up instead of answering; where it waits in vain it is a timeout."""
+OVER = "RuntimeError: Attempted to step an environment server with done=True"
+
+
+@pytest.mark.slow
+def test_a_wrong_token_of_the_real_client_is_refused_and_disturbs_nobody(
+    minedojo: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Watched(games=2) as server:
+        done = subprocess.run([minedojo, INTRUDER, str(server.port)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+    told = json.loads(done.stdout)
+
+    refused = {"error": HUNG_UP, "ended": True, "again": OVER, "recovers": True}
+    assert told["refused"] == [refused] * len(REASONS)
+    said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert [line.partition("hung up on: ")[2] for line in said] == REASONS
+
+    mission, *others, same = server.games[2:]
+    steps = len(REASONS) + 2
+    assert told["host"] == list(range(1, steps + 1))
+    assert (mission.steps, mission.done) == (steps, False)
+    assert [game.steps for game in others] == [1] * len(REASONS)
+    assert (same.steps, told["same"]) == (3, [1, 2, 3])
