@@ -116,7 +116,7 @@ def plugin() -> MinecraftPlugin:
 
 @pytest.fixture(scope="session")
 def minedojo() -> Path:
-    """MineDojo's interpreter. Where it may not be missing, in CI say, its tests fail without it and are not left out."""
+    """MineDojo's interpreter. Where it may not be missing, in CI say, tests fail without it and are not left out."""
     python = minedojo_python()
     if python is not None:
         return python
