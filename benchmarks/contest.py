@@ -17,6 +17,8 @@ Rows, for each task and seed:
 The outer loop turns once unless ``--iterations`` says otherwise, so that a policy is trained with all that rehearsal,
 code alone and selection leave of the budget. Replies are replayed from the plugin's transcripts: seed s plays recording
 s modulo their number. Evaluation is on seeds that nothing was selected on, sampled and greedy. Ends with lines of JSON.
+A run that is half done goes on only with the settings and at the commit it was begun with. The trainer is the built-in
+PPO unless ``--trainer`` says otherwise, as in the results that are kept.
 """
 
 from __future__ import annotations
@@ -26,15 +28,17 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import standings
-from cells import Cell, run, save
-from rows import TRAINERS, Rows
+from cells import Cell, commit, run, save
+from rows import DERIVED, TRAINERS, Rows
 
 RESULTS = Path(__file__).parent / "results"
 FIRST = ("rlgpt", "rl", "primitives")
-AFTER = ("rl_setup", "code", "untrained")
 VARIANTS = ("rlgpt_gamma", "rlgpt_heads", "rlgpt_turns")
+SETTINGS = ("budget", "iterations", "episodes", "trainer")
+"""What a cell is asked for; results of other settings do not stand in for it."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,9 @@ class Contest:
     budget: int
     seeds: int = 5
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    rows: tuple[str, ...] = (*FIRST, *AFTER)
+    rows: tuple[str, ...] = (*FIRST, *DERIVED)
     episodes: int = 50
-    trainer: str = "sample_factory"
+    trainer: str = "ppo"
     measured_by: type[Rows] = Rows
 
     def main(self, script: str) -> int:
@@ -71,9 +75,7 @@ class Contest:
             return 0
         whole = True
         if not arguments.report:
-            passed = ("out", "budget", "iterations", "episodes", "trainer")
-            extra = [f"--{name}={getattr(arguments, name)}" for name in passed]
-            whole = run(script, waves, arguments.out, jobs=arguments.jobs, extra=extra)
+            whole = run(script, waves, arguments.out, jobs=arguments.jobs, asked=_asked(arguments))
         standings.summary(self.name, arguments.out, cells)
         return 0 if whole else 1
 
@@ -84,7 +86,7 @@ class Contest:
             return [Cell(t, r, s) for s in range(seeds) for t in among for r in names if r in rows]
 
         variants = [c for row, on in self.variants.items() for c in cells((row,), [t for t in tasks if t in on])]
-        return [cells(FIRST, tasks), [*cells(AFTER, tasks), *variants]]
+        return [cells(FIRST, tasks), [*cells(DERIVED, tasks), *variants]]
 
     def _arguments(self) -> argparse.Namespace:
         summary = (__doc__ or "").split("\n\n")[0]
@@ -107,7 +109,12 @@ class Contest:
         return parser.parse_args()
 
     def _do(self, cell: Cell, arguments: argparse.Namespace) -> None:
-        began = time.monotonic()
+        began, stamp = time.monotonic(), commit()
         result = self.measured_by(cell, arguments).measure()
+        told = {"trainer": arguments.trainer, "asked": _asked(arguments)}
         seconds = round(time.monotonic() - began, 1)
-        save(cell, arguments.out, {**result, "trainer": arguments.trainer, "seconds": seconds})
+        save(cell, arguments.out, {**result, **told, "seconds": seconds}, commit=stamp)
+
+
+def _asked(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(arguments, name) for name in SETTINGS}

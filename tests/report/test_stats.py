@@ -53,6 +53,25 @@ def test_a_difference_is_signed_and_certain_where_runs_agree() -> None:
     assert back.point == pytest.approx(-noisy.point)
 
 
+def test_pairs_are_drawn_together() -> None:
+    theirs = np.array([0.1, 0.9, 0.4, 0.7, 0.3])
+    always = difference(theirs + 0.05, theirs, paired=True)
+    assert (always.low, always.point, always.high) == pytest.approx((0.05, 0.05, 0.05))
+    apart = difference(theirs + 0.05, theirs)
+    assert apart.low < 0 < apart.point < apart.high
+    with pytest.raises(ValueError, match="paired scores must be of one shape"):
+        difference([0.1, 0.2], [0.1, 0.2, 0.3], paired=True)
+
+
+@pytest.mark.parametrize(("runs", "least", "most"), [(3, 0.70, 0.82), (5, 0.85, 0.93), (40, 0.91, 0.97)])
+def test_an_interval_of_few_runs_covers_less_than_it_says(runs: int, least: float, most: float) -> None:
+    """What the docstring of ``interval`` and docs/benchmarks.md say of it."""
+    rng = np.random.default_rng(1)
+    truth = float(iqm(rng.beta(8, 2, 400_000)))
+    found = [interval(rng.beta(8, 2, runs), repetitions=400, seed=n) for n in range(600)]
+    assert least < np.mean([i.low <= truth <= i.high for i in found]) < most
+
+
 def test_a_band_is_the_interval_at_each_point() -> None:
     scores = np.random.default_rng(0).random((5, 7))
     middle, low, high = band(scores)

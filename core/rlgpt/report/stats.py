@@ -56,14 +56,16 @@ def interval(
 ) -> Interval:
     """A statistic over runs and tasks, with its stratified percentile-bootstrap interval.
 
-    Runs are drawn with replacement within each task (the strata), all scores together go into ``statistic``.
+    Runs are drawn with replacement within each task (the strata), all scores together go into ``statistic``. Few runs
+    make it too narrow: on scores drawn from Beta distributions the 95 % interval of one task's IQM covers 0.88 to 0.91
+    with 5 runs and 0.74 to 0.78 with 3, where it reaches from the lowest run to the highest.
 
     :param scores: ``[runs]`` or ``[runs, tasks]``, finite.
     :param statistic: maps ``[..., n]`` to ``[...]``.
     :raises ValueError: no scores, or some that are not finite.
     """
     matrix = _matrix(scores)
-    draws = statistic(_resample(matrix, repetitions, np.random.default_rng(seed)))
+    draws = statistic(_resample(matrix, _drawn(matrix, repetitions, np.random.default_rng(seed))))
     low, high = _percentiles(draws, level)
     return Interval(point=float(statistic(matrix.ravel())), low=low, high=high, level=level)
 
@@ -72,19 +74,27 @@ def difference(
     ours: ArrayLike,
     theirs: ArrayLike,
     *,
+    paired: bool = False,
     statistic: Statistic = iqm,
     repetitions: int = REPETITIONS,
     level: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """The interval of ``statistic(ours) - statistic(theirs)``, each resampled on its own.
+    """The interval of ``statistic(ours) - statistic(theirs)``, each resampled on its own unless ``paired``.
 
     :param ours: ``[runs]`` or ``[runs, tasks]``.
-    :param theirs: ``[runs]`` or ``[runs, tasks]``; its number of runs may differ.
+    :param theirs: ``[runs]`` or ``[runs, tasks]``; its number of runs may differ, unless ``paired``.
+    :param paired: run i of the one belongs to run i of the other (one was made of the other's outcome): both are
+        drawn together, so that what the two have in common does not widen the interval.
+    :raises ValueError: scores that :func:`interval` refuses, or ``paired`` and of different shapes.
     """
     rng = np.random.default_rng(seed)
     a, b = _matrix(ours), _matrix(theirs)
-    draws = statistic(_resample(a, repetitions, rng)) - statistic(_resample(b, repetitions, rng))
+    if paired and a.shape != b.shape:
+        raise ValueError(f"paired scores must be of one shape, got {np.shape(ours)} and {np.shape(theirs)}")
+    drawn = _drawn(a, repetitions, rng)
+    again = drawn if paired else _drawn(b, repetitions, rng)
+    draws = statistic(_resample(a, drawn)) - statistic(_resample(b, again))
     low, high = _percentiles(draws, level)
     return Interval(point=float(statistic(a.ravel()) - statistic(b.ravel())), low=low, high=high, level=level)
 
@@ -115,11 +125,14 @@ def _matrix(scores: ArrayLike) -> Scores:
     return matrix
 
 
-def _resample(matrix: Scores, repetitions: int, rng: np.random.Generator) -> Scores:
-    """``[repetitions, runs * tasks]``: for each repetition and task, as many runs as there are, with replacement."""
-    runs, tasks = matrix.shape
-    drawn = rng.integers(runs, size=(repetitions, runs, tasks))
-    draws: Scores = matrix[drawn, np.arange(tasks)].reshape(repetitions, runs * tasks)
+def _drawn(matrix: Scores, repetitions: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """``[repetitions, runs, tasks]``: for each repetition and task, as many runs as there are, with replacement."""
+    return rng.integers(len(matrix), size=(repetitions, *matrix.shape))
+
+
+def _resample(matrix: Scores, drawn: NDArray[np.int64]) -> Scores:
+    """The scores of the runs ``drawn``, ``[repetitions, runs * tasks]``."""
+    draws: Scores = matrix[drawn, np.arange(matrix.shape[1])].reshape(len(drawn), matrix.size)
     return draws
 
 
