@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.distribution import ActionLayout, HeadShape
 from rlgpt.rl.evaluate import evaluate
@@ -137,6 +139,31 @@ def test_the_first_step_is_along_the_policy_gradient() -> None:
         assert got.grad is not None
         assert want.grad is not None
         torch.testing.assert_close(got.grad, want.grad, rtol=1e-3, atol=1e-5, msg=name)
+
+
+@given(error=st.floats(-100, 100), most=st.floats(0.01, 10))
+@settings(max_examples=20, deadline=None)
+def test_a_wrong_value_shortens_the_policys_step_and_does_not_turn_it(error: float, most: float) -> None:
+    """No layer is shared; the clip of the gradient's norm is."""
+    r = rollout()
+    batch, actions = flat(r)
+
+    def step(offset: float, most: float) -> tuple[torch.Tensor, torch.Tensor]:
+        """Gradients of the policy and of the value after one step, flat."""
+        of = learner(max_grad_norm=most)
+        old = of.network.distribution(batch).log_prob(actions).detach()
+        torch.nn.init.constant_(of.network.value.bias, offset)
+        of._step(batch, actions, old, r.rewards.flatten(), torch.zeros(10))
+        parts: tuple[list[torch.Tensor], list[torch.Tensor]] = [], []
+        for name, parameter in of.network.named_parameters():
+            assert parameter.grad is not None
+            parts[name.startswith(("critic", "value"))].append(parameter.grad.flatten())
+        return torch.cat(parts[0]), torch.cat(parts[1])
+
+    (right, _), (policy, value) = step(0.0, 1e9), step(error, 1e9)
+    torch.testing.assert_close(policy, right)
+    shortened = min(1.0, most / float(torch.cat([policy, value]).norm()))
+    torch.testing.assert_close(step(error, most)[0], shortened * policy, rtol=1e-3, atol=1e-6)
 
 
 def test_what_went_beyond_the_clip_pulls_no_further() -> None:

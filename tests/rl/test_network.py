@@ -20,6 +20,7 @@ from rlgpt.rl.normalizer import RunningMoments
 from rlgpt.testing.counting import TO_ROW, WANDER, action, grid_spec
 
 SETTINGS = Hyperparameters()
+SMALL = Hyperparameters(hidden=(4,))
 
 
 @given(sizes=st.lists(st.integers(1, 20), min_size=1, max_size=6), seed=st.integers(0, 2**31))
@@ -65,7 +66,7 @@ def test_a_grown_action_set_takes_over_rows_by_name(tmp_path: Path) -> None:
     old.observations.update(torch.randn(100, 7))
     with torch.no_grad():
         old.output.weight.normal_()
-    take_over(new, old.state_dict(), old.axis_names())
+    take_over(new, old.state_dict(), old.axis_names(), same_returns=True)
     batch = {"obs": torch.randn(20, 7), "action_mask": torch.ones(20, 6)}
     was = old.distribution(batch).probabilities
     now = new.distribution(batch | {"action_mask": torch.ones(20, 7)}).probabilities
@@ -74,11 +75,29 @@ def test_a_grown_action_set_takes_over_rows_by_name(tmp_path: Path) -> None:
     torch.testing.assert_close(new.scaled_value(batch), old.scaled_value(batch))
 
 
+@given(old=st.floats(-3, 4), new=st.floats(-3, 4), shift=st.floats(-3, 3), seed=st.integers(0, 2**31))
+@settings(max_examples=20, deadline=None)
+def test_targets_are_of_unit_size_at_once_whatever_reward_a_warm_start_learnt_with(
+    old: float, new: float, shift: float, seed: int
+) -> None:
+    """The scales of the two rewards are powers of ten. Another's moments would stand against 20,000 returns."""
+    layout, generator = ActionLayout.of(spaces.Discrete(3)), torch.Generator().manual_seed(seed)
+    before, after = (ActorCritic(layout, ("x",), {}, SMALL) for _ in range(2))
+    before.returns.update(10**old * (shift + torch.randn(20_000, 1, generator=generator)))
+    value, actor = after.value.weight.detach().clone(), before.actor.layers[0].weight
+    take_over(after, before.state_dict(), before.axis_names(), same_returns=False)
+    assert torch.equal(after.value.weight, value)
+    assert torch.equal(after.actor.layers[0].weight, actor)
+    returns = 10**new * (shift + torch.randn(128, 1, generator=generator))
+    after.returns.update(returns)
+    assert float(after.returns.scale(returns).square().mean().sqrt()) == pytest.approx(1, abs=0.01)
+
+
 def test_new_observations_start_without_a_say(tmp_path: Path) -> None:
     old = network(tmp_path, observation_keys=("agent", "key"), seed=1)
     new = network(tmp_path, observation_keys=("holding", "key", "agent"), seed=2)
     old.observations.update(torch.randn(50, 4))
-    take_over(new, old.state_dict(), old.axis_names())
+    take_over(new, old.state_dict(), old.axis_names(), same_returns=True)
     agent, key, holding = torch.randn(9, 2), torch.randn(9, 2), torch.randn(9, 1)
     mask = {"action_mask": torch.ones(9, 5)}
     was = old.distribution({"obs": torch.cat([agent, key], 1)} | mask).probabilities
@@ -96,7 +115,7 @@ def test_parameters_are_taken_over_by_the_name_of_action_and_parameter(tmp_path:
     new = network(tmp_path, reach("b", "x"), reach("a", "y", "z"), seed=2)
     with torch.no_grad():
         old.log_std.copy_(torch.tensor([1.0, 2.0, 3.0]))
-    take_over(new, old.state_dict(), old.axis_names())
+    take_over(new, old.state_dict(), old.axis_names(), same_returns=True)
     assert new.log_std.tolist() == pytest.approx([3.0, 2.0, np.log(SETTINGS.initial_std)])
 
 
@@ -105,7 +124,7 @@ def test_other_hidden_sizes_are_left_alone(tmp_path: Path) -> None:
     env = grid_spec(tmp_path / "count").build(seed=0)
     new = ActorCritic.of(env, SETTINGS.model_copy(update={"hidden": (8,)}), seed=2)
     before = new.actor.layers[0].weight.detach().clone()  # type: ignore[union-attr]
-    take_over(new, old.state_dict(), old.axis_names())
+    take_over(new, old.state_dict(), old.axis_names(), same_returns=True)
     assert torch.equal(new.actor.layers[0].weight, before)
 
 

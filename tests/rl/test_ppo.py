@@ -15,7 +15,7 @@ from rlgpt.domain import Parameter, Plain, Task, TrainingRecord
 from rlgpt.errors import TrainerError
 from rlgpt.plugin.base import Context, Limits
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.checkpoint import Checkpoint
+from rlgpt.rl.checkpoint import Checkpoint, TrainingState
 from rlgpt.rl.ppo import LEDGER, PPO
 from rlgpt.testing.counting import TO_ROW, WANDER, CountingGrid, action, counted, grid_spec
 from rlgpt.testing.trainer_suite import TrainerSuite
@@ -84,6 +84,50 @@ def test_kills_in_the_middle_of_a_decision_lose_no_step(tmp_path: Path) -> None:
         assert counted(counter) == at
     record = train(folder, spec, budget=1000)
     assert record.primitive_steps == counted(counter) >= 1000
+
+
+REWARD = {"env_reward": 1.0, "near_key": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("setup", "switches", "kept"),
+    [
+        ({}, {}, True),
+        ({"reward_weights": dict(reversed(REWARD.items())), "reset_option": "near_key"}, {}, True),
+        ({"reward_weights": REWARD | {"near_key": 100.0}}, {}, False),
+        ({"reward_weights": REWARD | {"holding": 1.0}}, {}, False),
+        ({"gamma": 0.9}, {}, False),
+        ({}, {"semi_markov": False}, False),
+        ({}, {"normalize_returns": False}, False),
+    ],
+)
+def test_a_warm_start_keeps_values_only_where_they_are_of_the_same_returns(
+    setup: dict[str, Any], switches: dict[str, bool], kept: bool, tmp_path: Path
+) -> None:
+    """The budget is less than a minibatch, so what was taken over is what is saved."""
+    first, second = grid_spec(tmp_path / "count"), grid_spec(tmp_path / "count", **setup)
+    settings = Hyperparameters(rollout=8, minibatch=32)
+    train(tmp_path / "cold", first, budget=100, settings=settings)
+    other = settings.model_copy(update=switches)
+    train(tmp_path / "warm", second, budget=10, settings=other, warm_start=tmp_path / "cold")
+    cold, warm = Checkpoint.load_best(tmp_path / "cold").weights, weights(tmp_path / "warm")
+    assert float(cold["returns.count"]) > 0
+    assert torch.equal(warm["output.weight"], cold["output.weight"])
+    assert torch.equal(warm["returns.count"], cold["returns.count"] if kept else torch.zeros(1).double())
+    assert torch.equal(warm["value.weight"], cold["value.weight"]) == kept
+
+
+def test_of_a_checkpoint_that_does_not_say_no_values_are_kept(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count")
+    train(tmp_path / "cold", spec, budget=300)
+    old = Checkpoint.load_best(tmp_path / "cold")
+    content = old.state.model_dump(mode="json")
+    assert content.pop("returns") is not None
+    old.state = TrainingState.model_validate(content)
+    old.save(tmp_path / "cold", best=True)
+    train(tmp_path / "warm", spec, budget=10, warm_start=tmp_path / "cold")
+    assert float(old.weights["returns.count"]) > 0
+    assert float(weights(tmp_path / "warm")["returns.count"]) == 0
 
 
 def test_threads_are_as_they_were(tmp_path: Path) -> None:

@@ -145,6 +145,23 @@ def test_the_learner_keeps_the_best_moment_and_remembers_how_good_it_was(tmp_pat
     assert warm.save_best(0, "", (0.0, 0.0)), "another training's score is not its own"
 
 
+@pytest.mark.parametrize("gamma", [FORK.setup.gamma, 0.5])
+def test_a_warm_start_keeps_values_only_where_they_are_of_the_same_returns(gamma: float, tmp_path: Path) -> None:
+    job = job_of(tmp_path)
+    cold, _, _ = made(job)
+    cold.actor_critic.network.returns.update(torch.randn(100, 1))
+    cold.actor_critic.network.value.weight.data.fill_(7.0)
+    cold.actor_critic.network.output.bias.data.fill_(7.0)
+    cold.save()
+    spec = dataclasses.replace(FORK, setup=FORK.setup.model_copy(update={"gamma": gamma}))
+    (tmp_path / "warm").mkdir()
+    warm, _, _ = made(dataclasses.replace(job, spec=spec, folder=tmp_path / "warm", warm_start=tmp_path))
+    network, kept = warm.actor_critic.network, gamma == FORK.setup.gamma
+    assert float(network.returns.count) == (100 if kept else 0)
+    assert bool((network.value.weight == 7).all()) == kept
+    assert bool((network.output.bias == 7).all())
+
+
 def test_images_pass_through_the_model(tmp_path: Path) -> None:
     from gymnasium import spaces
     from sample_factory.utils.attr_dict import AttrDict

@@ -1,4 +1,4 @@
-"""Where a session takes up, and that there is one at a time."""
+"""Where a session takes up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.checkpoint import Checkpoint, TrainingState
 from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.sample_factory.job import LEDGER
-from rlgpt.rl.sample_factory.lock import exclusive
 from rlgpt.rl.sample_factory.resume import resumable
 
 
@@ -37,14 +36,3 @@ def test_steps_without_a_checkpoint_are_an_error(tmp_path: Path) -> None:
         ledger.add(1)
     with pytest.raises(TrainerError, match="no trained policy"):
         resumable(tmp_path, iterations=0)
-
-
-def test_one_training_at_a_time_in_a_folder(tmp_path: Path) -> None:
-    with (
-        exclusive(tmp_path),
-        pytest.raises(TrainerError, match="another training runs"),
-        exclusive(tmp_path, patience=0.05),
-    ):
-        pass
-    with exclusive(tmp_path, patience=0):
-        pass

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import torch
 from pydantic import Field
 
-from rlgpt.domain import Value
+from rlgpt.domain import RLSetup, Value
 from rlgpt.errors import TrainerError
 from rlgpt.files import write_atomic
 from rlgpt.rl.base import Hyperparameters
@@ -24,6 +24,25 @@ BEST = "best.pt"
 """The best by :mod:`rlgpt.rl.best`: what is judged, and what a warm start takes over."""
 
 
+class Returns(Value):
+    """What a critic's values are values of: where any of it differs, they and the moments of returns mean nothing."""
+
+    reward_weights: Mapping[str, float]
+    gamma: float
+    semi_markov: bool
+    normalized: bool
+
+    @classmethod
+    def of(cls, setup: RLSetup, hyperparameters: Hyperparameters) -> Returns:
+        h = hyperparameters
+        return cls(
+            reward_weights=setup.reward_weights,
+            gamma=setup.gamma,
+            semi_markov=h.semi_markov,
+            normalized=h.normalize_returns,
+        )
+
+
 class TrainingState(Value):
     """Everything of a checkpoint that is no tensor."""
 
@@ -34,6 +53,7 @@ class TrainingState(Value):
     seconds: float = 0.0
     tally: TallyState = TallyState()
     best: Score | None = None
+    returns: Returns | None = Field(default=None, description="None in checkpoints of older versions, which lack it")
 
 
 class Checkpoint:

@@ -1,4 +1,8 @@
-"""The built-in policy network: separate actor and critic, so that the value's errors never move the policy."""
+"""The built-in policy network: actor and critic share no layer.
+
+So the value's error has no gradient in the policy's weights. It is felt there all the same: the learners clip the norm
+of the gradient of both together, and where the value errs much the policy's step is shortened with its own.
+"""
 
 from __future__ import annotations
 
@@ -154,16 +158,24 @@ def _initialize(layer: nn.Linear, gain: float) -> None:
     nn.init.zeros_(layer.bias)
 
 
+_OF_RETURNS = ("value.", "returns.")
+
+
 @torch.no_grad()
-def take_over(network: ActorCritic, weights: Mapping[str, torch.Tensor], names: AxisNames) -> None:
+def take_over(
+    network: ActorCritic, weights: Mapping[str, torch.Tensor], names: AxisNames, *, same_returns: bool
+) -> None:
     """Copy into ``network`` what fits of another's ``weights``, whose axes stand for ``names``.
 
     Rows and columns are matched by name: a known action keeps its row, a new one keeps its fresh row. New observation
     columns start at zero, so that the policy is at first what it was.
+
+    :param same_returns: whether rewards are weighed and discounted as they were. Else the value's last layer and the
+        moments of returns stay fresh: moments never forget, and scaled by another reward's, targets are far from 1.
     """
     own_names = network.axis_names()
     for key, own in network.state_dict().items():
-        if key not in weights:
+        if key not in weights or (key.startswith(_OF_RETURNS) and not same_returns):
             continue
         other = weights[key]
         axes, theirs = own_names.get(key, (None,) * own.dim()), names.get(key, (None,) * own.dim())

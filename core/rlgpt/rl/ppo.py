@@ -15,9 +15,10 @@ from rlgpt.domain import TrainingRecord
 from rlgpt.errors import TrainerError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.best import is_best, recent_score
-from rlgpt.rl.checkpoint import FILE, Checkpoint, TrainingState
+from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.ledger import LEDGER, Ledger
+from rlgpt.rl.lock import exclusive
 from rlgpt.rl.network import ActorCritic, take_over
 from rlgpt.rl.policy_env import Observation, plugin_of
 from rlgpt.rl.rollout import Collector, stack
@@ -55,16 +56,17 @@ class PPO(Trainer):
     ) -> TrainingRecord:
         """See :meth:`Trainer.train`. The budget is overrun by less than one decision of each environment."""
         folder.mkdir(parents=True, exist_ok=True)
-        with _one_thread():
+        with exclusive(folder) as lock, _one_thread():
             checkpoint = _open(folder)
             network = _network(spec, hyperparameters, seed)
             learner = Learner(network, hyperparameters, spec.setup.gamma)
             generator = torch.Generator().manual_seed(seed)
+            returns = Returns.of(spec.setup, hyperparameters)
             if checkpoint is None:
                 if warm_start is not None:
-                    other = Checkpoint.load_best(warm_start)
-                    take_over(network, other.weights, dict(other.state.axis_names))
-                state = TrainingState(hyperparameters=hyperparameters, axis_names=network.axis_names())
+                    begin_from(warm_start, network, returns)
+                names = network.axis_names()
+                state = TrainingState(hyperparameters=hyperparameters, axis_names=names, returns=returns)
                 _save(folder, state, learner, generator)
             else:
                 state = checkpoint.state
@@ -74,7 +76,7 @@ class PPO(Trainer):
             with Ledger(folder / LEDGER, envs) as ledger:
                 if ledger.total < budget:
                     every = max(1, budget // self.segments)
-                    with self._vector(run.spec, seed, ledger.total, envs, folder) as vector:
+                    with self._vector(run.spec, seed, ledger.total, envs, folder, lock) as vector:
                         run.segments(vector, ledger, budget, every, progress)
                 return run.record(self.name, ledger.total)
 
@@ -88,11 +90,11 @@ class PPO(Trainer):
     def untrained(self, spec: EnvSpec, *, seed: int, hyperparameters: Hyperparameters) -> Policy:
         return NetworkPolicy(_network(spec, hyperparameters, seed))
 
-    def _vector(self, spec: EnvSpec, seed: int, spent: int, envs: int, folder: Path) -> Vector:
+    def _vector(self, spec: EnvSpec, seed: int, spent: int, envs: int, folder: Path, lock: int) -> Vector:
         # a resumed training must not meet the episodes of its beginning again
         seeds = [int(s) for s in np.random.SeedSequence([seed, spent]).generate_state(envs)]
         if self.workers:
-            return WorkerVector(spec, seeds, folder / LEDGER, self.workers)
+            return WorkerVector(spec, seeds, folder / LEDGER, self.workers, lock=lock)
         return Vector(spec, seeds, folder / LEDGER)
 
 
@@ -171,6 +173,7 @@ class _Run:
             seconds=self._seconds,
             tally=self.tally.state(),
             best=self._best,
+            returns=Returns.of(self.spec.setup, self.learner.hyperparameters),
         )
 
 
@@ -202,6 +205,13 @@ def _open(folder: Path) -> Checkpoint | None:
     if not (folder / FILE).exists() and not ledger.exists():
         return None
     return Checkpoint.load(folder)
+
+
+def begin_from(folder: Path, network: ActorCritic, returns: Returns) -> None:
+    """Take over what fits of the best policy in ``folder``; its values only where they are of the same ``returns``."""
+    other = Checkpoint.load_best(folder)
+    names, same = dict(other.state.axis_names), other.state.returns == returns
+    take_over(network, other.weights, names, same_returns=same)
 
 
 def fit(network: ActorCritic, checkpoint: Checkpoint, folder: Path) -> None:

@@ -18,6 +18,7 @@ from rlgpt.domain import Verdict
 from rlgpt.errors import RlgptError, TrainerError
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.lock import Shared
 from rlgpt.rl.policy_env import Observation, PolicyEnv, build
 from rlgpt.rl.secrets import secrets_hidden
 
@@ -104,10 +105,15 @@ class Vector:
 class WorkerVector(Vector):
     """The same, in ``workers`` spawned processes, each with a share of the environments. They carry no secrets.
 
+    :param lock: descriptor of the folder's lock, which each worker holds on to: a worker outlives a killed parent until
+        its decision is done, and counts to the end.
     :raises TrainerError: a worker died, or its environment raised; the message holds its error.
     """
 
-    def __init__(self, spec: EnvSpec, seeds: Sequence[int], ledger: Path, workers: int) -> None:
+    def __init__(
+        self, spec: EnvSpec, seeds: Sequence[int], ledger: Path, workers: int, *, lock: int | None = None
+    ) -> None:
+        held = None if lock is None else Shared(lock)
         context = multiprocessing.get_context("spawn")
         Ledger(ledger, len(seeds)).__exit__(None, None, None)
         self._shares = [list(share) for share in np.array_split(np.arange(len(seeds)), workers) if len(share)]
@@ -116,7 +122,7 @@ class WorkerVector(Vector):
         for share in self._shares:
             ours, theirs = context.Pipe()
             mine = [(int(cell), seeds[cell]) for cell in share]
-            process = context.Process(target=_work, args=(theirs, spec, mine, ledger, len(seeds)), daemon=True)
+            process = context.Process(target=_work, args=(theirs, spec, mine, ledger, len(seeds), held), daemon=True)
             with secrets_hidden():
                 process.start()
             theirs.close()
@@ -138,6 +144,7 @@ class WorkerVector(Vector):
         for process in self._processes:
             process.join(timeout=5)
             process.kill()
+            process.join(timeout=5)
 
     def _all(self, order: str, arguments: Sequence[Any]) -> list[Any]:
         answers: list[Any] = []
@@ -154,8 +161,10 @@ class WorkerVector(Vector):
         return answers
 
 
-def _work(pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], ledger: Path, cells: int) -> None:
-    """A worker's life: it ends when the other end of its pipe is closed, by whatever cause."""
+def _work(
+    pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], ledger: Path, cells: int, lock: Shared | None
+) -> None:
+    """A worker's life: it ends when the other end of its pipe is closed, by whatever cause, and ``lock`` with it."""
     with Ledger(ledger, cells) as book:
         try:
             slots = [Slot(spec, seed, book, cell) for cell, seed in share]

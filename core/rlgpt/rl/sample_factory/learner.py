@@ -23,9 +23,9 @@ from sample_factory.algo.utils.torch_utils import masked_select, synchronize
 from rlgpt.errors import TrainerError
 from rlgpt.rl.advantage import semi_markov_gae
 from rlgpt.rl.best import Score, is_best
-from rlgpt.rl.checkpoint import Checkpoint, TrainingState
+from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.imitation import SelfImitation
-from rlgpt.rl.network import take_over
+from rlgpt.rl.ppo import begin_from
 from rlgpt.rl.sample_factory.adapter import LAST
 from rlgpt.rl.sample_factory.board import ITERATIONS, LEARNER, SAVED, Board
 from rlgpt.rl.sample_factory.course import COURSE, Follower
@@ -80,8 +80,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
             if self.imitation is not None and found.imitation is not None:
                 self.imitation.restore(found.imitation)
         elif job.warm_start is not None:
-            other = Checkpoint.load_best(job.warm_start)
-            take_over(network, other.weights, dict(other.state.axis_names))
+            begin_from(job.warm_start, network, Returns.of(job.spec.setup, job.hyperparameters))
 
     def save_best(self, policy_id: int, metric: str, score: Score | None) -> bool:
         """The runner's judgement of the newest moment: keep it where it is the best."""
@@ -101,6 +100,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
             decisions=self.env_steps,
             seconds=job.seconds + (time.monotonic() - self._start),
             best=self._best,
+            returns=Returns.of(job.spec.setup, job.hyperparameters),
         )
         weights, optimizer = network.state_dict(), self.optimizer.state_dict()
         kept = self.imitation.tensors() if self.imitation is not None else None

@@ -5,29 +5,24 @@ from __future__ import annotations
 import importlib.util
 import multiprocessing
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
-from pydantic import ValidationError
-
-from rlgpt.domain import CurvePoint, TrainingRecord, Value, Verdict
+from rlgpt.domain import CurvePoint, TrainingRecord, Verdict
 from rlgpt.errors import TrainerError
 from rlgpt.options.violations import QUARANTINE_AFTER
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.lock import exclusive
 from rlgpt.rl.policy_env import plugin_of
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.sample_factory.board import DECISIONS, Board
 from rlgpt.rl.sample_factory.job import BOARD, CURVE, LEDGER, VERDICTS, Job
-from rlgpt.rl.sample_factory.lock import exclusive
+from rlgpt.rl.sample_factory.lines import mend, read
 from rlgpt.rl.sample_factory.resume import resumable
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
 from rlgpt.rl.sample_factory.supervisor import supervise
 from rlgpt.rl.tally import worth_keeping
-
-V = TypeVar("V", bound=Value)
 
 
 class SampleFactory(Trainer):
@@ -82,13 +77,16 @@ class SampleFactory(Trainer):
         hyperparameters = hyperparameters.model_copy(update={"envs": envs})
         arguments(self.settings, hyperparameters, folder=str(folder), seed=0, gamma=spec.setup.gamma)
         with exclusive(folder) as lock:
+            for file in (CURVE, VERDICTS):
+                mend(folder / file)
+            curve = read(folder / CURVE, CurvePoint)
+            read(folder / VERDICTS, Verdict)  # what is damaged is told before steps are spent
             found = resumable(folder, iterations=_iterations(folder))
             if found is None and warm_start is not None:
                 Checkpoint.load_best(warm_start)
             before = found.state.seconds if found else 0.0
             with Ledger(folder / LEDGER, envs) as ledger:
                 spent = ledger.total
-                curve = tuple(_read(folder / CURVE, CurvePoint))
                 job = Job(spec, seed, budget, folder, hyperparameters, self.settings, spent, before, warm_start, curve)
                 return self._session(job, ledger, lock, progress)
 
@@ -113,7 +111,7 @@ class SampleFactory(Trainer):
                 decisions=board.spent(DECISIONS),
                 seconds=job.seconds + time.monotonic() - began,
                 curve=tuple(curve),
-                verdicts=worth_keeping(_read(folder / VERDICTS, Verdict)),
+                verdicts=worth_keeping(read(folder / VERDICTS, Verdict)),
                 quarantined=tuple(name for name, count in violations if count >= QUARANTINE_AFTER),
             )
         finally:
@@ -135,14 +133,3 @@ def _iterations(folder: Path) -> int:
         return board.iterations()
     finally:
         board.close()
-
-
-def _read(path: Path, model: type[V]) -> Iterator[V]:
-    """Values of a file of JSON lines; a last line that a kill cut short is left out."""
-    if not path.exists():
-        return
-    for line in path.read_bytes().splitlines():
-        try:
-            yield model.model_validate_json(line)
-        except ValidationError:
-            continue

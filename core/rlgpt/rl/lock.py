@@ -1,0 +1,103 @@
+"""One training at a time in a folder, so that each count of its ledger has one writer."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.reduction import DupFd
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from rlgpt.errors import TrainerError
+
+log = logging.getLogger(__name__)
+
+LOCK = "lock"
+
+PATIENCE = 15.0
+"""Seconds that a training waits for the one before it: what a killed one leaves behind ends by itself, mostly soon."""
+
+_INTERVAL = 0.1
+
+
+@contextmanager
+def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
+    """Hold the folder's lock; yields its descriptor.
+
+    A child that gets a copy of the descriptor holds the lock as well. The kernel frees it with the last process that
+    does, however that ends. So where a training was killed and a worker of it is still in the midst of a decision, the
+    lock is that worker's until it has counted its last step; a line in the log says that it is waited for.
+
+    :param patience: seconds to wait; None: :data:`PATIENCE`.
+    :raises TrainerError: others hold it for longer; the message names their processes.
+    """
+    descriptor = _acquired(folder / LOCK, PATIENCE if patience is None else patience)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+class Shared:
+    """A descriptor among the arguments of a spawned process, which gets a copy of its own and hands it to none."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (DupFd(self.descriptor),)
+
+
+def _received(copy: Any) -> Shared:
+    descriptor: int = copy.detach()
+    os.set_inheritable(descriptor, False)
+    return Shared(descriptor)
+
+
+def _acquired(path: Path, patience: float) -> int:
+    deadline, told = time.monotonic() + patience, False
+    while (descriptor := _tried(path)) is None:
+        if time.monotonic() >= deadline:
+            raise TrainerError(
+                f"another training, or a worker that a killed one left behind, still runs in {path.parent} "
+                f"({_holders(path)}). Wait for its end or end it, or train in another folder."
+            )
+        if not told:
+            log.warning("%s is in use (%s); waiting up to %g s for its end", path.parent, _holders(path), patience)
+            told = True
+        time.sleep(_INTERVAL)
+    return descriptor
+
+
+def _tried(path: Path) -> int | None:
+    """A descriptor that holds the lock, or None. Who waits keeps no descriptor: who has one holds it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except OSError as fault:  # some network file systems have no locks
+        log.warning("%s cannot be locked (%s); see to it that nothing else trains there", path.parent, fault)
+    return descriptor
+
+
+def _holders(path: Path) -> str:
+    """The processes that hold the lock, less those whose parent does."""
+    where, parents = os.path.realpath(path), {}
+    for process in psutil.process_iter():
+        try:
+            if any(file.path == where for file in process.open_files()):
+                parents[process.pid] = process.ppid()
+        except (psutil.Error, OSError):
+            continue
+    heads = [str(pid) for pid, parent in parents.items() if parent not in parents]
+    if not heads:
+        return "by a process that cannot be seen from here: of another user, container or machine"
+    return f"process {', '.join(heads)}"

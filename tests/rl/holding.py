@@ -1,0 +1,14 @@
+"""A process that holds what it was given until its pipe closes. Light, for it is spawned."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from multiprocessing.connection import Connection
+
+from rlgpt.rl.lock import Shared
+
+
+def hold(pipe: Connection, held: Shared) -> None:
+    with suppress(EOFError):
+        pipe.send(held.descriptor)
+        pipe.recv()
