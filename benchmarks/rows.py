@@ -6,10 +6,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from cells import Cell
+from cells import Cell, begin, begun, commit, same
 
 ABLATIONS = {"rlgpt_gamma": {"semi_markov": False}, "rlgpt_heads": {"branch_masking": False}}
 TURNS = 4
+DERIVED = ("rl_setup", "code", "untrained")
+"""Rows that are made of the outcome of ``rlgpt`` with the same seed."""
 
 
 def _ppo() -> Any:
@@ -44,6 +46,7 @@ class Rows:
         )
         self.seeds = Seeds(cell.seed)
         self.hyperparameters = Hyperparameters(**self.plugin.trainer_defaults(self.task))
+        self.trainer_name = arguments.trainer
         self.trainer = TRAINERS[arguments.trainer]()
 
     def known(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
@@ -69,7 +72,19 @@ class Rows:
             "code": self.code,
             "untrained": self.untrained,
         }
-        return rows[row]()
+        figures = rows[row]()
+        if row in DERIVED and (of := begun(self.folder("rlgpt"))):
+            figures = {**figures, "run_commit": of["commit"]}
+        return figures
+
+    def asked(self) -> dict[str, Any]:
+        """The settings a run is known by."""
+        return {
+            "budget": self.settings.budget,
+            "iterations": self.settings.iterations,
+            "episodes": self.settings.report_episodes,
+            "trainer": self.trainer_name,
+        }
 
     def folder(self, row: str) -> Path:
         return self.out.with_name(f"{self.out.name}_runs") / self.task.id.replace("/", "__") / row / str(self.cell.seed)
@@ -83,6 +98,7 @@ class Rows:
         from rlgpt.runs import Run
 
         folder = self.folder(self.cell.row)
+        begin(folder, {**self.asked(), "commit": commit()})
         there = (folder / "run.json").exists()
         record = Run.open(folder) if there else Run.create(folder, task=self.task.id, seed=self.cell.seed, config={})
         told = {"folder": folder, "transcripts": self.transcripts, "seed": self.cell.seed, "task": self.task.id}
@@ -122,6 +138,7 @@ class Rows:
 
         spec = EnvSpec(self.task, setup, actions, self.factory)
         folder = self.folder(self.cell.row)
+        begin(folder, {**self.asked(), "commit": commit()})
         record = self.trainer.train(
             spec,
             budget=self.settings.budget,
@@ -162,13 +179,16 @@ class Rows:
 
         best = self._best()
         spec = EnvSpec(self.task, best.setup, best.actions, self.factory)
-        policy = self.trainer.untrained(spec, seed=self.seeds.training(0), hyperparameters=self.hyperparameters)
+        # never warm: what earlier turns taught is learnt too, and its steps are not in this row's
+        seed = self.seeds.training(best.index)
+        policy = self.trainer.untrained(spec, seed=seed, hyperparameters=self.hyperparameters)
         return {**self._judge(policy, spec), "primitive_steps": self._design()}
 
     def _best(self) -> Any:
         from rlgpt.domain import best_of
         from rlgpt.runs import Run
 
+        same(self.folder("rlgpt"), self.asked())
         return best_of(Run.open(self.folder("rlgpt")).iterations())
 
     def _design(self) -> int:

@@ -7,11 +7,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rlgpt.domain import CodedAction, Evaluation
 from rlgpt.runs import Run
 
 Call = Callable[..., tuple[int, str, str]]
 
 SMOKE = ("task=grid/key", "trainer=ppo", "agents=rl_only", "experiment=smoke", "selection_episodes=1")
+
+FETCH = """
+def run():
+    view = yield observe()
+    for axis, names in ((0, ("up", "down")), (1, ("left", "right"))):
+        delta = view["key"][axis] - view["agent"][axis]
+        if delta:
+            yield go(direction=names[delta > 0], cells=abs(delta))
+    yield use()
+"""
 
 
 def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
@@ -41,6 +52,31 @@ def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
     status, _, err = rlgpt("train", *SMOKE, "folder=here")
     assert status == 2
     assert "rlgpt resume" in err
+
+
+def test_kept_code_is_evaluated_and_filmed_without_what_training_quarantined(rlgpt: Call) -> None:
+    assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
+    run = Run.open(Path("here"))
+    (iteration,) = run.iterations()
+    assert iteration.training is not None
+
+    def judged(mode: str, success: bool) -> Evaluation:
+        episode = iteration.evaluation.episodes[0].model_copy(update={"success": success})
+        return iteration.evaluation.model_copy(update={"mode": mode, "episodes": (episode,)})
+
+    changes = {
+        "actions": (CodedAction(name="fetch", doc="Fetch the key.", source=FETCH, max_steps=40),),
+        "training": iteration.training.model_copy(update={"quarantined": ("fetch",)}),
+        "code_evaluation": judged("code", success=True),
+        "evaluation": judged("sampled", success=False),
+    }
+    run.rewrite("iterations/0/iteration", iteration.model_copy(update=changes))
+    status, out, err = rlgpt("evaluate", "here", "--episodes", "2", "--video")
+    assert status == 0, err
+    _, figures, video = out.splitlines()
+    assert figures.split()[:3] == ["code", "success", "1.00"]
+    assert video.endswith("success)")
+    assert not video.endswith("no success)")
 
 
 def test_a_resumed_run_takes_changed_settings(rlgpt: Call) -> None:

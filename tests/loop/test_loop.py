@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import gymnasium
 import pytest
-from rlgpt.domain import CodedAction, Evaluation, Iteration
+from rlgpt.domain import CodedAction, Evaluation, Iteration, Task, TrainingRecord
 from rlgpt.errors import BudgetExceeded, RunError, TranscriptEnded
 from rlgpt.llm.base import Request
 from rlgpt.loop import LoopSettings, Observer, Seeds, run
 from rlgpt.loop.rehearse import rehearse
 from rlgpt.options import load_bundle
+from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.evaluate import evaluate_code
 from rlgpt.rl.policy_env import TRAINING_SEEDS
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
@@ -30,6 +34,10 @@ def run():
             yield go(direction=names[delta > 0], cells=abs(delta))
     yield use()
 """
+
+
+AWAY = "go(direction='up' if view['key'][0] else 'down', cells=1)"
+"""From the key's cell to one beside it."""
 
 
 def test_a_run_from_plan_to_bundle(tmp_path: Path) -> None:
@@ -190,6 +198,30 @@ def test_rehearsals_cost_what_they_spent(tmp_path: Path) -> None:
     assert both == steps + second.primitive_steps
 
 
+def test_a_rehearsal_sees_a_success_in_the_midst_of_an_action() -> None:
+    """As an evaluation does, whatever the action goes on to do: here the agent leaves the key's cell again."""
+
+    class Passing(gymnasium.Wrapper[Any, Any, Any, Any]):
+        def step(self, action: Any) -> Any:
+            observation, reward, _, _, _ = super().step(action)
+            world: Any = self.unwrapped
+            return observation, reward, False, world.steps >= world.horizon, {"success": world.agent == world.key}
+
+    class PassingGrid(GridPlugin):
+        def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
+            return Passing(super().make_env(task, seed=seed, render_mode=render_mode))
+
+    source = SOLVES.replace("yield use()", f"yield {AWAY}")
+    there_and_away = CodedAction(name="there_and_away", doc="", source=source, max_steps=30)
+    trace, _, verdict = rehearse(PassingGrid(), TASK, (), there_and_away, seed=3, sandbox=Sandbox())
+    assert verdict is None
+    assert trace.success
+
+    walk = CodedAction(name="walk", doc="", source="def run():\n    yield go(direction='up', cells=1)\n", max_steps=1)
+    trace, _, _ = rehearse(PassingGrid(), TASK, (), walk, seed=3, sandbox=Sandbox())
+    assert not trace.success
+
+
 @pytest.mark.parametrize("stop", [BudgetExceeded("12 calls are spent"), TranscriptEnded("no further reply")])
 def test_a_model_that_stops_ends_the_run_with_the_best_so_far(tmp_path: Path, stop: Exception) -> None:
     def dries_up(request: Request) -> str:
@@ -294,3 +326,37 @@ def test_code_that_does_better_than_the_policy_is_what_the_run_keeps(tmp_path: P
         changes = {"code_evaluation": rate(code, "code"), "evaluation": rate(policy, "sampled")}
         assert iteration.model_copy(update=changes).kept.mode == kept
         assert iteration.model_copy(update=changes).success_rate == max(code, policy) / 8
+
+
+def test_code_alone_is_reported_as_it_was_selected(tmp_path: Path) -> None:
+    """What the training of the policy quarantined masks nothing in code that did better."""
+    meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
+    half = SOLVES.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
+
+    def some_code(request: Request) -> str:
+        return f"{meta}\n```python\n{half}\n```" if request.key.role == "fast" else reply(request)
+
+    class Quarantining(PPO):
+        def train(self, spec: EnvSpec, **named: Any) -> TrainingRecord:
+            record = super().train(spec, **named)
+            return record.model_copy(update={"quarantined": tuple(a.name for a in spec.actions)})
+
+    ctx = context(tmp_path, Quarantining(), FakeLLM(some_code), settings=SETTINGS.model_copy(update={"iterations": 1}))
+    result = run(ctx)
+    (best,) = result.history
+    assert best.training is not None
+    assert best.training.quarantined == ("to_row",)
+    assert result.report is not None
+    assert result.report.mode == "code"
+    seeds = ctx.seeds.report(ctx.settings.report_episodes)
+    judged = evaluate_code(ctx.spec(best.setup, best.actions), best.actions, seeds=seeds)
+    assert judged.success_rate > 0
+    assert result.report.sampled == judged
+    assert ctx.kept_spec(best).quarantined == ()
+
+    lost = best.code_evaluation
+    assert lost is not None
+    failures = tuple(e.model_copy(update={"success": False}) for e in lost.episodes)
+    policy = best.model_copy(update={"code_evaluation": lost.model_copy(update={"episodes": failures})})
+    assert policy.kept.mode == "sampled"
+    assert ctx.kept_spec(policy).quarantined == ("to_row",)

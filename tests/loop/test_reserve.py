@@ -15,8 +15,8 @@ def task(horizon: int) -> Task:
     return next(iter(plugin.tasks().values())).model_copy(update={"horizon": horizon})
 
 
-def agents(kind: str) -> Agents:
-    return build_agents(kind, FakeLLM({}), GridPlugin(), task(1000))
+def agents(kind: str, *, eyes: bool = False) -> Agents:
+    return build_agents(kind, FakeLLM({}, eyes=eyes), GridPlugin(), task(1000))
 
 
 def test_what_leaves_too_little_is_refused_with_the_numbers() -> None:
@@ -48,6 +48,27 @@ def test_its_advice_is_enough_and_no_more() -> None:
         check_budget(LoopSettings(budget=11_111), task(1000), agents("rl_only"))
 
 
+def test_a_critic_with_eyes_is_put_by_for() -> None:
+    """One episode before each further turn; it is in what is told, and in the advice, which is enough and no more."""
+    seeing, few = agents("slow_fast_critic", eyes=True), LoopSettings(iterations=3, selection_episodes=4)
+    assert [reserve(few, task(1000), seeing, n) for n in (1, 2, 3)] == [4000, 13_000, 22_000]
+    assert reserve(few, task(1000), agents("slow_fast_critic"), 3) == 20_000
+    assert reserve(few, task(1000), agents("slow_fast", eyes=True), 3) == 20_000, "it has no critic"
+
+    tight = few.model_copy(update={"budget": 30_000})
+    said = warning(tight, task(1000), seeing)
+    assert "22,000 ((5 x selection_episodes=4 + 2 for the critic to look at) x horizon=1,000)" in said
+    assert "budget=44000 or more, or selection_episodes=2 or fewer, or a horizon of 681 or less" in said
+    for change in ({"budget": 44_000}, {"selection_episodes": 2}):
+        assert warning(tight.model_copy(update=change), task(1000), seeing) == ""
+    assert warning(tight, task(681), seeing) == ""
+    for change in ({"budget": 43_999}, {"selection_episodes": 3}):
+        assert warning(tight.model_copy(update=change), task(1000), seeing)
+    assert warning(tight, task(682), seeing)
+    assert "selection_episodes=2" in warning(tight, task(1000), seeing)
+    assert "or fewer" not in warning(tight.model_copy(update={"budget": 4000}), task(1000), seeing)
+
+
 @pytest.mark.parametrize("kind", ["code_only", "untrained"])
 def test_where_nothing_is_learnt_nothing_is_refused(kind: str) -> None:
     settings = LoopSettings(budget=1)
@@ -77,4 +98,4 @@ def test_what_the_benchmarks_and_the_demo_give_is_enough(budget: int, horizon: i
     settings = LoopSettings(budget=budget, iterations=1, selection_episodes=episodes)
     everyone = agents("slow_fast_critic")
     check_budget(settings, task(horizon), everyone)
-    assert reserve(settings, task(horizon), turns_of(settings, everyone)) == episodes * horizon
+    assert reserve(settings, task(horizon), everyone, turns_of(settings, everyone)) == episodes * horizon

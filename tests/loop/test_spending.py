@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 from rlgpt.domain import Steps
+from rlgpt.errors import BudgetExceeded
+from rlgpt.llm.base import Request
 from rlgpt.loop import run
 from rlgpt.rl.ledger import LEDGER, Ledger, steps_in
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
-from story import SETTINGS, context
+from rlgpt.testing.llm import FakeLLM
+from story import SETTINGS, context, reply
 
 ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500, "seed": 2})
 """With this seed a rehearsal takes five steps."""
@@ -29,6 +32,36 @@ def test_a_run_counts_what_its_environment_counts(tmp_path: Path) -> None:
     assert steps.lost == 0
     assert min(steps.rehearsal, steps.code, steps.training, steps.selection) > 0
     assert steps == sum((i.steps for i in result.history), Steps())
+
+
+def test_what_is_played_for_a_critic_to_look_at_is_counted(tmp_path: Path) -> None:
+    blind = run(context(tmp_path / "blind", PPO())).history[0]
+    result = run(context(tmp_path / "seeing", PPO(), FakeLLM(reply, eyes=True)))
+    steps, taken = ended(tmp_path / "seeing")
+    assert steps.total == taken <= SETTINGS.budget
+    assert steps.lost == 0
+    assert steps == sum((i.steps for i in result.history), Steps())
+    first, last = result.history
+    looked_at = first.evaluation.episodes[0].primitive_steps
+    assert first.steps.selection == first.evaluation.primitive_steps + looked_at
+    assert last.steps.selection == last.evaluation.primitive_steps, "nobody asked for a word on it"
+    assert blind.steps.selection == blind.evaluation.primitive_steps
+
+
+def test_what_was_played_for_a_critic_who_never_answered_is_lost_and_no_less_spent(tmp_path: Path) -> None:
+    def silent(request: Request) -> str | Exception:
+        return BudgetExceeded("none left") if request.key.role == "critic" else reply(request)
+
+    stopped = run(context(tmp_path, PPO(), FakeLLM(silent, eyes=True)))
+    assert isinstance(stopped.stopped, BudgetExceeded)
+    steps, taken = ended(tmp_path)
+    assert steps.total == taken
+    assert steps.lost == stopped.history[0].evaluation.episodes[0].primitive_steps
+
+    run(context(tmp_path, PPO(), FakeLLM(reply, eyes=True)))
+    after, taken = ended(tmp_path)
+    assert after.total == taken
+    assert after.lost == steps.lost
 
 
 def stage_of(folder: Path) -> str:

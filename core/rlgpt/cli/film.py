@@ -20,7 +20,7 @@ def film(made: LoopContext, path: Path, *, seed: int | None = None) -> str:
     from rlgpt.rl.evaluate import evaluate, evaluate_code
 
     best = best_of(made.run.iterations())
-    spec = made.spec(best.setup, best.actions, best.training)
+    spec = made.kept_spec(best)
     seeds = (made.seeds.report(1)[0] if seed is None else seed,)
     try:
         with Film(path, fps=FPS) as shots:

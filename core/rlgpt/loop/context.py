@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgpt.agents.build import Agents
-from rlgpt.domain import CodedAction, RLSetup, Task, TrainingRecord
+from rlgpt.domain import CodedAction, Iteration, RLSetup, Task, TrainingRecord
 from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
 from rlgpt.loop.spending import Book
@@ -57,6 +57,13 @@ class LoopContext:
         """The environment to learn or be judged in; what ``training`` quarantined stays masked."""
         quarantined = training.quarantined if training else ()
         return EnvSpec(self.task, setup, actions, self.factory, self.budgets.model_dump(), quarantined)
+
+    def kept_spec(self, best: Iteration) -> EnvSpec:
+        """The environment for what ``best`` keeps: the policy, or the code alone.
+
+        Code is played as it was selected. What the training of its policy quarantined is not masked for it.
+        """
+        return self.spec(best.setup, best.actions, None if best.kept.mode == "code" else best.training)
 
     def train_folder(self, iteration: int) -> Path:
         return self.run.folder / "iterations" / str(iteration) / "train"

@@ -147,7 +147,7 @@ def _train(
 def _share(ctx: LoopContext, before: Steps, index: int) -> int:
     """This iteration's part of what is left, after putting by what judging can cost at most."""
     turns = turns_of(ctx.settings, ctx.agents) - index
-    put_by = reserve(ctx.settings, ctx.task, turns)
+    put_by = reserve(ctx.settings, ctx.task, ctx.agents, turns)
     return max(1, (ctx.settings.budget - before.total - put_by) // turns)
 
 
@@ -200,34 +200,40 @@ def _advised(ctx: LoopContext, brief: Brief, history: History) -> History:
         training=last.training,
         evaluation=last.evaluation,
     )
+    looking = 0
 
     def judge() -> Critique:
-        seen = outcome.model_copy(update={"frames": _frames(ctx, outcome, last.index)})
-        return ctx.agents.critic.critique(brief, seen, tuple(before))
+        nonlocal looking
+        frames, looking = _frames(ctx, outcome, last.index)
+        return ctx.agents.critic.critique(brief, outcome.model_copy(update={"frames": frames}), tuple(before))
 
     critique = ctx.run.once(f"{here}/critique", Critique, judge)
-    whole = last.model_copy(update={"critique": critique})
+    steps = last.steps + Steps(selection=looking)
+    whole = last.model_copy(update={"critique": critique, "steps": steps})
     ctx.run.rewrite(f"{here}/iteration", whole)
     return (*before, whole)
 
 
-def _frames(ctx: LoopContext, outcome: Outcome, index: int) -> tuple[str, ...]:
-    """Frames of the first selection episode played again, for a critic with eyes. The replay is no new experience."""
+def _frames(ctx: LoopContext, outcome: Outcome, index: int) -> tuple[tuple[str, ...], int]:
+    """Frames of the first selection episode played again, for a critic with eyes.
+
+    :returns: the frames, and the primitive steps it took: no new experience, but they count.
+    """
     if not ctx.agents.critic.eyes:
-        return ()
+        return (), 0
     spec = ctx.spec(outcome.setup, outcome.actions, outcome.training)
-    seeds = ctx.seeds.selection(1)
+    seeds, count, before = ctx.seeds.selection(1), ctx.book.counting("selection"), ctx.book.total
 
     def play(on_frame: OnFrame) -> object:
         if outcome.evaluation.mode == "code":
-            return evaluate_code(spec, outcome.actions, seeds=seeds, on_frame=on_frame)
+            return evaluate_code(spec, outcome.actions, seeds=seeds, on_frame=on_frame, on_step=count)
         policy = ctx.policy(spec, index, trained=outcome.training is not None)
-        return evaluate(policy, spec, seeds=seeds, greedy=False, on_frame=on_frame)
+        return evaluate(policy, spec, seeds=seeds, greedy=False, on_frame=on_frame, on_step=count)
 
     frames, why_none = shots(play)
     if why_none:
         ctx.observer.message(why_none)
-    return frames
+    return frames, ctx.book.total - before
 
 
 def _rehearsed(rehearsals: dict[str, tuple[Rehearsal, ...]]) -> int:

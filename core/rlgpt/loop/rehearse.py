@@ -47,10 +47,10 @@ def rehearse(
         warnings.simplefilter("ignore", BrokenActionWarning)  # its call tells the same, to the one who mends it
         env = extend(base, (*before, action), plugin=plugin, task=task, trace=True, sandbox=sandbox, quarantined=())
     try:
-        trace, fallen = _play(env, (*before, action), seed)
+        trace, fallen = _play(env, base, (*before, action), seed)
         steps = trace.primitive_steps
         if trace.decisions[-1].action != action.name:
-            trace, more = _play(env, (action,), seed)
+            trace, more = _play(env, base, (action,), seed)
             steps, fallen = steps + trace.primitive_steps, fallen + more
         own = trace.decisions[-1].verdict
         return Rehearsed(trace, steps, own or next((v for v in fallen if v.action == action.name), None))
@@ -63,22 +63,23 @@ def exercised(trace: Trace) -> bool:
     return trace.decisions[-1].ended != "masked"
 
 
-def _play(env: ExtendedEnv, actions: Sequence[CodedAction], seed: int) -> tuple[Trace, list[Verdict]]:
-    """One episode of ``actions``, and every verdict that fell in it, those on a ``can_start`` between calls too."""
+def _play(env: ExtendedEnv, base: Watch, actions: Sequence[CodedAction], seed: int) -> tuple[Trace, list[Verdict]]:
+    """One episode of ``actions``, and every verdict that fell in it, those on a ``can_start`` between calls too.
+
+    Success is ``base``'s to tell: a decision's info has the last primitive step's only.
+    """
     _, info = env.reset(seed=seed)
     fallen = list(info.get("verdicts", ()))
     decisions: list[Decision] = []
-    success = False
     for action in actions:
         _, _, terminated, truncated, info = env.step(env.extension.write(action.name))
         decisions.append(info["decision"])
         fallen += info.get("verdicts", ())
-        success = success or bool(info.get("success", False))
         if terminated or truncated:
             break
     trace = Trace(
         seed=seed,
-        success=success,
+        success=base.success,
         total_reward=sum(d.reward for d in decisions),
         primitive_steps=sum(d.duration for d in decisions),
         decisions=tuple(decisions),

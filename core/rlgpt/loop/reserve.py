@@ -18,12 +18,18 @@ def turns_of(settings: LoopSettings, agents: Agents) -> int:
     return settings.iterations if agents.revise else 1
 
 
-def reserve(settings: LoopSettings, task: Task, turns: int) -> int:
+def reserve(settings: LoopSettings, task: Task, agents: Agents, turns: int) -> int:
     """Primitive steps that judging can cost at most over the ``turns`` to come.
 
-    That is one judgement of each policy, and one of the code of each further iteration.
+    That is one judgement of each policy, and one of the code of each further iteration, before which a critic with
+    eyes is shown one more episode.
     """
-    return (2 * turns - 1) * settings.selection_episodes * task.horizon
+    return ((2 * turns - 1) * settings.selection_episodes + _looks(agents, turns)) * task.horizon
+
+
+def _looks(agents: Agents, turns: int) -> int:
+    """Episodes that are played for the critic to look at."""
+    return turns - 1 if agents.critic.eyes else 0
 
 
 def check_budget(settings: LoopSettings, task: Task, agents: Agents) -> None:
@@ -32,7 +38,7 @@ def check_budget(settings: LoopSettings, task: Task, agents: Agents) -> None:
 
     :raises ConfigError: a run that can only learn would have less than :data:`LEAST` of its budget for it.
     """
-    put_by = reserve(settings, task, turns_of(settings, agents))
+    put_by = reserve(settings, task, agents, turns_of(settings, agents))
     only_learns = agents.train and not agents.rehearse and settings.selection_episodes > 1
     if only_learns and settings.budget - put_by < LEAST * settings.budget:
         least = math.ceil(put_by / (1 - LEAST))
@@ -43,31 +49,33 @@ def check_budget(settings: LoopSettings, task: Task, agents: Agents) -> None:
 
 def warning(settings: LoopSettings, task: Task, agents: Agents) -> str:
     """One line where judging may take more than half of the budget of a run that is to learn; else nothing."""
-    if not agents.train or 2 * reserve(settings, task, turns_of(settings, agents)) <= settings.budget:
+    if not agents.train or 2 * reserve(settings, task, agents, turns_of(settings, agents)) <= settings.budget:
         return ""
     return f"warning: {_told(settings, task, agents)} {_advice(settings, task, agents)}"
 
 
 def _told(settings: LoopSettings, task: Task, agents: Agents) -> str:
     turns = turns_of(settings, agents)
-    put_by = reserve(settings, task, turns)
+    put_by = reserve(settings, task, agents, turns)
     left = max(0, settings.budget - put_by)
     rest = f"{left:,} primitive steps" if left else "nothing"
+    episodes = f"{2 * turns - 1} x selection_episodes={settings.selection_episodes}"
+    if looks := _looks(agents, turns):
+        episodes = f"({episodes} + {looks} for the critic to look at)"
     return (
         f"budget={settings.budget:,} leaves {rest} to learn with: judging "
-        f"may take {put_by:,} ({2 * turns - 1} x selection_episodes={settings.selection_episodes} x "
-        f"horizon={task.horizon:,})."
+        f"may take {put_by:,} ({episodes} x horizon={task.horizon:,})."
     )
 
 
 def _advice(settings: LoopSettings, task: Task, agents: Agents) -> str:
     """What each setting would have to be, alone, for half of the budget to be left."""
     turns = turns_of(settings, agents)
-    put_by = reserve(settings, task, turns)
-    episodes = settings.budget // (2 * put_by // settings.selection_episodes)
+    put_by = reserve(settings, task, agents, turns)
+    episodes = (settings.budget // (2 * task.horizon) - _looks(agents, turns)) // (2 * turns - 1)
     horizon = settings.budget // (2 * put_by // task.horizon)
     ways = [f"budget={2 * put_by} or more"]
-    ways += [f"selection_episodes={episodes} or fewer"] if episodes else []
+    ways += [f"selection_episodes={episodes} or fewer"] if episodes > 0 else []
     ways += [f"a horizon of {horizon} or less"] if horizon else []
     ways += ["iterations=1"] if turns > 1 else []
     return f"Half of it is left with {', or '.join(ways)}."

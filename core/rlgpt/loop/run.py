@@ -118,7 +118,7 @@ def _reported(ctx: LoopContext, best: Iteration, history: History) -> Report:
 
 
 def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
-    spec = ctx.spec(best.setup, best.actions, best.training)
+    spec = ctx.kept_spec(best)
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
     rate = of_run(history).rate
     if best.kept.mode == "code":

@@ -38,6 +38,11 @@ class Book:
         """Sees every primitive step of a stage."""
         return self._ledger.counting(_CELLS[purpose])
 
+    @property
+    def total(self) -> int:
+        """Of all purposes, so far."""
+        return self._ledger.total
+
     def bill(self, history: History, finished: Steps) -> Steps:
         """The steps of the iteration after ``history`` so far: ``finished`` stages, and what was lost meanwhile."""
         known = spent(history) + finished

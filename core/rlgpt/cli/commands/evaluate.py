@@ -36,7 +36,7 @@ def main(arguments: argparse.Namespace) -> int:
 
     def judged(made: LoopContext) -> Iterator[Evaluation]:
         best = best_of(history)
-        spec = made.spec(best.setup, best.actions, best.training)
+        spec = made.kept_spec(best)
         if best.kept.mode == "code":
             yield evaluate_code(spec, best.actions, seeds=seeds)
             return
