@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from rlgpt_minecraft.world.constants import ITEM_SIZE
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.kinds import HALF, TALL
 from rlgpt_minecraft.world.ray import meet
 from rlgpt_minecraft.world.state import DROPS, MOBS, World
 
 NOTHING, MOB, DROP = 0, 1, 2
-DROP_SIZE = 0.25
 
 
 @jit
@@ -35,7 +35,7 @@ def aim(
             drop = world.drops[i]
             if not drop.alive:
                 continue
-            distance = reaches(x, y, z, dx, dy, dz, drop.x, drop.y, drop.z, DROP_SIZE / 2, DROP_SIZE)
+            distance = reaches(x, y, z, dx, dy, dz, drop.x, drop.y, drop.z, ITEM_SIZE / 2, ITEM_SIZE)
             if distance < best:
                 what, index, best = DROP, i, distance
     return what, index, best

@@ -14,7 +14,9 @@ from rlgpt_minecraft.world.collide import Blocks, block_at, limit, overlaps, sli
 from rlgpt_minecraft.world.constants import (
     AIR_ACCELERATION,
     AIR_DRAG,
+    FEET_DEEP,
     FLUID_GRAVITY,
+    FLUTTER,
     GRAVITY,
     GROUND_DRAG,
     GROUND_FACTOR,
@@ -22,6 +24,10 @@ from rlgpt_minecraft.world.constants import (
     JUMP_SPEED,
     LAVA_DRAG,
     LEAVE_FLUID,
+    PADDLE,
+    SHOVE,
+    SHOVE_LEAST,
+    STEP_AHEAD,
     STEP_HEIGHT,
     STILL,
     SWIM_UP,
@@ -30,12 +36,6 @@ from rlgpt_minecraft.world.constants import (
 from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.kinds import CHICKEN, HALF, TALL
 from rlgpt_minecraft.world.rng import draw
-
-FLUTTER = 0.6
-"""A chicken keeps so much of its speed downwards."""
-SHOVE = 0.05
-PADDLE = 0.8
-"""Chance of a stroke upwards in a fluid, each tick."""
 
 
 @part
@@ -76,7 +76,7 @@ def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
 
     ``fall`` grows with the way down and is for the caller to take when ``on_ground``.
     """
-    inside = block_of(blocks, m.x, m.y + 0.2, m.z)
+    inside = block_of(blocks, m.x, m.y + FEET_DEEP, m.z)
     m.vx = 0.0 if abs(m.vx) < STILL else m.vx
     m.vy = 0.0 if abs(m.vy) < STILL else m.vy
     m.vz = 0.0 if abs(m.vz) < STILL else m.vz
@@ -98,7 +98,7 @@ def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
     bumped, jumps = _move(blocks, m), False
     if bumped and pace > 0.0 and (fluid or grounded):
         half, tall, yaw = HALF[m.kind], TALL[m.kind], math.radians(m.yaw)
-        ahead_x, ahead_z = m.x - math.sin(yaw) * 0.3, m.z + math.cos(yaw) * 0.3
+        ahead_x, ahead_z = m.x - math.sin(yaw) * STEP_AHEAD, m.z + math.cos(yaw) * STEP_AHEAD
         if fluid:
             m.vy = LEAVE_FLUID
         elif not overlaps(blocks, ahead_x, m.y + 1.0, ahead_z, half, tall):
@@ -121,7 +121,7 @@ def shove(dx: float, dz: float, room: float) -> tuple[float, float]:
     Each tick each pushes the other (``Entity.applyEntityCollision``), so both pushes are in it.
     """
     far = max(abs(dx), abs(dz))
-    if far >= room or far < 0.01:
+    if far >= room or far < SHOVE_LEAST:
         return 0.0, 0.0
     root = math.sqrt(far)
     scale = 2.0 * SHOVE / root * min(1.0, 1.0 / root)

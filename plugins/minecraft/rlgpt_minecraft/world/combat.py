@@ -12,11 +12,22 @@ from rlgpt_minecraft.world.constants import (
     CRITICAL,
     ENTITY_REACH,
     EXHAUSTION_ATTACK,
+    HUNT_MEMORY,
     KNOCK,
+    KNOCK_SHARE,
+    KNOCK_UP,
+    RECENT_BLOW,
+    RUSH_KEEPS,
     SPRINT_KNOCK,
     STRONG,
     SWEEP_DAMAGE,
+    SWEEP_HEIGHT,
     SWEEP_KNOCK,
+    SWEEP_REACH,
+    SWING_AHEAD,
+    SWORD_HIT_WEAR,
+    TOOL_HIT_WEAR,
+    WEAK_SHARE,
 )
 from rlgpt_minecraft.world.inventory import wear
 from rlgpt_minecraft.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
@@ -29,16 +40,12 @@ from rlgpt_minecraft.world.touch import climbs
 from rlgpt_minecraft.world.wounds import wound
 
 SWORD, HOE, SHEARS, NO_TOOL = (TOOLS.index(name) for name in ("sword", "hoe", "shears", "none"))
-SWEEP_REACH, SWEEP_HEIGHT = 1.0, 0.25
-RECENT = 100
-"""Ticks for which a death is the doing of whose blow it was."""
-MEMORY = 60
 
 
 @part
 def strength(p: Any, item: int) -> float:
-    """How far the arm has recovered from the last swing, 0 to 1 (``getCooledAttackStrength(0.5)``)."""
-    return float(min(1.0, (p.attack_ticks + 0.5) * ATTACK_SPEED[item] / 20.0))
+    """How far the arm has recovered from the last swing, 0 to 1 (``getCooledAttackStrength``)."""
+    return float(min(1.0, (p.attack_ticks + SWING_AHEAD) * ATTACK_SPEED[item] / 20.0))
 
 
 @part
@@ -47,9 +54,9 @@ def knock(m: Any, dx: float, dz: float, force: float) -> None:
     far = math.hypot(dx, dz)
     if m.kind == 0 or far < 1e-9:
         return
-    m.vx, m.vz = m.vx / 2.0 + dx / far * force, m.vz / 2.0 + dz / far * force
+    m.vx, m.vz = m.vx / KNOCK_SHARE + dx / far * force, m.vz / KNOCK_SHARE + dz / far * force
     if m.on_ground:
-        m.vy = min(0.4, m.vy / 2.0 + force)
+        m.vy = min(KNOCK_UP, m.vy / KNOCK_SHARE + force)
         m.on_ground = False
 
 
@@ -58,9 +65,9 @@ def _strike(world: World, m: Any, amount: float, force: float) -> bool:
     """Hit one mob; whether the blow counted."""
     p = world.player[0]
     kind, dx, dz = int(m.kind), m.x - p.x, m.z - p.z
-    m.hit_ticks = RECENT
+    m.hit_ticks = RECENT_BLOW
     if SIGHT[kind] > 0:
-        m.panic = MEMORY
+        m.panic = HUNT_MEMORY
     world.events[0].hit_mob = kind
     if not wound(world, m, amount, True):
         return False
@@ -89,7 +96,8 @@ def _blow(world: World, index: int) -> None:
     p, m = world.player[0], world.mobs[index]
     item = int(world.slots[p.selected].item)
     ready = strength(p, item)
-    amount, strong, kind = DAMAGE[item] * (0.2 + 0.8 * ready * ready), ready > STRONG, int(m.kind)
+    share = WEAK_SHARE + (1.0 - WEAK_SHARE) * ready * ready
+    amount, strong, kind = DAMAGE[item] * share, ready > STRONG, int(m.kind)
     x, y, z = m.x, m.y, m.z
     falling = p.fall > 0.0 and not p.on_ground and not p.in_water and not climbs(world)
     critical, rushing = strong and falling and not p.sprinting, strong and p.sprinting
@@ -99,12 +107,12 @@ def _blow(world: World, index: int) -> None:
     if rushing:
         yaw = math.radians(p.yaw)
         knock(m, -math.sin(yaw), math.cos(yaw), SPRINT_KNOCK)
-        p.vx, p.vz, p.sprinting = p.vx * 0.6, p.vz * 0.6, False
+        p.vx, p.vz, p.sprinting = p.vx * RUSH_KEEPS, p.vz * RUSH_KEEPS, False
     tool = TOOL_CLASS[item]
     if tool == SWORD and strong and p.on_ground and not rushing:
         _sweep(world, index, x, y, z, HALF[kind], TALL[kind])
     if tool not in (NO_TOOL, SHEARS):
-        wear(world, int(p.selected), 1 if tool in (SWORD, HOE) else 2)
+        wear(world, int(p.selected), SWORD_HIT_WEAR if tool in (SWORD, HOE) else TOOL_HIT_WEAR)
     exhaust(world, EXHAUSTION_ATTACK)
 
 

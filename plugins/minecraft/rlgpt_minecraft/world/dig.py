@@ -19,6 +19,10 @@ from rlgpt_minecraft.world.constants import (
     DIG_WRONG,
     EXHAUSTION_DIG,
     SHEARS_LEAVES,
+    SHEARS_WOOL,
+    SWORD_DIG_WEAR,
+    SWORD_PLANTS,
+    TOOL_DIG_WEAR,
 )
 from rlgpt_minecraft.world.inventory import wear
 from rlgpt_minecraft.world.items import TOOL_CLASS, TOOL_LEVEL, TOOL_SPEED, TOOLS
@@ -33,7 +37,6 @@ SWORD, SHEARS, NO_TOOL, HOE = (TOOLS.index(name) for name in ("sword", "shears",
 WEB = ID["web"]
 WHOLE = 1.0 - 1e-9
 """Progress at which a block breaks: sixty times a sixtieth is a little less than 1."""
-SHEARS_WOOL, SWORD_PLANTS = 5.0, 1.5
 
 _CUT = ("leaves", "vines", "pumpkin", "melon", "jack o'lantern")
 BY_SWORD = np.array([block.name in _CUT or (block.shape == "cross" and block.tool == "axe") for block in TABLE])
@@ -92,7 +95,7 @@ def _broken(world: World, block: int, item: int) -> None:
         exhaust(world, EXHAUSTION_DIG)
     tool = TOOL_CLASS[item]
     if tool == SHEARS or (HARDNESS[block] != 0 and tool != NO_TOOL and tool != HOE):
-        wear(world, int(p.selected), 2 if tool == SWORD else 1)
+        wear(world, int(p.selected), SWORD_DIG_WEAR if tool == SWORD else TOOL_DIG_WEAR)
     world.events[0].broke = block
     p.dig_progress, p.dig_y = 0.0, -1
 

@@ -10,12 +10,26 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.constants import EYE_HEIGHT, ITEM_PICKUP_DELAY, ITEM_THROW_DELAY
+from rlgpt_minecraft.world.constants import (
+    DEATH_SPREAD,
+    EYE_HEIGHT,
+    ITEM_PICKUP_DELAY,
+    ITEM_THROW_DELAY,
+    SPILL_ROOM,
+    SPILL_SIDE,
+    SPILL_UP,
+    THROW_BELOW_EYES,
+    THROW_SPEED,
+    THROW_SPREAD,
+    THROW_UP,
+)
 from rlgpt_minecraft.world.inventory import fill, give, remove
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.rng import draw
 from rlgpt_minecraft.world.state import DROPS, SLOTS, World
 
+MARGIN = (1.0 - SPILL_ROOM) / 2
+"""Blocks of a cell, on each side, from which nothing falls out of it."""
 Drops = NDArray[Any]
 """DROP ``(DROPS,)``."""
 
@@ -43,14 +57,18 @@ def spill(
     """Let something fall out at a place, with the little jump that blocks and mobs give it."""
     drop = drops[add(drops, item, quantity, variant, damage, ITEM_PICKUP_DELAY)]
     drop.x, drop.y, drop.z = x, y, z
-    drop.vx, drop.vy, drop.vz = draw(clock) * 0.2 - 0.1, 0.2, draw(clock) * 0.2 - 0.1
+    drop.vx = draw(clock) * (2 * SPILL_SIDE) - SPILL_SIDE
+    drop.vy = SPILL_UP
+    drop.vz = draw(clock) * (2 * SPILL_SIDE) - SPILL_SIDE
 
 
 @part
 def spill_block(world: World, x: int, y: int, z: int, item: int, quantity: int, variant: int, damage: int) -> None:
     """Let something fall out of a block, somewhere in its middle half."""
     clock = world.clock[0]
-    ox, oy, oz = draw(clock) * 0.5 + 0.25, draw(clock) * 0.5 + 0.25, draw(clock) * 0.5 + 0.25
+    ox = draw(clock) * SPILL_ROOM + MARGIN
+    oy = draw(clock) * SPILL_ROOM + MARGIN
+    oz = draw(clock) * SPILL_ROOM + MARGIN
     spill(world.drops, clock, x + ox, y + oy, z + oz, item, quantity, variant, damage)
 
 
@@ -59,12 +77,12 @@ def toss(world: World, item: int, quantity: int, variant: int, damage: int) -> N
     """Let the player throw something the way they look."""
     player, clock = world.player[0], world.clock[0]
     yaw, pitch = math.radians(player.yaw), math.radians(player.pitch)
-    angle, speed = draw(clock) * 2 * math.pi, draw(clock) * 0.02
+    angle, speed = draw(clock) * 2 * math.pi, draw(clock) * THROW_SPREAD
     drop = world.drops[add(world.drops, item, quantity, variant, damage, ITEM_THROW_DELAY)]
-    drop.x, drop.y, drop.z = player.x, player.y + EYE_HEIGHT - 0.3, player.z
-    drop.vx = -math.sin(yaw) * math.cos(pitch) * 0.3 + math.cos(angle) * speed
-    drop.vy = -math.sin(pitch) * 0.3 + 0.1 + (draw(clock) - draw(clock)) * 0.1
-    drop.vz = math.cos(yaw) * math.cos(pitch) * 0.3 + math.sin(angle) * speed
+    drop.x, drop.y, drop.z = player.x, player.y + EYE_HEIGHT - THROW_BELOW_EYES, player.z
+    drop.vx = -math.sin(yaw) * math.cos(pitch) * THROW_SPEED + math.cos(angle) * speed
+    drop.vy = -math.sin(pitch) * THROW_SPEED + THROW_UP + (draw(clock) - draw(clock)) * THROW_UP
+    drop.vz = math.cos(yaw) * math.cos(pitch) * THROW_SPEED + math.sin(angle) * speed
 
 
 @part
@@ -99,7 +117,7 @@ def spill_inventory(world: World) -> None:
         slot = world.slots[i]
         if slot.quantity > 0:
             index = add(world.drops, slot.item, slot.quantity, slot.variant, slot.damage, ITEM_THROW_DELAY)
-            drop, angle, speed = world.drops[index], draw(clock) * 2 * math.pi, draw(clock) * 0.5
-            drop.x, drop.y, drop.z = player.x, player.y + EYE_HEIGHT - 0.3, player.z
-            drop.vx, drop.vy, drop.vz = -math.sin(angle) * speed, 0.2, math.cos(angle) * speed
+            drop, angle, speed = world.drops[index], draw(clock) * 2 * math.pi, draw(clock) * DEATH_SPREAD
+            drop.x, drop.y, drop.z = player.x, player.y + EYE_HEIGHT - THROW_BELOW_EYES, player.z
+            drop.vx, drop.vy, drop.vz = -math.sin(angle) * speed, SPILL_UP, math.cos(angle) * speed
             fill(slot, 0, 0, 0, 0)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from rlgpt_minecraft.world.blocks import AIR, FIRE, LIQUID
 from rlgpt_minecraft.world.collide import block_at
+from rlgpt_minecraft.world.constants import FALLING_WAITS
 from rlgpt_minecraft.world.edit import queue_update, set_block
 from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.room import occupied
 from rlgpt_minecraft.world.state import World
-
-WAIT = 5
-"""Ticks after which what lies on somebody looks again."""
 
 
 @jit
@@ -25,7 +23,7 @@ def update_falling(world: World, x: int, y: int, z: int) -> None:
         return
     block = int(world.blocks[x, y, z])
     if occupied(world, x, y - 1, z, block):
-        queue_update(world, x, y, z, WAIT)
+        queue_update(world, x, y, z, FALLING_WAITS)
         return
     set_block(world, x, y, z, AIR, 0)
     set_block(world, x, y - 1, z, block, 0)

@@ -1,8 +1,8 @@
 """Water and lava: how they spread, fall, dry up, meet, and push.
 
 The game's rules (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid): a fluid looks around itself
-every 5 ticks (lava 30), takes the level of the highest neighbour less 1 (lava 2), falls where it can, and else spreads
-towards the nearest hole within 4 blocks (lava 2), or every way. Two sources of water beside a place make it a third.
+every so many ticks, takes the level of the highest neighbour less its own step, falls where it can, and else spreads
+towards the nearest hole not too far away, or every way. Two sources of water beside a place make it a third.
 Lava that water touches becomes obsidian (a source) or cobblestone; lava that flows onto water makes it stone.
 """
 
@@ -23,19 +23,25 @@ from rlgpt_minecraft.world.blocks import (
     WATER,
 )
 from rlgpt_minecraft.world.collide import Blocks, block_at
+from rlgpt_minecraft.world.constants import (
+    COBBLE_LEVEL,
+    FALLING_LEVEL,
+    FALLING_PULL,
+    LAVA_SEEKS,
+    LAVA_THINS,
+    SOURCES_MAKE,
+    STONE_WAITS,
+    WATER_SEEKS,
+    WATER_THINS,
+)
 from rlgpt_minecraft.world.edit import inside, queue_update, set_block
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.loot import break_block
 from rlgpt_minecraft.world.room import occupied
 from rlgpt_minecraft.world.state import CHUNK, World
 
-FALLING = 8
-"""Level of a fluid that comes from above."""
 FAR = 1000
-WAIT = 10
-"""Ticks after which what would turn to stone around somebody looks again."""
-COBBLES = 4
-"""Lava up to this level becomes cobblestone; thinner lava stays."""
+"""More than any way to a hole."""
 STOPS = BLOCKS_MOVEMENT.copy()
 """Where no fluid goes."""
 STOPS[[REEDS, ID["ladder"]]] = True
@@ -94,10 +100,10 @@ def mix(world: World, x: int, y: int, z: int) -> bool:
         dx, dz = _side(face)
         wet = wet or block_at(world.blocks, x + dx, y, z + dz) == WATER
     level = int(world.level[x, y, z])
-    if not wet or level > COBBLES:
+    if not wet or level > COBBLE_LEVEL:
         return False
     if occupied(world, x, y, z, STONE):
-        queue_update(world, x, y, z, WAIT)
+        queue_update(world, x, y, z, STONE_WAITS)
         return False
     return set_block(world, x, y, z, OBSIDIAN if level == 0 else COBBLESTONE, 0)
 
@@ -120,7 +126,7 @@ def pour(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
 @part
 def _spread(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
     """Flow to the sides, the ways that lead soonest to a hole."""
-    best, ways, last = FAR, 0, 4 if fluid == WATER else 2
+    best, ways, last = FAR, 0, WATER_SEEKS if fluid == WATER else LAVA_SEEKS
     for face in range(4):
         dx, dz = _side(face)
         block = block_at(world.blocks, x + dx, y, z + dz)
@@ -147,15 +153,15 @@ def _settled(world: World, x: int, y: int, z: int, fluid: int, level: int, loss:
         dx, dz = _side(face)
         depth = _depth(world, x + dx, y, z + dz, fluid)
         sources += depth == 0
-        depth = 0 if depth >= FALLING else depth
+        depth = 0 if depth >= FALLING_LEVEL else depth
         if depth >= 0 and (best < 0 or depth < best):
             best = depth
     result = best + loss
-    if best < 0 or result >= FALLING:
+    if best < 0 or result >= FALLING_LEVEL:
         result = -1
     if _depth(world, x, y + 1, z, fluid) >= 0:
-        result = FALLING
-    if sources >= 2 and fluid == WATER:
+        result = FALLING_LEVEL
+    if sources >= SOURCES_MAKE and fluid == WATER:
         under = block_at(world.blocks, x, y - 1, z)
         if SOLID[under] or _depth(world, x, y - 1, z, fluid) == 0:
             result = 0
@@ -166,7 +172,7 @@ def _settled(world: World, x: int, y: int, z: int, fluid: int, level: int, loss:
 def update_fluid(world: World, x: int, y: int, z: int) -> None:
     """Let the fluid in a cell look around itself."""
     fluid, level = int(world.blocks[x, y, z]), int(world.level[x, y, z])
-    loss = 1 if fluid == WATER else 2
+    loss = WATER_THINS if fluid == WATER else LAVA_THINS
     if mix(world, x, y, z):
         return
     if level > 0:
@@ -180,14 +186,14 @@ def update_fluid(world: World, x: int, y: int, z: int) -> None:
     under = block_at(world.blocks, x, y - 1, z)
     if fluid == LAVA and under == WATER:
         if occupied(world, x, y - 1, z, STONE):
-            queue_update(world, x, y, z, WAIT)
+            queue_update(world, x, y, z, STONE_WAITS)
         else:
             set_block(world, x, y - 1, z, STONE, 0)
     elif _open(world, x, y - 1, z, fluid):
-        pour(world, x, y - 1, z, fluid, FALLING)
+        pour(world, x, y - 1, z, fluid, FALLING_LEVEL)
     elif level == 0 or STOPS[under]:
-        thinner = 1 if level >= FALLING else level + loss
-        if thinner < FALLING:
+        thinner = 1 if level >= FALLING_LEVEL else level + loss
+        if thinner < FALLING_LEVEL:
             _spread(world, x, y, z, fluid, thinner)
 
 
@@ -197,27 +203,27 @@ def current(world: World, x: int, y: int, z: int) -> tuple[float, float, float]:
     level = _depth(world, x, y, z, WATER)
     if level < 0:
         return 0.0, 0.0, 0.0
-    here = 0 if level >= FALLING else level
+    here = 0 if level >= FALLING_LEVEL else level
     fx, fy, fz, walled = 0.0, 0.0, 0.0, False
     for face in range(4):
         dx, dz = _side(face)
         there = _depth(world, x + dx, y, z + dz, WATER)
-        there = 0 if there >= FALLING else there
+        there = 0 if there >= FALLING_LEVEL else there
         pull = there - here
         if there < 0:
             pull = 0
             if not BLOCKS_MOVEMENT[block_at(world.blocks, x + dx, y, z + dz)]:
                 lower = _depth(world, x + dx, y - 1, z + dz, WATER)
                 if lower >= 0:
-                    pull = (0 if lower >= FALLING else lower) - (here - 8)
+                    pull = (0 if lower >= FALLING_LEVEL else lower) - (here - FALLING_LEVEL)
             walled = walled or BLOCKS_MOVEMENT[block_at(world.blocks, x + dx, y, z + dz)]
         fx += dx * pull
         fz += dz * pull
     length = math.sqrt(fx * fx + fz * fz)
     if length > 0:
         fx, fz = fx / length, fz / length
-    if level >= FALLING and walled:
-        fy = -6.0
+    if level >= FALLING_LEVEL and walled:
+        fy = -FALLING_PULL
         length = math.sqrt(fx * fx + fy * fy + fz * fz)
         fx, fy, fz = fx / length, fy / length, fz / length
     return fx, fy, fz

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgpt_minecraft.world.aim import MOB, aim
-from rlgpt_minecraft.world.constants import BLOCK_REACH, EAT_TICKS, ENTITY_REACH, MAX_FOOD
+from rlgpt_minecraft.world.constants import BLOCK_REACH, EAT_TICKS, ENTITY_REACH, MAX_FOOD, MOST_WOOL, WOOL_UP
 from rlgpt_minecraft.world.drops import exchange, spill
 from rlgpt_minecraft.world.inventory import wear
 from rlgpt_minecraft.world.items import CONTAINER, DRINK, FOOD, SATURATION
@@ -19,7 +19,6 @@ from rlgpt_minecraft.world.state import World
 BUCKET, MILK, SHEARS, WOOL = (ITEM[name] for name in ("bucket", "milk_bucket", "shears", "wool"))
 ALWAYS = ITEM["golden_apple"], ITEM["chorus_fruit"]
 """Eaten without hunger, too."""
-MOST_WOOL = 3
 
 
 @part
@@ -36,7 +35,7 @@ def _handle(world: World, m: Any) -> bool:
     if m.kind == SHEEP and slot.item == SHEARS and not m.sheared:
         m.sheared = True
         for _ in range(1 + pick(clock, MOST_WOOL)):
-            spill(world.drops, clock, m.x, m.y + 1.0, m.z, WOOL, 1, m.colour, 0)
+            spill(world.drops, clock, m.x, m.y + WOOL_UP, m.z, WOOL, 1, m.colour, 0)
         wear(world, int(p.selected), 1)
         e.sheared = SHEEP
         return True

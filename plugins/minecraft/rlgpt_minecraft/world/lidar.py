@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgpt_minecraft.world import blocks
-from rlgpt_minecraft.world.aim import DROP_SIZE, reaches
+from rlgpt_minecraft.world.aim import reaches
+from rlgpt_minecraft.world.constants import ITEM_SIZE
 from rlgpt_minecraft.world.horizon import SECTORS, horizon, sector
 from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.kinds import HALF, TALL
@@ -84,7 +85,7 @@ def cast(
         else:
             drop = world.drops[j - MOBS]
             kind, at = (len(ENTITIES) - 1) * int(drop.alive), (drop.x, drop.y, drop.z)
-            half, tall = DROP_SIZE / 2, DROP_SIZE
+            half, tall = ITEM_SIZE / 2, ITEM_SIZE
         # Most rays pass by the ball around an entity's box: that is asked first.
         mx, my, mz, ball = at[0] - x, at[1] + tall / 2 - y, at[2] - z, 2 * half * half + tall * tall / 4
         away = mx * mx + my * my + mz * mz

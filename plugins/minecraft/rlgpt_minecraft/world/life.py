@@ -10,6 +10,10 @@ import math
 
 from rlgpt_minecraft.world.blocks import WATER
 from rlgpt_minecraft.world.constants import (
+    ARMOUR_DAMAGE,
+    ARMOUR_SHARE,
+    ARMOUR_WEAR,
+    ARMOUR_WHOLE,
     BURN_EVERY,
     CACTUS_DAMAGE,
     DROWN_DAMAGE,
@@ -23,6 +27,7 @@ from rlgpt_minecraft.world.constants import (
     HEAL_EVERY,
     HEAL_FAST_EVERY,
     HEAL_FOOD,
+    HUNGRY_LIFE,
     HURT_INVULNERABLE,
     LAVA_BURN,
     LAVA_DAMAGE,
@@ -33,6 +38,7 @@ from rlgpt_minecraft.world.constants import (
     START_SATURATION,
     STARVE_EVERY,
     SUFFOCATION_DAMAGE,
+    TOUGHNESS_SHARE,
 )
 from rlgpt_minecraft.world.drops import spill_inventory
 from rlgpt_minecraft.world.inventory import wear
@@ -46,8 +52,6 @@ from rlgpt_minecraft.world.touch import AT_CACTUS, IN_FIRE, IN_LAVA, IN_WATER, b
 PLAIN, FIRE, UNBLOCKABLE = 0, 1, 2
 """Kinds of damage, to be added up: by fire; such as armour does not help against."""
 BOOTS, HELMET = 36, 39
-HUNGRY_LIFE = 1
-"""Hunger takes life down to this (normal difficulty)."""
 
 
 @part
@@ -58,9 +62,9 @@ def _armoured(world: World, amount: float) -> float:
         if world.slots[index].quantity > 0:
             armour += ARMOR[world.slots[index].item]
             tough += TOUGHNESS[world.slots[index].item]
-            wear(world, index, max(1, int(amount / 4.0)))
-    share = min(float(MOST_ARMOUR), max(armour / 5.0, armour - amount / (2.0 + tough / 4.0)))
-    return amount * (1.0 - share / 25.0)
+            wear(world, index, max(1, int(amount / ARMOUR_WEAR)))
+    counts = max(armour / ARMOUR_SHARE, armour - amount / (ARMOUR_DAMAGE + tough / TOUGHNESS_SHARE))
+    return amount * (1.0 - min(float(MOST_ARMOUR), counts) / ARMOUR_WHOLE)
 
 
 @jit

@@ -17,6 +17,11 @@ from rlgpt_minecraft.world.constants import (
     ITEM_GRAVITY,
     ITEM_LIFETIME,
     ITEM_REACH,
+    ITEM_REACH_UP,
+    ITEM_SIZE,
+    ITEM_STILL,
+    MERGE_EVERY,
+    MERGE_REACH,
     PLAYER_HEIGHT,
     PLAYER_WIDTH,
 )
@@ -27,12 +32,7 @@ from rlgpt_minecraft.world.items import STACK
 from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.state import DROPS, World
 
-HALF, SIZE = 0.125, 0.25
-MERGE_EVERY = 25
-MERGE_REACH = 0.5
-REACH_ABOVE = 0.5
-"""Blocks above the head and below the feet at which things are picked up."""
-STILL = 1e-3
+HALF = ITEM_SIZE / 2
 
 
 @part
@@ -52,12 +52,12 @@ def _fall(world: World, d: Any) -> bool:
         return True
     d.vy -= ITEM_GRAVITY
     dx, dy, dz = d.vx, d.vy, d.vz
-    x, y, z = slide(blocks, d.x, d.y, d.z, HALF, SIZE, dx, dy, dz)
+    x, y, z = slide(blocks, d.x, d.y, d.z, HALF, ITEM_SIZE, dx, dy, dz)
     drag, landed = AIR_DRAG, dy < 0 and y != d.y + dy
     if landed:
         drag *= SLIPPERINESS[block_of(blocks, x, y - 0.5, z)]
-    d.vx = dx * drag if x == d.x + dx and abs(dx) > STILL else 0.0
-    d.vz = dz * drag if z == d.z + dz and abs(dz) > STILL else 0.0
+    d.vx = dx * drag if x == d.x + dx and abs(dx) > ITEM_STILL else 0.0
+    d.vz = dz * drag if z == d.z + dz and abs(dz) > ITEM_STILL else 0.0
     d.vy = dy * AIR_DRAG if y == d.y + dy else 0.0
     d.x, d.y, d.z = x, y, z
     return True
@@ -71,8 +71,8 @@ def _merge(drops: Drops, index: int) -> None:
         o = drops[other]
         alike = o.alive and o.item == d.item and o.variant == d.variant and o.damage == 0 and d.damage == 0
         if alike and d.quantity + o.quantity <= STACK[d.item]:
-            near = SIZE + MERGE_REACH
-            if abs(o.x - d.x) < near and abs(o.z - d.z) < near and abs(o.y - d.y) < SIZE:
+            near = ITEM_SIZE + MERGE_REACH
+            if abs(o.x - d.x) < near and abs(o.z - d.z) < near and abs(o.y - d.y) < ITEM_SIZE:
                 d.quantity += o.quantity
                 d.age, d.delay = min(int(d.age), int(o.age)), max(int(d.delay), int(o.delay))
                 o.alive = False
@@ -83,7 +83,7 @@ def _pick_up(world: World, d: Any) -> None:
     """Have the player take what is within their reach, as much as finds room."""
     p = world.player[0]
     side = PLAYER_WIDTH / 2 + ITEM_REACH + HALF
-    level = p.y - REACH_ABOVE - SIZE < d.y < p.y + PLAYER_HEIGHT + REACH_ABOVE
+    level = p.y - ITEM_REACH_UP - ITEM_SIZE < d.y < p.y + PLAYER_HEIGHT + ITEM_REACH_UP
     if level and abs(d.x - p.x) < side and abs(d.z - p.z) < side:
         d.quantity = give(world, d.item, d.quantity, d.variant, d.damage)
         d.alive = d.quantity > 0

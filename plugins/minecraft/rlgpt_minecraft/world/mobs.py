@@ -2,7 +2,8 @@
 
 A mob heads straight for its goal and stops short of falls, of fluids and of fire; the game's have path-finding, so they
 find round corners where these do not. Chances and distances are those of the game's tasks (``EntityAIWander``,
-``EntityAIPanic``, ``EntityAIAttackMelee``, ``EntityAIEatGrass``, 1.11.2), of which a mob reviews its every third tick.
+``EntityAIPanic``, ``EntityAIAttackMelee``, ``EntityAIEatGrass``, 1.11.2), which a mob reviews every so many ticks;
+what is ours of them is told in ``data/constants.csv``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,36 @@ from numpy.typing import NDArray
 from rlgpt_minecraft.world.blocks import AIR, CACTUS, DIRT, FIRE, GRASS, LAVA, TOP, WATER
 from rlgpt_minecraft.world.bodies import block_of, shove, step_body
 from rlgpt_minecraft.world.collide import Blocks, block_at
-from rlgpt_minecraft.world.constants import EGG_TICKS, EYE_HEIGHT, KNOCK, PLAYER_HEIGHT, PLAYER_WIDTH
+from rlgpt_minecraft.world.constants import (
+    ARRIVES,
+    BLOW_EVERY,
+    DAY_DIMS,
+    DETOUR,
+    EGG_TICKS,
+    EYE_HEIGHT,
+    GRAZE_ODDS,
+    HUNT_MEMORY,
+    HUNTING_FALL,
+    KNOCK,
+    KNOCK_SHARE,
+    KNOCK_UP,
+    LOOK_AHEAD,
+    LOOKS_EVERY,
+    MELEE_REACH,
+    MOB_FALL,
+    MOB_TURN,
+    PLAYER_HEIGHT,
+    PLAYER_WIDTH,
+    ROAM,
+    ROAM_TRIES,
+    RUN,
+    SKY_DIMS,
+    SUN_BURN,
+    SUN_BURN_CHANCE,
+    TASKS_EVERY,
+    WALK_TICKS,
+    WANDER_ODDS,
+)
 from rlgpt_minecraft.world.drops import Drops, spill
 from rlgpt_minecraft.world.edit import set_block
 from rlgpt_minecraft.world.items import ID as ITEM
@@ -30,48 +60,33 @@ from rlgpt_minecraft.world.sun import sun_brightness
 from rlgpt_minecraft.world.wounds import ail, wound
 
 EGG = ITEM["egg"]
-SETS_OUT, GRAZES = 1 / 360, 1 / 3000
-"""Chances a tick: 1 in 120 and 1 in 1,000, asked every third."""
-WALK = 160
-"""Ticks after which a mob gives up a walk."""
-ROAM, RUN = 10, 5
-"""Blocks that it may be away, each way: of a stroll; of a flight."""
-TRIES = 3
-DETOUR = 25
-"""Ticks for which a hunter that is stuck goes another way."""
-MEMORY = 60
-"""Ticks for which a hunter remembers whom it does not see."""
-LOOKS_EVERY = 10
-FALL, HUNTING_FALL = 3, 12
-"""Blocks that it jumps down: at peace; after the player."""
-BLOW_EVERY = 20
-SUN_BURN = 160
-BURN_CHANCE = 0.04
-"""Each tick in full daylight: (1 - 0.4) * 2 in 30 (``EntityZombie.onLivingUpdate``)."""
-DAYLIGHT = 7 / 11
-"""The sun's brightness above which it is day to those that burn: less than 4 of 15 dimmed."""
-TURN = 90.0
-"""Degrees a tick."""
+SETS_OUT, GRAZES = 1 / (WANDER_ODDS * TASKS_EVERY), 1 / (GRAZE_ODDS * TASKS_EVERY)
+"""Chances a tick."""
+DAYLIGHT = (SKY_DIMS - DAY_DIMS) / SKY_DIMS
+"""The sun's brightness above which it is day to those that burn."""
+REACH = (2 * MELEE_REACH) ** 2
+"""Of a blow, squared, in halves of the width of who strikes."""
+ARRIVED = ARRIVES**2
 
 
 @part
 def _choose(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any, roam: int) -> None:
     """Take a goal: of some places near, one on grass if there is, none in water."""
     best = -1
-    for _ in range(TRIES):
+    for _ in range(ROAM_TRIES):
         gx, gz = m.x + pick(clock, 2 * roam + 1) - roam, m.z + pick(clock, 2 * roam + 1) - roam
         x, z = math.floor(gx), math.floor(gz)
         if 0 <= x < SIZE and 0 <= z < SIZE:
             ground = block_at(blocks, x, int(top[x, z]), z)
             score = 2 if ground == GRASS else 0 if ground == WATER else 1
             if score > best:
-                best, m.goal_x, m.goal_z, m.wander = score, gx, gz, WALK
+                best, m.goal_x, m.goal_z, m.wander = score, gx, gz, WALK_TICKS
 
 
 @part
 def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
     """Whether a mob should not go on: a fall of more than ``fall`` ahead, or what it must not touch."""
-    yaw, ahead = math.radians(m.yaw), HALF[m.kind] + 0.4
+    yaw, ahead = math.radians(m.yaw), HALF[m.kind] + LOOK_AHEAD
     x, z = math.floor(m.x - math.sin(yaw) * ahead), math.floor(m.z + math.cos(yaw) * ahead)
     feet = math.floor(m.y + 0.5)
     inside = block_of(blocks, m.x, m.y + 0.5, m.z)
@@ -80,7 +95,7 @@ def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
         if block in (LAVA, FIRE, CACTUS):
             return True
         if block == WATER:
-            return inside != WATER and fall == FALL
+            return inside != WATER and fall == MOB_FALL
         if TOP[block] > 0:
             return False
     return inside != WATER
@@ -111,23 +126,23 @@ def _strike(world: World, m: Any) -> None:
         e.yaw = (math.degrees(math.atan2(dx, -dz)) - p.yaw + 180.0) % 360.0 - 180.0
         e.pitch = math.degrees(math.atan2(dy, flat)) - p.pitch
         if flat > 0.0:
-            p.vx, p.vz = p.vx / 2 + dx / flat * KNOCK, p.vz / 2 + dz / flat * KNOCK
+            p.vx, p.vz = p.vx / KNOCK_SHARE + dx / flat * KNOCK, p.vz / KNOCK_SHARE + dz / flat * KNOCK
             if p.on_ground:
-                p.vy = min(KNOCK, p.vy / 2 + KNOCK)
+                p.vy = min(KNOCK_UP, p.vy / KNOCK_SHARE + KNOCK)
 
 
 @part
 def _hunt(world: World, m: Any, p: Any) -> None:
-    """Look out for the player now and then, and hit them within reach: twice its width (``EntityAIAttackMelee``)."""
+    """Look out for the player now and then, and hit them within reach (``EntityAIAttackMelee``)."""
     m.cooldown = max(m.cooldown - 1, 0)
     m.panic = 0 if p.dead else max(m.panic - 1, 0)
     if (world.clock[0].tick + m.id) % LOOKS_EVERY == 0 and not p.dead and _sees(world, m):
-        m.panic = MEMORY
+        m.panic = HUNT_MEMORY
     if m.panic > 0:
         if m.wander == 0:
             m.goal_x, m.goal_z = p.x, p.z
         away = (p.x - m.x) ** 2 + (p.y - m.y) ** 2 + (p.z - m.z) ** 2
-        if m.cooldown == 0 and away <= 16.0 * HALF[m.kind] * HALF[m.kind] + PLAYER_WIDTH:
+        if m.cooldown == 0 and away <= REACH * HALF[m.kind] * HALF[m.kind] + PLAYER_WIDTH:
             _strike(world, m)
 
 
@@ -159,7 +174,7 @@ def _scorch(world: World, m: Any) -> None:
 @part
 def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
     """Decide where to and turn there; how fast it walks, 0 where it stays."""
-    pace, fall = float(SPEED[m.kind]), FALL
+    pace, fall = float(SPEED[m.kind]), MOB_FALL
     if SIGHT[m.kind] > 0 and m.panic > 0:
         fall = HUNTING_FALL
         m.wander = max(m.wander - 1, 0)
@@ -175,11 +190,11 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
     else:
         return 0.0
     dx, dz = m.goal_x - m.x, m.goal_z - m.z
-    if dx * dx + dz * dz < 0.25:
+    if dx * dx + dz * dz < ARRIVED:
         m.wander = 0
         return 0.0
     turn = (math.degrees(math.atan2(-dx, dz)) - m.yaw + 180.0) % 360.0 - 180.0
-    m.yaw = (m.yaw + min(TURN, max(-TURN, turn)) + 180.0) % 360.0 - 180.0
+    m.yaw = (m.yaw + min(MOB_TURN, max(-MOB_TURN, turn)) + 180.0) % 360.0 - 180.0
     if m.on_ground and _barred(blocks, m, fall):
         m.wander = 0
         return 0.0
@@ -208,7 +223,7 @@ def _live(world: World, m: Any) -> None:
         _lay(world.drops, clock, m)
     elif kind == SHEEP and m.sheared and m.wander == 0 and draw(clock) < GRAZES:
         _graze(world, m)
-    if BURNS[kind] and draw(clock) < BURN_CHANCE:
+    if BURNS[kind] and draw(clock) < SUN_BURN_CHANCE:
         _scorch(world, m)
     if SIGHT[kind] > 0:
         _hunt(world, m, p)

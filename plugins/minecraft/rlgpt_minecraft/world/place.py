@@ -24,7 +24,7 @@ from rlgpt_minecraft.world.blocks import (
     WATER,
 )
 from rlgpt_minecraft.world.collide import block_at
-from rlgpt_minecraft.world.constants import BLOCK_REACH
+from rlgpt_minecraft.world.constants import BLOCK_REACH, BUCKET_REACH
 from rlgpt_minecraft.world.drops import exchange
 from rlgpt_minecraft.world.edit import inside, set_block
 from rlgpt_minecraft.world.fluids import pour
@@ -37,8 +37,6 @@ from rlgpt_minecraft.world.room import ON_WATER, occupied, stands
 from rlgpt_minecraft.world.state import World
 
 BUCKET, WATER_BUCKET, LAVA_BUCKET = ITEM["bucket"], ITEM["water_bucket"], ITEM["lava_bucket"]
-BUCKET_REACH = 5.0
-"""Blocks that a bucket reaches (``Item.rayTrace``)."""
 BED_FOOT = np.array([ID[f"bed_foot_{way}"] for way in ("south", "west", "north", "east")])
 BED_HEAD = np.array([ID[f"bed_head_{way}"] for way in ("south", "west", "north", "east")])
 TORCHES = np.array([-1, TORCH, *(ID[f"torch_{way}"] for way in ("north", "south", "west", "east"))])

@@ -21,7 +21,9 @@ from rlgpt_minecraft.world.constants import (
     CLIMB_LIMIT,
     CURRENT,
     EAT_FACTOR,
+    EDGE_STEP,
     EXHAUSTION_JUMP,
+    EXHAUSTION_MOST,
     EXHAUSTION_SPRINT,
     EXHAUSTION_SPRINT_JUMP,
     EXHAUSTION_SWIM,
@@ -33,6 +35,8 @@ from rlgpt_minecraft.world.constants import (
     JUMP_DELAY,
     JUMP_SPEED,
     LAVA_DRAG,
+    LAVA_FALL,
+    LEAST_INPUT,
     LEAVE_FLUID,
     PLAYER_HEIGHT,
     PLAYER_WIDTH,
@@ -56,8 +60,6 @@ from rlgpt_minecraft.world.state import World
 from rlgpt_minecraft.world.touch import IN_LAVA, IN_WATER, IN_WEB, ON_SOUL_SAND, climbs, head_in, touched
 
 HALF = PLAYER_WIDTH / 2
-EDGE = 0.05
-"""Steps in which sneaking shortens a move that would end over an edge."""
 
 
 @jit
@@ -72,9 +74,9 @@ def turn(world: World, yaw: float, pitch: float) -> None:
 
 @jit
 def exhaust(world: World, amount: float) -> None:
-    """Tire the player; it counts up to 40 at once."""
+    """Tire the player; it counts up to ``EXHAUSTION_MOST`` at once."""
     p = world.player[0]
-    p.exhaustion = min(40.0, p.exhaustion + amount)
+    p.exhaustion = min(EXHAUSTION_MOST, p.exhaustion + amount)
 
 
 @jit
@@ -82,7 +84,7 @@ def _accelerate(world: World, strafe: float, forward: float, amount: float) -> N
     """Push the player the way the input says, seen along the look (``Entity.moveRelative``)."""
     p = world.player[0]
     length = strafe * strafe + forward * forward
-    if length < 1e-4:
+    if length < LEAST_INPUT:
         return
     scale = amount / max(1.0, math.sqrt(length))
     sin, cos = math.sin(math.radians(p.yaw)), math.cos(math.radians(p.yaw))
@@ -99,7 +101,7 @@ def _over_edge(world: World, dx: float, dz: float) -> bool:
 
 @jit
 def _shorten(move: float) -> float:
-    return 0.0 if abs(move) <= EDGE else move - EDGE if move > 0 else move + EDGE
+    return 0.0 if abs(move) <= EDGE_STEP else move - EDGE_STEP if move > 0 else move + EDGE_STEP
 
 
 @jit
@@ -243,7 +245,7 @@ def step_player(world: World, action: NDArray[np.void]) -> int:
         p.vy += fy * CURRENT
         p.vz += fz * CURRENT
     elif p.in_lava:
-        p.fall *= 0.5
+        p.fall *= LAVA_FALL
     if abs(p.vx) < STILL:
         p.vx = 0.0
     if abs(p.vy) < STILL:

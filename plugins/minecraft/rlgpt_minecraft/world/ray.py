@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 
 from rlgpt_minecraft.world.blocks import AIR, LIQUID
+from rlgpt_minecraft.world.constants import ASLEEP_EYE_HEIGHT, EYE_HEIGHT, SNEAKING_EYE_HEIGHT
 from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.shapes import AIMABLE, BOX, WHOLE
 from rlgpt_minecraft.world.state import HEIGHT, SIZE, World
 
-EYES, EYES_SNEAKING, EYES_ASLEEP = 1.62, 1.54, 0.2
-"""Height of the eyes above the feet (``EntityPlayer.getEyeHeight``, 1.11.2)."""
 FAR = 1e30
 
 
@@ -22,7 +21,8 @@ FAR = 1e30
 def eyes(world: World) -> tuple[float, float, float]:
     """Where the player's eyes are."""
     p = world.player[0]
-    return p.x, p.y + (EYES_ASLEEP if p.sleeping else EYES_SNEAKING if p.sneaking else EYES), p.z
+    tall = ASLEEP_EYE_HEIGHT if p.sleeping else SNEAKING_EYE_HEIGHT if p.sneaking else EYE_HEIGHT
+    return p.x, p.y + tall, p.z
 
 
 @jit

@@ -1,9 +1,10 @@
 """Where mobs come from and where they go.
 
 Animals come with the land: in every tenth chunk a group of four (``WorldEntitySpawner.performWorldGenSpawning``), and
-rarely later. Monsters come wherever it is dark enough, 24 blocks from the player or more, and are gone far from them
-(minecraft.wiki, Spawn, 1.11). The game lets 70 monsters of all kinds live around a player; of the kinds there are here
-the world bears ``MONSTERS``. It holds 64 mobs in all: for a new one, one that is far away has to go.
+rarely later. Monsters come wherever it is dark enough, ``SPAWN_AWAY`` blocks from the player or more, and are gone far
+from them (``EntityLiving.despawnEntity``, 1.11.2). The game lets 70 monsters of all kinds live around a player; of the
+kinds there are here the world bears ``MOST_MONSTERS``. It holds 64 mobs in all: for a new one, one that is far away has
+to go.
 """
 
 from __future__ import annotations
@@ -17,7 +18,31 @@ from numpy.typing import NDArray
 from rlgpt_minecraft.names import BIOMES
 from rlgpt_minecraft.world.blocks import FULL, GRASS, LIQUID, TOP
 from rlgpt_minecraft.world.collide import Blocks, block_at, overlaps
-from rlgpt_minecraft.world.constants import EGG_TICKS
+from rlgpt_minecraft.world.constants import (
+    ANIMAL_LIGHT,
+    ANIMALS_EVERY,
+    CAVE_SEARCH,
+    CAVE_SHARE,
+    EGG_TICKS,
+    FADES_AFTER,
+    FADES_BEYOND,
+    FADES_ODDS,
+    GIVE_WAY,
+    GONE_BEYOND,
+    HERD_CHANCE,
+    HERD_SPREAD,
+    HERD_TRIES,
+    MONSTER_LIGHT,
+    MONSTER_SKY_LIGHT,
+    MONSTERS_EVERY,
+    MOST_ANIMALS,
+    MOST_MONSTERS,
+    SHEEP_BROWN,
+    SHEEP_DARK,
+    SHEEP_PINK_ODDS,
+    SPAWN_AROUND,
+    SPAWN_AWAY,
+)
 from rlgpt_minecraft.world.jit import jit, part
 from rlgpt_minecraft.world.kinds import CHICKEN, GROUP, HALF, LIFE, SHEEP, SIGHT, TALL, WEIGHT
 from rlgpt_minecraft.world.light import sky_light
@@ -25,20 +50,10 @@ from rlgpt_minecraft.world.rng import GAMMA, draw, mix, pick
 from rlgpt_minecraft.world.state import CHUNK, MOBS, SIZE, World
 from rlgpt_minecraft.world.sun import light_for_spawning
 
-MONSTERS, ANIMALS = 8, 10
-"""No more come while so many are there."""
-NEAR, AROUND, GONE, FAR = 24, 64, 128, 32
-"""Blocks from the player: monsters come no nearer; come within; are gone at once beyond, and in time beyond."""
-TRIES_EVERY, ANIMALS_EVERY = 4, 400
-IDLE, FADES = 600, TRIES_EVERY / 800
-"""Ticks far away after which a monster may fade, and its chance to at each look."""
-ROOM = 64
-"""Blocks beyond which a mob gives way to a new one."""
-CHANCE = 0.1
-SPREAD = 5
-ANIMAL_LIGHT = 8
-CAVE = 16
-"""Layers searched down for a floor."""
+FADES = MONSTERS_EVERY / FADES_ODDS
+"""Chance of a monster far away to fade at each look."""
+DARK = 3 * SHEEP_DARK
+"""Of a hundred sheep so many are black, gray or light gray."""
 KINDS = len(WEIGHT)
 _BARREN = ("desert", "mesa", "ice", "mushroom", "nether", "the_end", "the_void")
 NO_ANIMALS = np.zeros(256, np.bool_)
@@ -50,8 +65,8 @@ NO_ANIMALS.flags.writeable = False
 
 @part
 def _place_of_new(mobs: NDArray[Any], p: Any) -> int:
-    """A free place in ``world.mobs``, or that of the farthest beyond ``ROOM``; -1 where there is none."""
-    index, far = -1, float(ROOM * ROOM)
+    """A free place in ``world.mobs``, or that of the farthest beyond ``GIVE_WAY``; -1 where there is none."""
+    index, far = -1, float(GIVE_WAY * GIVE_WAY)
     for i in range(MOBS):
         m = mobs[i]
         if m.kind == 0:
@@ -64,13 +79,13 @@ def _place_of_new(mobs: NDArray[Any], p: Any) -> int:
 
 @part
 def _colour(clock: Any) -> int:
-    """A sheep's colour: 5 % each black, gray and light gray, 3 % brown, 1 in 500 of the rest pink, else white."""
+    """A sheep's colour, as wool's metadata: black, gray, light gray, brown, pink, else white."""
     hundredth = pick(clock, 100)
-    if hundredth < 15:
-        return 15 if hundredth < 5 else 7 if hundredth < 10 else 8
-    if hundredth < 18:
+    if hundredth < DARK:
+        return 15 if hundredth < SHEEP_DARK else 7 if hundredth < 2 * SHEEP_DARK else 8
+    if hundredth < DARK + SHEEP_BROWN:
         return 12
-    return 6 if pick(clock, 500) == 0 else 0
+    return 6 if pick(clock, SHEEP_PINK_ODDS) == 0 else 0
 
 
 @jit
@@ -122,15 +137,15 @@ def _herd(world: World, x0: int, z0: int, x: int, z: int) -> None:
     clock = world.clock[0]
     kind = _draw(clock, False)
     for _ in range(GROUP[kind]):
-        for _ in range(4):
+        for _ in range(HERD_TRIES):
             y = int(world.top[x, z]) + 1
             if block_at(world.blocks, x, y - 1, z) == GRASS and _fits(world.blocks, kind, x + 0.5, y, z + 0.5):
                 summon(world, kind, x + 0.5, float(y), z + 0.5)
                 break
-            x = min(max(x + pick(clock, SPREAD) - pick(clock, SPREAD), x0), x0 + CHUNK - 1)
-            z = min(max(z + pick(clock, SPREAD) - pick(clock, SPREAD), z0), z0 + CHUNK - 1)
-        x = min(max(x + pick(clock, SPREAD) - pick(clock, SPREAD), x0), x0 + CHUNK - 1)
-        z = min(max(z + pick(clock, SPREAD) - pick(clock, SPREAD), z0), z0 + CHUNK - 1)
+            x = min(max(x + pick(clock, HERD_SPREAD) - pick(clock, HERD_SPREAD), x0), x0 + CHUNK - 1)
+            z = min(max(z + pick(clock, HERD_SPREAD) - pick(clock, HERD_SPREAD), z0), z0 + CHUNK - 1)
+        x = min(max(x + pick(clock, HERD_SPREAD) - pick(clock, HERD_SPREAD), x0), x0 + CHUNK - 1)
+        z = min(max(z + pick(clock, HERD_SPREAD) - pick(clock, HERD_SPREAD), z0), z0 + CHUNK - 1)
 
 
 @jit
@@ -142,7 +157,7 @@ def populate(world: World, chunk_x: int, chunk_z: int) -> None:
     before = clock.rng
     clock.rng = mix(mix(clock.seed + GAMMA * np.uint64(chunk_x + 1)) + GAMMA * np.uint64(chunk_z + 1))
     x0, z0 = chunk_x * CHUNK, chunk_z * CHUNK
-    while draw(clock) < CHANCE:
+    while draw(clock) < HERD_CHANCE:
         x, z = x0 + pick(clock, CHUNK), z0 + pick(clock, CHUNK)
         if not NO_ANIMALS[world.biome[x, z]]:
             _herd(world, x0, z0, x, z)
@@ -153,22 +168,25 @@ def populate(world: World, chunk_x: int, chunk_z: int) -> None:
 def _monster(world: World) -> None:
     """Try to bring a monster: on the surface or on the floor of a cave, where it is dark."""
     p, clock = world.player[0], world.clock[0]
-    x, z = p.x + (draw(clock) * 2.0 - 1.0) * AROUND, p.z + (draw(clock) * 2.0 - 1.0) * AROUND
+    x = p.x + (draw(clock) * 2.0 - 1.0) * SPAWN_AROUND
+    z = p.z + (draw(clock) * 2.0 - 1.0) * SPAWN_AROUND
     cx, cz = math.floor(x), math.floor(z)
     if not (0 <= cx < SIZE and 0 <= cz < SIZE) or not world.made[cx // CHUNK, cz // CHUNK]:
         return
     y = int(world.top[cx, cz]) + 1
-    if draw(clock) < 0.5:
+    if draw(clock) < CAVE_SHARE:
         y = 1 + pick(clock, max(y, 1))
-        for _ in range(CAVE):
+        for _ in range(CAVE_SEARCH):
             if TOP[block_at(world.blocks, cx, y - 1, cz)] == 0.0:
                 y -= 1
     away = (x - p.x) ** 2 + (y - p.y) ** 2 + (z - p.z) ** 2
     home = (x - p.spawn_x) ** 2 + (y - p.spawn_y) ** 2 + (z - p.spawn_z) ** 2
-    if y < 1 or away < NEAR * NEAR or home < NEAR * NEAR or sky_light(world, cx, y, cz) > pick(clock, 32):
+    if y < 1 or away < SPAWN_AWAY * SPAWN_AWAY or home < SPAWN_AWAY * SPAWN_AWAY:
+        return
+    if sky_light(world, cx, y, cz) > pick(clock, MONSTER_SKY_LIGHT):
         return
     kind = _draw(clock, True)
-    if light_for_spawning(world, cx, y, cz) <= pick(clock, 8) and _fits(world.blocks, kind, x, y, z):
+    if light_for_spawning(world, cx, y, cz) <= pick(clock, MONSTER_LIGHT) and _fits(world.blocks, kind, x, y, z):
         summon(world, kind, x, float(y), z)
 
 
@@ -176,9 +194,9 @@ def _monster(world: World) -> None:
 def _animals(world: World) -> None:
     """Try to bring a group of animals onto lit grass, not under the player's eyes."""
     p, clock = world.player[0], world.clock[0]
-    x = math.floor(p.x) + pick(clock, 2 * AROUND) - AROUND
-    z = math.floor(p.z) + pick(clock, 2 * AROUND) - AROUND
-    if not (0 <= x < SIZE and 0 <= z < SIZE) or (x - p.x) ** 2 + (z - p.z) ** 2 < NEAR * NEAR:
+    x = math.floor(p.x) + pick(clock, 2 * SPAWN_AROUND) - SPAWN_AROUND
+    z = math.floor(p.z) + pick(clock, 2 * SPAWN_AROUND) - SPAWN_AROUND
+    if not (0 <= x < SIZE and 0 <= z < SIZE) or (x - p.x) ** 2 + (z - p.z) ** 2 < SPAWN_AWAY * SPAWN_AWAY:
         return
     lit = light_for_spawning(world, x, int(world.top[x, z]) + 1, z) > ANIMAL_LIGHT
     if lit and world.made[x // CHUNK, z // CHUNK] and not NO_ANIMALS[world.biome[x, z]]:
@@ -189,22 +207,22 @@ def _animals(world: World) -> None:
 def spawn_mobs(world: World) -> None:
     """A tick of coming and going."""
     clock, p = world.clock[0], world.player[0]
-    if clock.tick % TRIES_EVERY != 0:
+    if clock.tick % MONSTERS_EVERY != 0:
         return
     monsters, animals = 0, 0
     for index in range(MOBS):
         m = world.mobs[index]
         if m.kind > 0 and SIGHT[m.kind] > 0:
             away = (m.x - p.x) ** 2 + (m.y - p.y) ** 2 + (m.z - p.z) ** 2
-            if away < FAR * FAR:
+            if away < FADES_BEYOND * FADES_BEYOND:
                 m.age = 0
-            elif away > GONE * GONE or (m.age > IDLE and draw(clock) < FADES):
+            elif away > GONE_BEYOND * GONE_BEYOND or (m.age > FADES_AFTER and draw(clock) < FADES):
                 m.kind = 0
                 continue
             monsters += 1
         elif m.kind > 0:
             animals += 1
-    if clock.mobs_spawn and monsters < MONSTERS:
+    if clock.mobs_spawn and monsters < MOST_MONSTERS:
         _monster(world)
-    if clock.mobs_spawn and animals < ANIMALS and clock.tick % ANIMALS_EVERY == 0:
+    if clock.mobs_spawn and animals < MOST_ANIMALS and clock.tick % ANIMALS_EVERY == 0:
         _animals(world)

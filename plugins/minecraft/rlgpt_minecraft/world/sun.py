@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rlgpt_minecraft.world.constants import DAY_TICKS
+from rlgpt_minecraft.world.constants import DAY_TICKS, SKY_DIMS
 from rlgpt_minecraft.world.jit import jit
 from rlgpt_minecraft.world.light import block_light, sky_light
 from rlgpt_minecraft.world.state import World
@@ -44,8 +44,8 @@ def sky_brightness(world: World) -> float:
 
 @jit
 def light_for_spawning(world: World, x: int, y: int, z: int) -> int:
-    """The greater of blocks' light and of the sky's, less up to 11 at night: what monsters shun above 7."""
-    dimmed = int((1.0 - sun_brightness(world)) * 11.0)
+    """The greater of blocks' light and of the sky's, less up to ``SKY_DIMS`` at night: what monsters shun above 7."""
+    dimmed = int((1.0 - sun_brightness(world)) * SKY_DIMS)
     return max(sky_light(world, x, y, z) - dimmed, block_light(world, x, y, z))
 
 

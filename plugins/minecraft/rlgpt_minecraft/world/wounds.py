@@ -9,6 +9,9 @@ from rlgpt_minecraft.world.blocks import FIRE, LAVA, WATER
 from rlgpt_minecraft.world.bodies import block_of
 from rlgpt_minecraft.world.collide import Blocks
 from rlgpt_minecraft.world.constants import (
+    ARMOUR_DAMAGE,
+    ARMOUR_SHARE,
+    ARMOUR_WHOLE,
     BURN_EVERY,
     FALL_FREE,
     FIRE_BURN,
@@ -16,6 +19,8 @@ from rlgpt_minecraft.world.constants import (
     HURT_INVULNERABLE,
     LAVA_BURN,
     LAVA_DAMAGE,
+    PANIC_TICKS,
+    RARE_CHANCE,
 )
 from rlgpt_minecraft.world.drops import spill
 from rlgpt_minecraft.world.items import ID as ITEM
@@ -25,9 +30,8 @@ from rlgpt_minecraft.world.rng import draw, pick
 from rlgpt_minecraft.world.state import World
 
 WOOL = ITEM["wool"]
-RARE_CHANCE = 0.025
-PANIC = 100
-"""Ticks for which an animal runs after a blow."""
+ARMOUR_LEAST = 1 / ARMOUR_SHARE
+"""Share of the points that counts whatever the damage."""
 LOOTS, RARES = LOOT.shape[1], RARE.shape[1]
 
 
@@ -56,8 +60,8 @@ def wound(world: World, m: Any, amount: float, plain: bool) -> bool:
     """Take ``amount`` half hearts off a mob; False where the last blow was too shortly before.
 
     Within ``HURT_INVULNERABLE`` ticks of a blow only what is heavier counts, and only by how much; armour helps against
-    ``plain`` damage. At 0 it is gone and its drops lie there; a death within 100 ticks of the player's blow is theirs.
-    (minecraft.wiki, Damage, Armor and Drops)
+    ``plain`` damage. At 0 it is gone and its drops lie there; a death within ``RECENT_BLOW`` ticks of the player's blow
+    is theirs. (minecraft.wiki, Damage, Armor and Drops)
     """
     counted, fresh = amount, bool(m.hurt_ticks == 0)
     if not fresh:
@@ -69,10 +73,10 @@ def wound(world: World, m: Any, amount: float, plain: bool) -> bool:
     m.last_damage = amount
     if plain:
         armor = ARMOR[m.kind]
-        counted *= 1.0 - max(armor - counted / 2.0, armor * 0.2) / 25.0
+        counted *= 1.0 - max(armor - counted / ARMOUR_DAMAGE, armor * ARMOUR_LEAST) / ARMOUR_WHOLE
     m.life -= counted
     if FLEES[m.kind] > 0:
-        m.panic, m.wander = PANIC, 0
+        m.panic, m.wander = PANIC_TICKS, 0
     if m.life <= 0.0:
         _die(world, m)
     return fresh

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from rlgpt_minecraft.world.blocks import GRASS
 from rlgpt_minecraft.world.chunks import ensure, generate
+from rlgpt_minecraft.world.constants import MOST_MONSTERS
 from rlgpt_minecraft.world.kinds import ID as KIND
 from rlgpt_minecraft.world.kinds import NAMES, SIGHT
-from rlgpt_minecraft.world.spawn import MONSTERS, summon
+from rlgpt_minecraft.world.spawn import summon
 from rlgpt_minecraft.world.state import MOBS, World
 
 FLOOR, MIDDLE, NIGHT = 64, 256, 18000
@@ -85,7 +86,7 @@ def test_monsters_come_by_night_and_not_near() -> None:
             if mob["id"] not in seen and SIGHT[mob["kind"]] > 0:
                 seen.add(int(mob["id"]))
                 assert (mob["x"] - x) ** 2 + (mob["y"] - y) ** 2 + (mob["z"] - z) ** 2 > 22**2
-        assert (SIGHT[there(world)["kind"]] > 0).sum() <= MONSTERS
+        assert (SIGHT[there(world)["kind"]] > 0).sum() <= MOST_MONSTERS
     assert seen
 
 

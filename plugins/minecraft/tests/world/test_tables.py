@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 from pathlib import Path
@@ -20,6 +21,20 @@ NOT_PLACED = {
     *("command_block", "chain_command_block", "repeating_command_block"),
 }
 """What MineDojo calls placeable and this world has no block for: of Nether, End and seas, and of creative mode."""
+SOURCE = re.compile(r"(minecraft\.wiki|mcpk\.wiki|MineDojo 0\.1) \w.*|[A-Z]\w+\.[\w<>]+ 1\.11\.2(: .+)?|ours: .+")
+"""Where a number is from: a page, MineDojo's data, a place in the game; or it is our choice, and why."""
+RULES = (
+    *("bodies", "combat", "dig", "drops", "falling", "fluids", "interact"),
+    *("life", "lying", "mobs", "player", "spawn", "touch", "wounds"),
+)
+"""Modules that hold rules of the game."""
+PLAIN = {
+    *range(10),  # faces, bits, ways, colours of wool
+    *(12, 15, 16, 32, 36, 39, 100, 256, 1000),  # colours, bits, slots of armour, a hundred, biomes, beyond any number
+    *(0.5, 20.0, 90.0, 180.0, 360.0),  # the middle, ticks a second, angles
+    *(0.1, 0.01, 1e-6, 1e-9),  # how near is the same place, and what rounding may do
+}
+"""Numbers that a rule may have of its own."""
 
 
 def test_air_is_zero_and_every_id_fits_a_byte() -> None:
@@ -134,13 +149,29 @@ def test_numbers_of_the_game() -> None:
 def test_every_number_of_the_table_is_read() -> None:
     """A row is a constant, and a constant is used."""
     folder = Path(rlgpt_minecraft.__file__).parent
-    tabled = {row["name"].upper() for row in rows("constants.csv")}
-    assert tabled == {name for name in vars(constants) if name.isupper() and not name.startswith("_")}
+    names = [row["name"].upper() for row in rows("constants.csv")]
+    assert len(set(names)) == len(names)
+    assert set(names) == {name for name in vars(constants) if name.isupper() and not name.startswith("_")}
     used: set[str] = set()
     for path in folder.rglob("*.py"):
-        if path.name != "constants.py":
-            used.update(re.findall(r"\b[A-Z][A-Z_]+\b", path.read_text("utf-8")))
-    assert tabled <= used
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == constants.__name__:
+                used.update(alias.name for alias in node.names)
+    assert used == set(names)
+
+
+def test_every_number_of_the_table_says_where_it_is_from() -> None:
+    sources = [row["source"] for row in rows("constants.csv")]
+    assert [source for source in sources if not SOURCE.fullmatch(source)] == []
+    ours = [source.startswith("ours: ") for source in sources]
+    assert ours == sorted(ours), "ours come last"
+
+
+@pytest.mark.parametrize("module", RULES)
+def test_no_number_of_the_game_is_written_into_a_rule(module: str) -> None:
+    text = (Path(rlgpt_minecraft.__file__).parent / "world" / f"{module}.py").read_text("utf-8")
+    numbers = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+    assert {number for number in numbers if type(number) in (int, float)} <= PLAIN
 
 
 def test_compiled_kernels_are_told_of_changed_tables(tmp_path: Path) -> None:
