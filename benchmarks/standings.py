@@ -29,7 +29,7 @@ Results = dict[str, dict[str, dict[int, dict[str, Any]]]]
 
 
 def summary(name: str, folder: Path, cells: Sequence[Cell]) -> None:
-    """Lines of JSON: IQM and interval of each row, RL-GPT less the best other row, then each row over all tasks."""
+    """Lines of JSON: IQM and interval of each row, RL-GPT less each other row, rows over all tasks."""
     found = _results(folder, cells)
     if mixed := _mixed(found):
         print(mixed, file=sys.stderr)
@@ -42,8 +42,9 @@ def summary(name: str, folder: Path, cells: Sequence[Cell]) -> None:
         others = {row: s for row, s in scores.items() if not row.startswith("rlgpt")}
         if "rlgpt" in scores and others:
             best = max(others, key=lambda row: spread(others[row]).point)
-            apart, how = margin(scores["rlgpt"], others[best], derived=best in DERIVED)
-            line(f"{name}/{task.split('/')[1]}/margin", f"success rate, rlgpt minus {best}, {how}", apart)
+            for end, row in [("", best), *((f"/{row}", row) for row in others)]:
+                apart, how = margin(scores["rlgpt"], others[row], derived=row in DERIVED)
+                line(f"{name}/{task.split('/')[1]}/margin{end}", f"success rate, rlgpt minus {row}, {how}", apart)
     whole, together = aggregates(found, cells)
     for row, over in together.items():
         scores = [found[task][row][seed]["sampled"] for task in whole for seed in found[task][row]]

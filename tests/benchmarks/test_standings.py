@@ -103,6 +103,16 @@ def test_a_margin_is_paired_with_what_was_made_of_the_same_run(
     assert (margin["interval"][0] >= 0.0) == (how == "paired by seed")
 
 
+def test_each_other_row_has_its_margin(bench: Any, kept: Any, tmp_path: Path, capsys: Any) -> None:
+    task = "kitchen/kettle"
+    low = kept(task, "rl", (0.0, 0.1, 0.0, 0.2, 0.1)) + kept(task, "untrained", (0.5, 0.4, 0.6, 0.5, 0.7))
+    found = lines(bench, capsys, tmp_path, kept(task, "rlgpt", RLGPT) + kept(task, "rlgpt_gamma", CODE) + low)
+    margins = {name.removeprefix(f"{task}/"): line for name, line in found.items() if "margin" in name}
+    assert margins.keys() == {"margin", "margin/rl", "margin/untrained"}
+    assert margins["margin"]["value"] == margins["margin/untrained"]["value"] < margins["margin/rl"]["value"]
+    assert margins["margin/rl"]["interval"][0] > 0
+
+
 def test_a_margin_of_few_seeds_is_a_range(bench: Any) -> None:
     ours, theirs = {0: 1.0, 1: 0.9, 2: 0.5}, {0: 1.0, 1: 0.8, 2: 0.6}
     paired, how = bench.standings.margin(ours, theirs, derived=True)
