@@ -88,6 +88,11 @@ def breakout(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     return gymnasium.wrappers.TimeLimit(gymnasium.wrappers.FrameStackObservation(env, 4), 1000)
 
 
+def metaworld_drawer(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    """Meta-World's drawer, played by a worker process in the interpreter of ``make metaworld``."""
+    return metaworld.make("drawer-open-v3", horizon=200, render_mode=render_mode)
+
+
 WORLDS = {
     "doorkey": World(
         doorkey,
@@ -132,7 +137,7 @@ WORLDS = {
         settings={"selection_episodes": 5},
     ),
     "metaworld_drawer": World(
-        metaworld.maker("drawer-open-v3", horizon=200),
+        metaworld_drawer,
         "Open the drawer: pull its handle towards the robot until it is at the goal.",
         labels=metaworld.LABELS,
         observations=metaworld.OBSERVATIONS,

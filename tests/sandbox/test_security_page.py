@@ -1,17 +1,48 @@
-"""docs/security.md is held to what it describes."""
+"""docs/security.md, and what docs/anywhere.md tells of the sandbox and of bundles, are held to what they describe."""
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import importlib
+import inspect
 import re
+import threading
 import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from rlgpt.sandbox import Budgets
+from rlgpt.domain import Verdict
+from rlgpt.sandbox import Ask, Budgets, Guest
+from rlgpt.sandbox.guest import vec
+from rlgpt.sandbox.guest.modules import PREIMPORTED
 from rlgpt.sandbox.replies import DEPTH
+from rlgpt.sandbox.runtime import runtime
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text()
+ANYWHERE = (ROOT / "docs" / "anywhere.md").read_text()
+WORLDS = ROOT / "examples" / "anywhere"
+PROGRAMS = {
+    path.stem: tomllib.loads(path.read_text())
+    for path in (ROOT / "tests" / "sandbox" / "hostile" / "programs").glob("*.toml")
+}
+FIRST = "def run():\n    yield grasp()\n"
+DEEP = "__builtins__['__import__'].__globals__['sys'].modules['app'].__dict__['_reply'] = lambda *_: '[' * 100"
+GOES_OVER = {
+    "source": FIRST + "#" * 20_000,
+    "memory of an instance": f"{FIRST}    bytes(10 ** 8)",
+    "fuel to load": f"{FIRST}while True: pass",
+    "between two yields": f"{FIRST}    while True: pass",
+    "yields of a call": "def run():\n    while True: yield grasp()",
+    "requests of a yield": f"{FIRST}    yield [grasp()] * 30",
+    "message of a yield": f"{FIRST}    yield move_to(speed='x' * 5000)",
+    "brackets in one another": f"{FIRST}    {DEEP}\n    yield grasp()",
+    "view": f"{FIRST}    yield grasp()",
+    "wall clock": f"{FIRST}    while True: pass",
+}
+"""Budget, as the table calls it -> a program that goes over it."""
 
 
 def test_the_pin_is_the_one_that_is_installed() -> None:
@@ -20,11 +51,19 @@ def test_the_pin_is_the_one_that_is_installed() -> None:
     assert f"`{pin}`" in PAGE
 
 
-def test_the_programs_are_counted() -> None:
-    kinds = list((ROOT / "tests" / "sandbox" / "hostile" / "programs").glob("*.toml"))
-    programs = sum(len(tomllib.loads(kind.read_text())) for kind in kinds)
-    assert f"{programs} programs of {len(kinds)} kinds" in PAGE
+def test_the_programs_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tests" / "sandbox" / "hostile")
+    kinds = len(importlib.import_module("hostile_programs").KINDS)
+    programs = sum(map(len, PROGRAMS.values()))
+    assert f"{programs} programs of {kinds} kinds" in PAGE
     assert f"the tests try {programs} programs" in PAGE
+
+
+def test_the_traps_it_names_are_those_of_the_corpus() -> None:
+    told = re.findall(r"`(\w+)`\s+(?:ends\s+)?in\s+the\s+trap\s+`([^`]+)`", PAGE)
+    assert len(told) == 2
+    for name, trap in told:
+        assert PROGRAMS["eval_and_compile"][name]["says"] == trap
 
 
 def test_the_budgets_are_those_of_the_code() -> None:
@@ -41,6 +80,72 @@ def test_the_budgets_are_those_of_the_code() -> None:
     assert budgets.load_fuel == budgets.turn_fuel == 10**9
 
 
+def _rows() -> dict[str, str]:
+    """Budget, as the table calls it -> the kind of verdict it gives for what goes over."""
+    table = PAGE.partition("what goes over ends as |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    rows = {}
+    for line in table.splitlines():
+        names, _, ends = (cell.strip() for cell in line.strip("|").split("|"))
+        kinds = re.findall(r"`(\w+)`", ends)
+        told = [name for name in GOES_OVER if name in names]
+        rows.update(zip(told, kinds * len(told) if len(kinds) == 1 else kinds, strict=True))
+    return rows
+
+
+@contextlib.contextmanager
+def _clock_that_runs_ahead() -> Iterator[None]:
+    """Ticks of the wall clock without waiting for them."""
+    over, engine = threading.Event(), runtime().engine
+
+    def tick() -> None:
+        while not over.wait(0.001):
+            engine.increment_epoch()
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_every_budget_of_the_table_is_gone_over() -> None:
+    assert set(_rows()) == set(GOES_OVER)
+
+
+@pytest.mark.parametrize("budget", GOES_OVER)
+def test_what_goes_over_ends_as_it_says(budget: str, open_guest: Callable[..., Guest]) -> None:
+    fuel = 10**15 if budget == "wall clock" else 10**8
+    guest = open_guest(GOES_OVER[budget], budgets=Budgets(turn_fuel=fuel, load_fuel=10**8))
+    turn = guest.start("a", {})
+    with _clock_that_runs_ahead() if budget == "wall clock" else contextlib.nullcontext():
+        while isinstance(turn, Ask):
+            turn = guest.send({"text": "x" * 10_000} if budget == "view" else {})
+    assert isinstance(turn, Verdict)
+    assert turn.kind == _rows()[budget]
+
+
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:core|tests|benchmarks)/[\w./]+)`", PAGE))))
 def test_what_it_names_is_there(path: str) -> None:
     assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("name", [n for n, f in vars(vec).items() if inspect.isfunction(f)])
+def test_every_function_of_vec_is_told(name: str) -> None:
+    assert f"`{name}({', '.join(inspect.signature(getattr(vec, name)).parameters)})`" in ANYWHERE
+
+
+def test_the_modules_that_are_there_are_told() -> None:
+    told = " ".join(ANYWHERE.partition("there are the modules ")[2].partition("\n\n")[0].split())
+    assert re.findall(r"\w+", re.sub(r"\(.*?\)|, without an import.*| and", "", told)) == [*PREIMPORTED[:-1]]
+    assert PREIMPORTED[-1] == "vec"
+
+
+@pytest.mark.parametrize("bundle", sorted(path.name for path in (WORLDS / "bundles").iterdir()))
+def test_a_bundle_can_be_trained_by_the_function_of_its_name(bundle: str) -> None:
+    """``--make examples/anywhere/worlds.py:NAME``, as the page has it."""
+    made = [
+        node.name for node in ast.parse((WORLDS / "worlds.py").read_text()).body if isinstance(node, ast.FunctionDef)
+    ]
+    assert bundle in made

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from fnmatch import filter as matching
+from pathlib import Path
 
 import pytest
-from hostile_programs import BENIGN, FOLDER, Program, Targets, programs
+from hostile_programs import BENIGN, KINDS, Program, Targets, programs
 from hostile_stage import KEY, SECRET, TASK, Stage, host_state, straight, watched
 from rlgpt.domain import CodedAction, Decision, Verdict
 from rlgpt.plugin.library import library
@@ -57,10 +59,31 @@ def undisturbed(sandbox: Sandbox) -> Decision:
     return stage.honest_episode()
 
 
-def test_the_corpus_is_large_and_of_every_kind() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_programs_of_every_kind_are_there(kind: str) -> None:
+    there = {pattern: matching([p.name for p in PROGRAMS], pattern) for pattern in KINDS[kind]}
+    assert all(there.values()), f"of {kind} there are no {[pattern for pattern in there if not there[pattern]]}"
+    assert len({name for found in there.values() for name in found}) >= 2
+
+
+def test_every_file_of_the_corpus_is_of_a_kind() -> None:
+    wanted = {pattern.partition("/")[0] for patterns in KINDS.values() for pattern in patterns}
+    assert {p.name.partition("/")[0] for p in PROGRAMS} == wanted
+
+
+@pytest.mark.parametrize("verdict", ["error", "load", "type", "reply", "primitive"])
+def test_a_program_says_what_stops_it(verdict: str, tmp_path: Path) -> None:
+    entry = f'[mute]\nverdict = "{verdict}"\nsource = "x = 1"\n'
+    (tmp_path / "kind.toml").write_text(entry)
+    with pytest.raises(ValueError, match=r"kind\.toml: \[mute\] ends in .*says"):
+        programs(tmp_path)
+    (tmp_path / "kind.toml").write_text(f"{entry}says = 'no open() here'\n")
+    assert programs(tmp_path) == [Program("kind/mute", "x = 1", verdict, "no open() here")]
+
+
+def test_the_corpus_is_large() -> None:
     assert len(PROGRAMS) >= 150
     assert len({p.source for p in PROGRAMS}) == len(PROGRAMS)
-    assert {p.name.partition("/")[0] for p in PROGRAMS} == {f.stem for f in FOLDER.glob("*.toml")}
     assert sum(p.verdict == "returned" for p in PROGRAMS) < len(PROGRAMS) / 8, "most are to be stopped, not let go"
 
 
@@ -71,7 +94,7 @@ def test_through_the_environment(program: Program, targets: Targets, undisturbed
     decisions = stage.attack()
     for verdict in stage.verdicts:
         assert verdict.kind == program.verdict, verdict
-        assert program.says in verdict.message
+        assert targets.aim(program.says) in verdict.message
         _within_budgets(verdict)
     if not stage.verdicts:
         assert decisions[-1].ended == program.verdict
