@@ -7,7 +7,7 @@ Rows, for each task and seed:
 ``rl``              PPO on base actions, the plugin's default setup
 ``rl_setup``        PPO on base actions, with the reward, observation and horizon of RL-GPT's final RLSetup
 ``code``            the coded actions of RL-GPT's best iteration, in the plan's order, again and again
-``untrained``       the policy of RL-GPT's best iteration before it learnt anything
+``untrained``       the policy of RL-GPT's best iteration before it learnt anything: a fresh network
 ``primitives``      PPO over the plugin's primitives as parameterised actions, without a language model
 ``rlgpt_gamma``     RL-GPT with one gamma a decision (ablation)
 ``rlgpt_heads``     RL-GPT with independent heads (ablation)

@@ -21,9 +21,6 @@ FIGURES = (
     *("asked", "commit", "run_commit"),
 )
 """What is told of a cell where it has it; ``selection``: success on the selection seeds, iteration by iteration."""
-FEW = 5
-"""Of fewer seeds no interval is told but their range: a percentile bootstrap of three is just that."""
-
 Results = dict[str, dict[str, dict[int, dict[str, Any]]]]
 """Task, row and seed to result."""
 
@@ -82,23 +79,19 @@ def table(folder: Path, cells: Sequence[Cell]) -> None:
 
 
 def spread(by_seed: Mapping[int, float]) -> Interval:
-    """IQM over the seeds of one task, with its 95 % interval; of fewer than :data:`FEW`, with their range (level 1)."""
-    from rlgpt.report.stats import interval
+    """See :func:`rlgpt.report.stats.spread`."""
+    from rlgpt.report import stats
 
-    scores = list(by_seed.values())
-    found = interval(scores)
-    if len(scores) >= FEW:
-        return found
-    return found.model_copy(update={"low": min(scores), "high": max(scores), "level": 1.0})
+    return stats.spread(list(by_seed.values()))
 
 
 def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: bool) -> tuple[Interval, str]:
-    """IQM less IQM, with its interval or, of fewer than :data:`FEW` seeds, range; and how it was made.
+    """IQM less IQM, with its interval or, of too few seeds, range; and how it was made.
 
     :param derived: ``theirs`` was made of the outcome of ``ours``, seed by seed: seeds are drawn together then, and
         only those that both have.
     """
-    from rlgpt.report.stats import difference
+    from rlgpt.report.stats import FEW, difference
 
     both = [seed for seed in ours if seed in theirs]
     paired = derived and bool(both)
@@ -165,6 +158,8 @@ def _of(some: int, all_of_them: int) -> str:
 
 
 def _caption(found: Results, whole: Sequence[str]) -> str:
+    from rlgpt.report.stats import FEW
+
     counts = {len(by_seed) for rows in found.values() for by_seed in rows.values()}
     most = max(counts, default=0)
     if most < FEW:

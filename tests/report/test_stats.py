@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from rlgpt.report.stats import band, difference, interval, iqm
+from rlgpt.report.stats import band, difference, interval, iqm, spread
 from scipy.stats import trim_mean
 
 unit = st.floats(0, 1, allow_subnormal=False)
@@ -16,6 +16,16 @@ unit = st.floats(0, 1, allow_subnormal=False)
 @given(arrays(np.float64, st.integers(1, 40), elements=unit))
 def test_iqm_is_the_trimmed_mean_of_rliable(scores: np.ndarray) -> None:
     assert iqm(scores) == pytest.approx(trim_mean(scores, 0.25), abs=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_few_runs_have_their_range_and_more_an_interval(scores: list[float]) -> None:
+    told, around = spread(scores), interval(scores)
+    assert told.point == around.point
+    if len(scores) < 5:
+        assert (told.low, told.high, told.level) == (min(scores), max(scores), 1.0)
+    else:
+        assert told == around
 
 
 def test_iqm_by_hand() -> None:

@@ -6,7 +6,7 @@ Definitions are those of Agarwal et al. 2021, *Deep Reinforcement Learning at th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,10 +17,12 @@ Scores = NDArray[np.float64]
 Statistic = Callable[[Scores], Scores]
 
 REPETITIONS = 5_000
+FEW = 5
+"""Of fewer runs no interval is told but their range: a percentile bootstrap of three is just that."""
 
 
 class Interval(Value):
-    """A statistic and where it lies with confidence ``level``."""
+    """A statistic and where it lies with confidence ``level``; level 1 is the range of the scores themselves."""
 
     point: float
     low: float
@@ -68,6 +70,14 @@ def interval(
     draws = statistic(_resample(matrix, _drawn(matrix, repetitions, np.random.default_rng(seed))))
     low, high = _percentiles(draws, level)
     return Interval(point=float(statistic(matrix.ravel())), low=low, high=high, level=level)
+
+
+def spread(scores: Sequence[float]) -> Interval:
+    """IQM over the runs of one task, with its 95 % interval; of fewer than :data:`FEW` runs, with their range."""
+    found = interval(scores)
+    if len(scores) >= FEW:
+        return found
+    return found.model_copy(update={"low": min(scores), "high": max(scores), "level": 1.0})
 
 
 def difference(

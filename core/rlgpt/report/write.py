@@ -13,7 +13,7 @@ from rlgpt.errors import RunError
 from rlgpt.files import write_atomic
 from rlgpt.llm.exchange import Exchange, read_exchanges
 from rlgpt.report import curves, html
-from rlgpt.report.stats import interval
+from rlgpt.report.stats import spread
 from rlgpt.report.values import Clip, Comparison, MethodRow, Page, Story
 from rlgpt.runs import Run
 
@@ -85,7 +85,9 @@ def table(page: Page) -> str:
     for comparison in page.comparisons:
         lines.append(page.title if len(page.comparisons) == 1 else comparison.title)
         width = max(len(row.method) for row in comparison.rows)
-        lines.append(f"{'method':<{width}}  {'success (95 %)':<19} {'steps':>8} {'tokens':>8} {'cost':>9} {'runs':>5}")
+        levels = {row.success.level for row in comparison.rows}
+        success = "success (range)" if levels == {1.0} else "success" if 1.0 in levels else "success (95 %)"
+        lines.append(f"{'method':<{width}}  {success:<19} {'steps':>8} {'tokens':>8} {'cost':>9} {'runs':>5}")
         for row in comparison.rows:
             cost = "unknown" if row.dollars is None else f"${row.dollars:.4f}"
             lines.append(
@@ -159,7 +161,7 @@ def _row(method: str, runs: Sequence[Run]) -> MethodRow:
     return MethodRow(
         method=method,
         runs=len(runs),
-        success=interval([j.success_rate for j in judged]),
+        success=spread([j.success_rate for j in judged]),
         primitive_steps=float(np.mean([run.record.steps.total for run in runs])),
         steps_per_success=sum(j.primitive_steps for j in judged) / wins if wins else None,
         tokens=float(np.mean([tokens for tokens, _ in bills])),
