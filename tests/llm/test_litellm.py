@@ -18,6 +18,7 @@ from rlgpt.llm.patience import pause, within
 from rlgpt.llm.record import Recorder
 from rlgpt.llm.roles import ByRole, WithFallbacks
 from rlgpt.llm.structured import ask
+from rlgpt.rl.secrets import without_secrets
 
 from .server import FAULTS, GOOD, Provider, error, say
 
@@ -187,6 +188,17 @@ def test_keys_come_from_the_environment(provider: Provider, request_: Request, m
     monkeypatch.setenv("MY_KEY", "another")
     model(provider, key_env="MY_KEY").complete(request_)
     assert provider.keys == ["Bearer none", f"Bearer {KEY}", "Bearer another"]
+
+
+@pytest.mark.parametrize("name", ["MY_SETTING", "OPENAI", "HOME", ""])
+def test_a_keys_variable_is_one_that_environments_do_not_get(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By any other name it would be inherited by every process that runs coded actions."""
+    monkeypatch.setenv(name or "UNNAMED", KEY)
+    with pytest.raises(ConfigError, match=f"llm.key_env names {name!r}: processes that run environments would inherit"):
+        LiteLLM("openai/m", key_env=name)
+    kept = {"MY_KEY", "MY_TOKEN", "my_secret"}
+    assert {LiteLLM("openai/m", key_env=good).key_env for good in kept} == kept
+    assert without_secrets(dict.fromkeys({*kept, "MY_SETTING"}, KEY)) == {"MY_SETTING": KEY}
 
 
 @pytest.mark.parametrize("wrong", ["api_key", "timeout", "stream", "drop_params"])

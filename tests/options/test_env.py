@@ -220,6 +220,40 @@ def test_the_view_is_put_into_words_once_for_all_guards(monkeypatch: pytest.Monk
     assert encoded == [env.view()]
 
 
+def test_a_view_is_built_only_where_somebody_asks_for_it() -> None:
+    """Of a large simulator it may cost more than a step."""
+
+    class Counted(GridPlugin):
+        views = 0
+
+        def view(self, ctx: Any) -> Any:
+            self.views += 1
+            return super().view(ctx)
+
+    def views(*actions: CodedAction, chosen: int = 5, **more: Any) -> list[int]:
+        """Built by the making, the reset and each of three decisions."""
+        plugin = Counted()
+        env = extend(plugin.make_env(KEY, seed=0), actions, plugin=plugin, task=KEY, **more)
+        seen = [plugin.views]
+        env.reset(seed=4)
+        seen.append(plugin.views)
+        for _ in range(3):
+            assert not any(env.step(chosen)[2:4])
+            seen.append(plugin.views)
+        return [later - before for before, later in zip([0, *seen], seen, strict=False)]
+
+    def walks(observations: int) -> CodedAction:
+        looks = "".join("    yield observe()\n" for _ in range(observations))
+        return action("walks", f"def run():\n{looks}    yield go(direction='up', cells=1)\n")
+
+    assert views(chosen=0) == [0, 0, 0, 0, 0]
+    assert views(walks(0)) == [0, 0, 0, 0, 0]
+    assert views(walks(2)) == [0, 0, 2, 2, 2]
+    assert views(walks(2), chosen=0) == [0, 0, 0, 0, 0]
+    assert views(walks(0), USE) == [0, 1, 1, 1, 1], "one for the guards, however many they are"
+    assert views(walks(0), trace=True) == [0, 0, 2, 2, 2], "before and after"
+
+
 def test_where_nothing_may_start_there_is_still_a_choice() -> None:
     env = grid(USE, IDLE, base_actions=(), quarantined=["idle"])
     _, info = env.reset(seed=4)

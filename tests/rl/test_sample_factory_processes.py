@@ -12,9 +12,9 @@ import psutil
 import pytest
 from rlgpt.errors import TrainerError
 from rlgpt.rl.base import Hyperparameters
-from rlgpt.rl.sample_factory import SampleFactory
+from rlgpt.rl.sample_factory import SampleFactory, supervisor
 from rlgpt.rl.sample_factory.processes import child_environment, end_group, members, tail
-from sample_factory_parts import FORK
+from sample_factory_parts import FORK, job_of, opened
 
 
 def test_the_child_gets_no_secrets_and_few_threads() -> None:
@@ -23,6 +23,26 @@ def test_the_child_gets_no_secrets_and_few_threads() -> None:
     assert kept["PATH"] == "/bin"
     assert kept["OMP_NUM_THREADS"] == kept["MKL_NUM_THREADS"] == "1"
     assert "x" not in kept.values()
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_it_is_started_with_that_environment(guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And without the guard it would have the key. In the child's place another tells what it was given."""
+    monkeypatch.setenv("CANARY_API_KEY", "canary-31337")
+    monkeypatch.setenv("CANARY_SETTING", "canary-1")
+    if not guarded:
+        monkeypatch.setattr(supervisor, "child_environment", lambda environment, threads: dict(environment))
+    start, telling = subprocess.Popen, [sys.executable, "-c", "import os; print(dict(os.environ))"]
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **given: start(telling, **given))
+    job = job_of(tmp_path)
+    board = opened(job)
+    try:
+        with (tmp_path / "lock").open("w") as lock, pytest.raises(TrainerError, match="canary-1") as caught:
+            supervisor.supervise(job, board, lock.fileno(), lambda point: None)
+    finally:
+        board.close()
+    assert ("canary-31337" in str(caught.value)) is not guarded
+    assert ("CANARY_API_KEY" in str(caught.value)) is not guarded
 
 
 def test_a_group_ends_with_all_its_processes() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rlgpt.domain import CodedAction, Parameter, Plain
 from rlgpt.sandbox import Ask, Budgets, Guest, Library, Sandbox, Signature, Turn, ViewDoc
+
+sys.path.insert(0, str(Path(__file__).parent))  # what other processes import lies beside
 
 Play = Callable[..., list[Turn]]
 

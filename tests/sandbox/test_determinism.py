@@ -1,35 +1,70 @@
-"""The same seed, sources and replies give the same requests and the same fuel, whatever ran before."""
+"""The same seed, sources and replies give the same requests and the same fuel, whatever else runs, ran or waits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import multiprocessing
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from rlgpt.sandbox import Ask, Guest
-
-SOURCE = """
-def run():
-    for name in {"b", "a", "c"}:
-        outcome = yield move_to(x=random.uniform(-1, 1), tries=ord(name) % 20)
-        yield move_to(x=random.Random().random(), y=outcome["y"] * random.random())
-"""
-
-
-def _history(guest: Guest) -> list[tuple[object, int]]:
-    seen: list[tuple[object, int]] = []
-    turn = guest.start("a", {})
-    while isinstance(turn, Ask):
-        seen.append((turn.requests, guest.fuel_used))
-        turn = guest.send({"y": 0.5})
-    return seen
+from histories import BUDGETS, LONG, SOURCE, elsewhere, history
+from rlgpt.domain import Verdict
+from rlgpt.sandbox import Guest, Library
 
 
 def test_same_seed_same_requests_same_fuel(open_guest: Callable[..., Guest]) -> None:
-    first = _history(open_guest(SOURCE, seed=7))
+    first = history(open_guest(SOURCE, seed=7))
     assert len(first) == 6
     open_guest("def run():\n    while True: pass\n    yield").start("a", {})
-    assert _history(open_guest(SOURCE, seed=7)) == first
+    assert history(open_guest(SOURCE, seed=7)) == first
 
 
 def test_other_seeds_differ(open_guest: Callable[..., Guest]) -> None:
-    histories = [_history(open_guest(SOURCE, seed=seed)) for seed in (0, 1, -1, 2**70)]
+    histories = [history(open_guest(SOURCE, seed=seed)) for seed in (0, 1, -1, 2**70)]
     assert all(a != b for i, a in enumerate(histories) for b in histories[:i])
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    """Meanwhile there is a process for each core that never waits."""
+    program = "import os\nparent = os.getppid()\nprint(flush=True)\nwhile os.getppid() == parent: pass"
+    children = [
+        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) for _ in range(os.cpu_count() or 1)
+    ]
+    try:
+        for child in children:
+            assert child.stdout is not None
+            assert child.stdout.readline()
+        yield
+        assert all(child.poll() is None for child in children)
+    finally:
+        for child in children:
+            child.kill()
+            child.communicate()
+
+
+def test_other_processes_that_keep_all_cores_busy_change_nothing(open_guest: Callable[..., Guest]) -> None:
+    quiet = history(open_guest(LONG, seed=7, budgets=BUDGETS))
+    assert [type(turn) for turn, _ in quiet] == [tuple] * 6 + [Verdict]
+    assert quiet[-1][1] == BUDGETS.turn_fuel
+    with _busy():
+        assert history(open_guest(LONG, seed=7, budgets=BUDGETS)) == quiet
+
+
+def test_two_processes_at_once_do_the_same(library: Library, open_guest: Callable[..., Guest]) -> None:
+    context = multiprocessing.get_context("spawn")
+    both, told = context.Barrier(2), []
+    pipes = [context.Pipe(duplex=False) for _ in range(2)]
+    children = [context.Process(target=elsewhere, args=(library, both, theirs), daemon=True) for _, theirs in pipes]
+    for child in children:
+        child.start()
+    for (ours, theirs), child in zip(pipes, children, strict=True):
+        theirs.close()  # a child that died is an end of the pipe, not a wait without end
+        told.append(ours.recv())
+        child.join()
+        ours.close()
+    (one, first), (other, second) = told
+    assert len({one, other, os.getpid()}) == 3
+    assert first == second == history(open_guest(LONG, seed=7, budgets=BUDGETS))

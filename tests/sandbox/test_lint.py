@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterator
 
 import pytest
-from rlgpt.domain import CodedAction, Parameter
-from rlgpt.sandbox import Ask, Budgets, Guest, Library, lint
+from rlgpt.domain import CodedAction, Parameter, Verdict
+from rlgpt.sandbox import Ask, Budgets, Guest, Library, lint, lint_parse
 
 DX = Parameter(name="dx", low=-1, high=1, default=0.1)
 
@@ -57,9 +57,11 @@ WRONG = [
     ("an element's part", "def run():\n    x = [observe()][0]['hand']\n    yield grasp()", 2, "unless yielded"),
     ("a named one only asked", "def run():\n    if (o := grasp()):\n        yield observe()", 2, "unless yielded"),
     ("too long", "#" * 16_385, None, "at most 16384"),
-    ("deep nesting", "(" * 9000, 1, "too many nested parentheses"),
-    ("deep signs", "-" * 9000 + "1", None, "cannot be parsed"),
-    ("deep attributes", "a" + ".b" * 8000, None, ""),
+    ("deep nesting", "(" * 9000, None, "nested too deep"),
+    ("deep signs", "-" * 9000 + "1", None, "nested too deep"),
+    ("deep attributes", "a" + ".b" * 8000, None, "define `def run():`"),
+    ("a bad indent", "def run():\n  yield grasp()\n observe()", 3, "IndentationError: unindent does not match"),
+    ("half a character", "def run():\n    yield grasp()  # \ud800", None, "UnicodeEncodeError"),
 ]
 
 RIGHT = [
@@ -88,6 +90,17 @@ RIGHT = [
     "def can_start(view, margin=0.1):\n    return view['hand'][0] > margin\ndef run():\n    yield grasp()",
 ]
 
+NEWER = [
+    "def run():\n    d = {'a': 1}\n    print(f'{d['a']}')\n    yield grasp()\n",
+    "def run():\n    print(f'{'\\n'.join('ab')}')\n    yield grasp()\n",
+    "def first[T](xs: list[T]) -> T:\n    return xs[0]\ndef run():\n    yield first([grasp()])\n",
+    "type Point = tuple[float, float]\ndef run():\n    yield grasp()\n",
+    "class Box[T]:\n    pass\ndef run():\n    Box[int]()\n    yield grasp()\n",
+    "def run():\n    try:\n        yield grasp()\n    except KeyError, ValueError:\n        pass\n",
+    "def run():\n    print(t'{1}')\n    yield grasp()\n",
+]
+"""Right for the guest's Python, and not for all of those that a host may have."""
+
 
 def _lint(source: str, library: Library, *parameters: Parameter) -> list[tuple[int | None, str]]:
     verdicts = lint(CodedAction(name="a", doc="", source=source, parameters=parameters), library)
@@ -103,10 +116,77 @@ def test_a_mistake_is_told(source: str, line: int | None, says: str, library: Li
     assert says in found[0][1]
 
 
-@pytest.mark.parametrize("source", RIGHT)
+@pytest.mark.parametrize("source", [*RIGHT, *NEWER])
 def test_code_that_is_right_passes_and_runs(source: str, library: Library, open_guest: Callable[..., Guest]) -> None:
     assert _lint(source, library) == []
     assert isinstance(open_guest(source).start("a", {}), Ask)
+
+
+@pytest.mark.parametrize("source", NEWER)
+def test_mistakes_are_told_in_newer_code_too(source: str, library: Library) -> None:
+    last = source.count("\n") + 1
+    found = _lint(f"{source}    grasp()\ndef can_start():\n    import numpy\n    return fly()", library)
+    assert [line for line, _ in found] == [last, last + 1, last + 2, last + 3]
+
+
+def test_what_only_newer_code_has_is_looked_into(library: Library) -> None:
+    """Kinds of nodes that the host's Python does not know, and known ones with more in them."""
+    source = "def run():\n    print(t'{fly()}')\n    yield grasp()\ntype P[T: land()] = int\ndef f[T: soar()](): pass"
+    assert [line for line, _ in _lint(source, library)] == [2, 4, 5]
+
+
+def _fails(error: type[Exception]) -> Callable[..., ast.Module]:
+    def parse(*_: object, **__: object) -> ast.Module:
+        raise error("this Python is of no use")
+
+    return parse
+
+
+@pytest.mark.parametrize("error", [SyntaxError, ValueError, RecursionError, MemoryError])
+def test_a_host_that_can_parse_nothing_tells_the_same(
+    error: type[Exception], library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = [*(source for _, source, *_ in WRONG), *RIGHT]
+    told = [_lint(source, library, DX) for source in sources]
+    monkeypatch.setattr(ast, "parse", _fails(error))
+    assert [_lint(source, library, DX) for source in sources] == told
+
+
+def test_a_refusal_is_told_in_the_guests_words(library: Library, open_guest: Callable[..., Guest]) -> None:
+    refused = [
+        "def run():\n    yield (",
+        "def run():\n  yield\n x",
+        "x = 5 5",
+        "\0",
+        "(" * 9000,
+        "f'{'",
+        "def f[]: pass",
+    ]
+    for source in refused:
+        verdict = open_guest(source).load("a")
+        assert isinstance(verdict, Verdict)
+        assert _lint(source, library) == [(verdict.line, verdict.message)]
+
+
+def test_the_guest_is_asked_only_where_the_host_fails(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(lint_parse, "_guests", asked.append)
+    assert _lint(RIGHT[0], library) == []
+    assert asked == []
+    assert _lint("def run(:", library) == []
+    assert asked == ["def run(:"]
+
+
+@pytest.mark.parametrize("budget", [{"_FUEL": 10**6}, {"_LONGEST": 100}], ids=["fuel", "length"])
+def test_what_cannot_be_looked_into_is_no_fault(
+    budget: dict[str, int], library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ast, "parse", _fails(SyntaxError))
+    source = f"{NEWER[0]}    grasp()\n"
+    assert len(_lint(source, library)) == 1
+    for name, least in budget.items():
+        monkeypatch.setattr(lint_parse, name, least)
+    assert _lint(source, library) == []
 
 
 def test_parameters_and_signature_must_agree(library: Library) -> None:

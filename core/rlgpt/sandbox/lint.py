@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import warnings
 
 from rlgpt.domain import CodedAction, Verdict
-from rlgpt.sandbox import lint_calls
+from rlgpt.sandbox import lint_calls, lint_parse
 from rlgpt.sandbox.budgets import DEFAULT, Budgets
 from rlgpt.sandbox.guest.modules import IMPORTABLE, refusal
 from rlgpt.sandbox.library import Library
@@ -16,7 +15,10 @@ from rlgpt.sandbox.lint_calls import Finding
 def lint(action: CodedAction, library: Library, budgets: Budgets = DEFAULT) -> list[Verdict]:
     """What is wrong with ``action`` as far as its text tells; empty where nothing is. Each verdict is of kind ``lint``.
 
-    Nothing of the source runs.
+    Nothing of the source runs. Where the host's Python cannot read it the guest's is asked, so that all hosts tell the
+    same; what only the guest's compiler refuses is told when the source is loaded.
+
+    :raises SandboxError: the guest is asked, and its program is missing.
     """
     return [_verdict(action, finding) for finding in _findings(action, library, budgets)]
 
@@ -31,18 +33,12 @@ def _findings(action: CodedAction, library: Library, budgets: Budgets) -> list[F
     if size > budgets.source_bytes:
         return [Finding(None, f"the source has {size} bytes; at most {budgets.source_bytes} are taken")]
     try:
-        with warnings.catch_warnings():
-            # of the source's text, such as an unknown escape: nothing to print here, and no error under -W error
-            warnings.simplefilter("ignore")
-            tree = ast.parse(action.source, filename=f"{action.name}.py")
-    except SyntaxError as error:
-        return [Finding(error.lineno, f"SyntaxError: {error.msg}")]
-    except (ValueError, RecursionError, MemoryError) as error:
-        return [Finding(None, f"the source cannot be parsed: {type(error).__name__}: {error}")]
-    try:
-        findings = [*_run(tree, action), *_can_start(tree), *_imports(tree), *lint_calls.check(tree, library)]
-    except RecursionError:
-        findings = [Finding(None, "the source is nested too deep")]
+        tree = lint_parse.parse(action.source)
+    except lint_parse.NoTree as refused:
+        return [Finding(refused.line, str(refused))]
+    if tree is None:
+        return []
+    findings = [*_run(tree, action), *_can_start(tree), *_imports(tree), *lint_calls.check(tree, library)]
     return sorted(findings, key=lambda f: f.line or 0)
 
 

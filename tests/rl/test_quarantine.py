@@ -1,0 +1,44 @@
+"""Three violations over all workers take an action out everywhere, whichever worker they fell in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rlgpt.rl.tally import QUARANTINE_AFTER, Tally, TallyState
+from rlgpt.rl.vector import Transition, Vector, WorkerVector
+from rlgpt.testing.counting import BROKEN, WANDER, grid_spec
+
+BROKEN_BRANCH = 5
+"""After the five base actions; what follows wanders."""
+
+
+def _step(vector: Vector, *branches: int) -> list[Transition]:
+    return vector.step(np.array([[branch] for branch in branches], np.float32))
+
+
+def _masks(vector: Vector) -> list[list[float]]:
+    """Of each environment, at the start of an episode: may the two coded actions start?"""
+    return [observation["action_mask"][BROKEN_BRANCH:].tolist() for observation, _ in vector.reset()]
+
+
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+def test_violations_of_all_workers_add_up(workers: int, tmp_path: Path) -> None:
+    spec, seeds, ledger = grid_spec(tmp_path / "count", BROKEN, WANDER), [0, 1, 2, 3], tmp_path / "ledger"
+    tally, fallen = Tally(TallyState()), np.zeros(4, int)
+    with WorkerVector(spec, seeds, ledger, workers) if workers else Vector(spec, seeds, ledger) as vector:
+        assert _masks(vector) == [[1, 1]] * 4
+        for branches in ((5, 6, 5, 6), (5, 6, 6, 6)):
+            assert not tally.close_segment()
+            for env, transition in enumerate(_step(vector, *branches)):
+                tally.add_verdicts(transition.verdicts)
+                fallen[env] += len(transition.verdicts)
+        assert fallen.tolist() == [2, 0, 1, 0], "none of the two halves has enough alone"
+        assert fallen.sum() == QUARANTINE_AFTER
+        assert tally.close_segment()
+        vector.quarantine(tally.quarantined)
+        assert _masks(vector) == [[0, 1]] * 4
+        assert [t.verdicts for t in _step(vector, *[BROKEN_BRANCH] * 4)] == [()] * 4
+        vector.quarantine(("wander",))
+        assert _masks(vector) == [[1, 0]] * 4, "what the caller names now, instead of what it named before"

@@ -1,0 +1,24 @@
+"""What the tests of guards share: each runs twice, with a guard and with that one alone taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hostile_programs import APP
+from rlgpt.domain import Verdict
+from rlgpt.sandbox import Guest, Turn
+
+Open = Callable[..., Guest]
+Patch = pytest.MonkeyPatch
+BOTH = pytest.mark.parametrize("guarded", [True, False], ids=["guarded", "bare"])
+
+
+def says(reply: str) -> str:
+    """A program in whose place the guest answers ``reply``."""
+    return f"def run():\n    {APP}['_reply'] = lambda *_: {reply!r}\n    yield grasp()"
+
+
+def kind_of(turn: Turn) -> str:
+    """The kind of a verdict; of another turn its name."""
+    return turn.kind if isinstance(turn, Verdict) else type(turn).__name__

@@ -1,0 +1,133 @@
+"""Guards on what a program may use up, and on what outlasts a call: each with it, and with it alone taken away.
+
+The guest's own import list and missing ``open`` are no guards; see ``test_programs.py``, which runs without them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import wasmtime
+from hostile_guards import BOTH, Open, Patch, kind_of, says
+from hostile_programs import BENIGN
+from hostile_stage import Stage
+from rlgpt.options import ExtendedEnv
+from rlgpt.rl import tally
+from rlgpt.rl.tally import Tally, TallyState
+from rlgpt.sandbox import Ask, Budgets, Done, Sandbox
+from rlgpt.sandbox.runtime import runtime
+
+
+@BOTH
+@pytest.mark.parametrize("where", ["in run", "at the top"])
+def test_fuel(guarded: bool, where: str, open_guest: Open, monkeypatch: Patch) -> None:
+    if not guarded:
+        endless = wasmtime.Store.set_fuel
+        monkeypatch.setattr(wasmtime.Store, "set_fuel", lambda store, fuel: endless(store, 2**60))
+    loop = "for _ in range(300_000): pass"
+    source = (
+        f"def run():\n    {loop}\n    yield grasp()" if where == "in run" else f"{loop}{BENIGN.replace('use', 'grasp')}"
+    )
+    small = Budgets(turn_fuel=10_000_000, load_fuel=10_000_000)
+    assert kind_of(open_guest(source, budgets=small).start("a", {})) == ("fuel" if guarded else "Ask")
+
+
+@BOTH
+def test_memory(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
+    if not guarded:
+        monkeypatch.setattr(wasmtime.Store, "set_limits", lambda store, **_: None)
+    turn = open_guest("def run():\n    x = bytes(100_000_000)\n    yield grasp()").start("a", {})
+    assert kind_of(turn) == ("memory" if guarded else "Ask")
+
+
+@contextmanager
+def _fast_clock() -> Iterator[None]:
+    """Ticks of the wall clock without waiting for them."""
+    over, engine = threading.Event(), runtime().engine
+
+    def tick() -> None:
+        while not over.wait(0.001):
+            engine.increment_epoch()
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@BOTH
+def test_wall_clock(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
+    if not guarded:
+        deadline = wasmtime.Store.set_epoch_deadline
+        monkeypatch.setattr(wasmtime.Store, "set_epoch_deadline", lambda store, ticks: deadline(store, 2**40))
+    # without the clock nothing but fuel ends it: enough for hundreds of ticks there, without an end with the clock
+    budgets = Budgets(turn_fuel=10**15 if guarded else 4 * 10**9, wall_seconds=0.3)
+    guest = open_guest("def run():\n    yield grasp()\n    while True: pass", budgets=budgets)
+    assert isinstance(guest.start("a", {}), Ask)
+    with _fast_clock():
+        assert kind_of(guest.send({})) == ("wall" if guarded else "fuel")
+
+
+@BOTH
+def test_yields(guarded: bool, open_guest: Open) -> None:
+    guest = open_guest("def run():\n    while True:\n        yield observe()", budgets=_without("yields", guarded))
+    turn = guest.start("a", {})
+    for _ in range(100):
+        turn = guest.send({}) if isinstance(turn, Ask) else turn
+    assert kind_of(turn) == ("yields" if guarded else "Ask")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("field", "source", "kind"),
+    [
+        ("source_bytes", "def run():\n    yield observe()\n" + "#" * 20_000, "load"),
+        ("requests", "def run():\n    yield [grasp()] * 30", "type"),
+        ("reply_bytes", says('["done"' + " " * 10_000 + "]"), "reply"),
+        ("view_bytes", "def run():\n    yield observe()\n    yield grasp()", "view"),
+    ],
+)
+def test_sizes(guarded: bool, field: str, source: str, kind: str, open_guest: Open) -> None:
+    guest = open_guest(source, budgets=_without(field, guarded))
+    turn = guest.start("a", {})
+    if field == "view_bytes":
+        assert isinstance(turn, Ask)
+        turn = guest.send({"text": "x" * 20_000})
+    assert (kind_of(turn) == kind) is guarded
+    assert guarded or isinstance(turn, Ask | Done)
+
+
+def _without(field: str, guarded: bool) -> Budgets:
+    return Budgets() if guarded else Budgets.model_validate({field: 10**6})
+
+
+@BOTH
+def test_an_instance_for_each_episode(guarded: bool, monkeypatch: Patch) -> None:
+    if not guarded:
+        monkeypatch.setattr(ExtendedEnv, "_close_guest", lambda self: None)
+    tampering = "def run():\n    math.pi = 3\n    random.random = lambda: 0.0\n    yield use()"
+    told = []
+    for source in (BENIGN, tampering):
+        stage = Stage(source, Sandbox())
+        stage.attack()
+        told.append(stage.honest_episode())
+    assert (told[0] == told[1]) is guarded
+
+
+@BOTH
+def test_quarantine(guarded: bool, monkeypatch: Patch) -> None:
+    if not guarded:
+        monkeypatch.setattr(tally, "QUARANTINE_AFTER", 10**9)
+    stage, counts, endings = Stage("def run():\n    yield 5", Sandbox()), Tally(TallyState()), []
+    for _ in range(5):
+        endings.append(stage.attack()[-1].ended)
+        counts.add_verdicts(stage.verdicts)
+        counts.close_segment()
+        stage.env.quarantine(counts.quarantined)
+    assert endings == ["violation"] * 3 + ["masked" if guarded else "violation"] * 2

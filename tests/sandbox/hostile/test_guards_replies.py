@@ -1,0 +1,223 @@
+"""Guards between the guest and the host: each with it the attack ends in a verdict, and without it the attack works."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import wasmtime
+from hostile_guards import BOTH, Open, Patch, kind_of, says
+from hostile_programs import APP
+from pydantic import ValidationError
+from rlgpt.domain import Verdict
+from rlgpt.domain.events import VerdictKind
+from rlgpt.errors import SandboxError
+from rlgpt.sandbox import Ask, Guest, build, checks, host, replies
+from rlgpt.sandbox.checks import Checker
+from rlgpt.sandbox.runtime import runtime
+from wasmtime.component import Component, Linker
+
+
+@BOTH
+def test_depth_of_a_reply(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
+    if not guarded:
+        monkeypatch.setattr(replies, "_depth", lambda reply: 0)
+    nested = '["ask",false,[["move_to",{"x":' + '{"a":' * 100 + "1" + "}" * 100 + "},1]]]"
+    assert kind_of(open_guest(says(nested)).start("a", {})) == ("reply" if guarded else "type")
+
+
+@BOTH
+def test_pythons_own_limit_is_caught(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
+    """Behind the limit on depth: what a decoder raises never reaches the trainer."""
+    monkeypatch.setattr(replies, "_depth", lambda reply: 0)
+    guest = open_guest(says("[" * 4000))
+    if guarded:
+        assert kind_of(guest.start("a", {})) == "reply"
+        return
+    monkeypatch.setattr(replies, "RecursionError", type("Never", (Exception,), {}), raising=False)
+    with pytest.raises(RecursionError):
+        guest.start("a", {})
+
+
+@pytest.mark.parametrize(
+    ("decoder", "range_check", "ends"),
+    [(True, True, "reply"), (False, True, "type"), (True, False, "reply"), (False, False, "Ask")],
+)
+def test_not_a_number(decoder: bool, range_check: bool, ends: str, open_guest: Open, monkeypatch: Patch) -> None:
+    """Two guards, one behind the other."""
+    if not decoder:
+        monkeypatch.setattr(replies, "_DECODER", json.JSONDecoder())
+    if not range_check:
+        lax = SimpleNamespace(isfinite=lambda _: True, floor=math.floor, ceil=math.ceil, inf=math.inf)
+        monkeypatch.setattr(checks, "math", lax)
+    turn = open_guest(says('["ask",false,[["move_to",{"x":NaN},1]]]')).start("a", {})
+    assert kind_of(turn) == ends
+    if isinstance(turn, Ask):
+        assert math.isnan(float(turn.requests[0].args["x"]))
+
+
+@BOTH
+def test_names_and_ranges_of_the_library(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
+    if not guarded:
+        monkeypatch.setattr(Checker, "request", lambda self, name, args, line: checks.Request(name, dict(args)))
+    unknown = open_guest(says('["ask",false,[["win",{"now":1},1]]]')).start("a", {})
+    assert kind_of(unknown) == ("primitive" if guarded else "Ask")
+    far = open_guest("def run():\n    yield move_to(x=1e9)").start("a", {})
+    assert isinstance(far, Ask)
+    assert far.requests[0].args["x"] == (1.5 if guarded else 1e9)
+
+
+@BOTH
+def test_control_characters(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
+    if not guarded:
+        monkeypatch.setattr(checks, "printable", lambda text: text)
+    turn = open_guest("def run():\n    raise ValueError('\\x1b]0;owned\\x07')\n    yield").start("a", {})
+    assert isinstance(turn, Verdict)
+    assert ("\x1b" in turn.message) is not guarded
+
+
+@BOTH
+def test_a_trap_costs_the_instance(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
+    """Else what the trap left half done would stop the next action, which did nothing wrong."""
+    if not guarded:
+        monkeypatch.setattr(Guest, "_drop", lambda self: setattr(self, "_running", None))
+    guest = open_guest("def run():\n    while True: pass\n    yield", "def run():\n    yield grasp()")
+    assert kind_of(guest.start("a", {})) == "fuel"
+    assert kind_of(guest.start("b", {})) == ("Ask" if guarded else "load")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("kind", "hostile", "honest"),
+    [
+        ("memory", "kept = []\ndef run():\n    while True: kept.append(bytes(10**6))\n    yield", "x = bytes(10**7)"),
+        ("reply", says("nonsense"), "pass"),
+    ],
+)
+def test_what_a_reply_gave_away_costs_the_instance(
+    guarded: bool, kind: VerdictKind, hostile: str, honest: str, open_guest: Open, monkeypatch: Patch
+) -> None:
+    """Else the next action, which did nothing wrong, finds no memory left, or its messages replaced."""
+    if not guarded:
+        monkeypatch.setattr(host, "_FATAL", host._FATAL - {kind})
+    guest = open_guest(hostile, f"def run():\n    {honest}\n    yield grasp()")
+    assert kind_of(guest.start("a", {})) == kind
+    assert kind_of(guest.start("b", {})) == ("Ask" if guarded else kind)
+
+
+HANDLERS = """
+import re, sys, wasmtime
+from rlgpt.sandbox import cache, runtime
+
+def caught():
+    return int(re.search(r"SigCgt:\\s*(\\w+)", open("/proc/self/status").read())[1], 16)
+
+cache.guest = cache.compiled = lambda *_: None  # nothing runs: an engine is enough
+if sys.argv[1] == "bare":
+    wasmtime.Config.signals_based_traps = property(None, lambda config, wanted: None)
+before = caught()
+runtime.Runtime()
+print([n for n in range(1, 65) if (caught() & ~before) >> (n - 1) & 1])
+"""
+
+
+@BOTH
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux which signals are caught")
+def test_faults_are_checked_for_not_caught(guarded: bool) -> None:
+    """Handlers belong to the whole process: beside other libraries' a guest's fault once ended it."""
+    command = [sys.executable, "-c", HANDLERS, "guarded" if guarded else "bare"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    added = json.loads(done.stdout)
+    assert added == [] if guarded else signal.SIGSEGV in added
+
+
+PEEKS = """(component (import "wasi:cli/environment@0.2.0" (instance
+    (export "get-environment" (func (result (list (tuple string string))))))))"""
+"""A guest that could read the environment, if it were given what it imports."""
+
+
+@BOTH
+def test_a_guest_is_given_nothing(guarded: bool) -> None:
+    """Two guards: the guest asks for nothing of the host (``--stub-wasi``), and who asked would get nothing."""
+    engine = runtime().engine
+    guest = runtime().component if guarded else Component(engine, PEEKS)
+    assert bool(guest.type.imports(engine)) is not guarded
+    linker = runtime().linker
+    if not guarded:
+        linker = Linker(engine)
+        linker.add_wasip2()
+    store = wasmtime.Store(engine)
+    store.set_fuel(10**6)
+    store.set_epoch_deadline(10**6)
+    peeks = Component(engine, PEEKS)
+    if guarded:
+        with pytest.raises(wasmtime.WasmtimeError, match="wasi:cli/environment"):
+            linker.instantiate(store, peeks)
+    else:
+        linker.instantiate(store, peeks)
+
+
+def test_a_guest_is_built_with_stubs(tmp_path: Path, monkeypatch: Patch) -> None:
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **_: Any) -> Any:
+        commands.append(command)
+        return SimpleNamespace(returncode=1, stdout="")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(SandboxError):
+        build._componentize(tmp_path)
+    assert ["--stub-wasi" in command for command in commands] == [True]
+
+
+@pytest.mark.parametrize(
+    ("reader", "writer", "characters"), [(True, True, 500), (False, True, 500), (True, False, 500), (False, False, 0)]
+)
+@pytest.mark.parametrize("kind", ["error", "memory"])
+def test_a_messages_length(
+    kind: VerdictKind, reader: bool, writer: bool, characters: int, open_guest: Open, monkeypatch: Patch
+) -> None:
+    """Two guards, one behind the other: a message too long for a verdict would end the training."""
+    if not reader:
+        monkeypatch.setattr(replies, "_refusal", lambda said, _: checks.Refused(said[1], said[2], said[3]))
+    if not writer:
+        monkeypatch.setattr(
+            Guest,
+            "_verdict",
+            lambda self, action, refused: Verdict(kind=refused.kind, action=action, message=refused.message),
+        )
+    guest = open_guest(says(json.dumps(["error", kind, "x" * 3000, 1])))
+    if characters:
+        turn = guest.start("a", {})
+        assert isinstance(turn, Verdict)
+        assert (turn.kind, len(turn.message)) == (kind, characters)
+    else:
+        with pytest.raises(ValidationError, match="at most 600 characters"):
+            guest.start("a", {})
+
+
+@BOTH
+@pytest.mark.parametrize("where", ["in run", "in can_start", "at the top", "a primitive"])
+def test_the_guest_cuts_its_own_messages(guarded: bool, where: str, open_guest: Open) -> None:
+    """Else a long one is no message at all, and the model that wrote the program reads nothing of what was wrong."""
+    wrong = "raise ValueError('x' * 10**5)"
+    lax = "pass" if guarded else f"{APP}['_text'] = str"
+    head = {
+        "in run": f"def run():\n    {lax}\n    {wrong}\n    yield",
+        "in can_start": f"def can_start(view):\n    {lax}\n    {wrong}\ndef run():\n    yield grasp()",
+        "at the top": f"{lax}\n{wrong}\ndef run():\n    yield grasp()",
+        "a primitive": f"def run():\n    {lax}\n    yield grasp(**{{'x' * 10**5: 1}})",
+    }
+    guest = open_guest(head[where])
+    turn = guest.can_start("a", {}) if where == "in can_start" else guest.start("a", {})
+    assert isinstance(turn, Verdict)
+    expected = {"at the top": "load", "a primitive": "type"}.get(where, "error")
+    assert turn.kind == (expected if guarded else "reply")
+    assert ("xxxx" in turn.message) is guarded
