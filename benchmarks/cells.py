@@ -63,7 +63,7 @@ def begin(run: Path, asked: Mapping[str, Any]) -> None:
 
     :raises SystemExit: it was begun with something else.
     """
-    if not run.exists() or not any(run.iterdir()):
+    if not run.exists() or not any(p for p in run.iterdir() if not p.name.startswith(".")):
         write_atomic(run / BEGUN, json.dumps(asked, indent=1) + "\n")
     same(run, asked)
 

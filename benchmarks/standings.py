@@ -168,7 +168,8 @@ def _caption(found: Results, whole: Sequence[str]) -> str:
         around = f"in brackets its 95 % bootstrap interval, or, of fewer than {FEW} seeds, their range"
     parts = [
         f"Success is the IQM over seeds, {around}; *worst* is the lowest seed, sampled.",
-        "Steps in all are the median over seeds; steps per success are all steps of the evaluation over all successes.",
+        "Steps in all are the median over seeds; steps per success are all steps of the evaluation over all successes, "
+        "of seeds that have any.",
         "*(2 of 5)*: only so many seeds have the figure, for want of a policy (greedy) or of any success (steps).",
     ]
     if whole:

@@ -9,8 +9,10 @@ from typing import Any
 import gymnasium
 import pytest
 import rlgpt
+from rlgpt.cli.commands.design import action
 from rlgpt.cli.main import main, parse
 from rlgpt.domain import Bundle, Provenance
+from rlgpt.errors import ConfigError
 from rlgpt.loop import LoopSettings
 from rlgpt.loop.progress import PlainWatcher
 from words import speaker
@@ -40,6 +42,10 @@ def test_it_replays_what_design_recorded(tmp_path: Path, capsys: pytest.CaptureF
     capsys.readouterr()
     assert main(["resume", str(tmp_path / "run")]) == 0
     assert capsys.readouterr().out == "1 coded actions, success 1.00 over 50 episodes\n"
+    assert main(["evaluate", str(tmp_path / "run"), "--episodes", "2"]) == 0
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    del record["config"]["design"]["call"]["idle"]  # runs that are older than this argument
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
     assert main(["evaluate", str(tmp_path / "run"), "--episodes", "2"]) == 0
     assert "success 1.00" in capsys.readouterr().out
     assert main(["resume", str(tmp_path / "run"), "goal=other"]) == 2
@@ -100,6 +106,26 @@ def test_what_it_is_told_goes_to_design(tmp_path: Path, monkeypatch: pytest.Monk
     expected |= {"agents": "rl_only", "trainer": "sample_factory", "success": 80.0}
     expected |= {"budgets": {"view_bytes": "4000", "yields": "9"}}
     assert {key: seen[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "labels", "taken"),
+    [
+        ("right", None, "right"),
+        ("1", None, 1),
+        ("1", ["0", "1"], "1"),
+        ("[0.5, 0]", None, [0.5, 0]),
+        ('{"arm": [0]}', None, {"arm": [0]}),
+        (None, ["left"], None),
+    ],
+)
+def test_an_idle_action_is_a_label_or_json(given: str | None, labels: list[str] | None, taken: Any) -> None:
+    assert action(given, labels) == taken
+
+
+def test_an_idle_action_that_is_no_json_is_said() -> None:
+    with pytest.raises(ConfigError, match=r"--idle \[0, 1: this is no JSON .*Give a label"):
+        action("[0, 1", None)
 
 
 def test_what_it_offers_is_what_design_takes() -> None:

@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -256,6 +257,14 @@ def test_an_idle_action_of_any_space_comes_back_from_json(seed: int) -> None:
     again = idle_action(NESTED, (), json.loads(json.dumps(plain_idle(action))))
     assert NESTED.contains(again)
     assert gym.spaces.flatten(NESTED, again).tolist() == gym.spaces.flatten(NESTED, action).tolist()
+
+
+def test_an_idle_action_may_be_an_array_of_another_kind_but_no_other_number() -> None:
+    assert GenericPlugin.of(box(), idle=np.zeros(1)).world.idle == [0.0]
+    assert idle_action(gym.spaces.MultiDiscrete([2, 5]), (), np.array([1.0, 4.0])).tolist() == [1, 4]
+    for space, wrong in ((gym.spaces.MultiDiscrete([2, 5]), [0.9, 1]), (gym.spaces.MultiBinary(2), [2, 0])):
+        with pytest.raises(ConfigError, match="no action of"):
+            idle_action(space, (), wrong)
 
 
 def test_an_idle_action_fits_its_space() -> None:

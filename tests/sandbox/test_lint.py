@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
 from rlgpt.domain import CodedAction, Parameter, Verdict
 from rlgpt.sandbox import Ask, Budgets, Guest, Library, lint, lint_parse
+from rlgpt.sandbox.runtime import Instance
 
 DX = Parameter(name="dx", low=-1, high=1, default=0.1)
 
@@ -187,6 +189,27 @@ def test_what_cannot_be_looked_into_is_no_fault(
     for name, least in budget.items():
         monkeypatch.setattr(lint_parse, name, least)
     assert _lint(source, library) == []
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [["Pass", 1, {}]],
+        [["Module", None, {"body": [[7]]}]],
+        [["Module"]],
+        [[3, None, {}]],
+        [["NodeVisitor", None, {}]],
+        ["Module"],
+    ],
+    ids=["none", "another", "beyond", "short", "number", "no node", "text"],
+)
+def test_a_tree_that_the_parsing_program_never_makes_is_none(
+    rows: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = json.dumps(["ask", False, [["told", {"rows": rows}, 1]]])
+    monkeypatch.setattr(Instance, "call", lambda *_, **__: said)
+    assert lint_parse._guests("def run(): yield") is None
 
 
 def test_parameters_and_signature_must_agree(library: Library) -> None:

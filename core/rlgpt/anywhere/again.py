@@ -27,7 +27,7 @@ def opened(run: Run, watching: Watcher) -> LoopContext:
     """
     config = run.record.config["design"]
     call, limits = read_call(config), validated(Budgets, config["budgets"], "budgets")
-    plugin, task = prepare(**{name: call[name] for name in WORLD}, budgets=limits)
+    plugin, task = prepare(**{name: call[name] for name in WORLD if name in call}, budgets=limits)
     return LoopContext(
         settings=validated(LoopSettings, {k: config[k] for k in LoopSettings.model_fields if k in config}),
         task=task,

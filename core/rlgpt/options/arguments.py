@@ -100,7 +100,7 @@ def names_of_ones_own(
     if plugin is not None and given:
         raise ConfigError(
             f"{' and '.join(given)} cannot be given beside plugin={plugin.name!r}, which names its own. Leave them "
-            "out, or give them to the plugin: GenericPlugin.of(env, labels=..., observations=...)."
+            "out, or give them to the plugin: GenericPlugin.of(env, labels=..., observations=..., idle=...)."
         )
     if not given:
         return world

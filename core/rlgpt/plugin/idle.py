@@ -29,7 +29,7 @@ def idle_action(space: spaces.Space[Any], labels: Sequence[str], said: Any) -> A
             raise UnknownNameError("label", said, labels, "idle= takes one of the labels, or an action of the space.")
         return space.start + list(labels).index(said)
     try:
-        action = _cast(space, said)
+        action = _cast(space, plain_idle(said))
     except (TypeError, ValueError, OverflowError):
         action = None
     if action is None or not space.contains(action):
@@ -49,10 +49,16 @@ def plain_idle(said: Any) -> Plain:
 
 
 def _cast(space: spaces.Space[Any], said: Any) -> Any:
-    """Lists as what ``space`` holds."""
-    if isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary) and isinstance(said, list | tuple):
-        return np.asarray(said, space.dtype)
-    if isinstance(space, spaces.Tuple) and isinstance(said, list | tuple) and len(said) == len(space.spaces):
+    """Lists as what ``space`` holds.
+
+    :raises ValueError: a number is none of the space's kind: 0.9 where whole ones are asked for.
+    """
+    if isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary) and isinstance(said, list):
+        action = np.asarray(said, space.dtype)
+        if action.dtype.kind in "biu" and not np.array_equal(action, said):
+            raise ValueError(f"{said} are no whole numbers")
+        return action
+    if isinstance(space, spaces.Tuple) and isinstance(said, list) and len(said) == len(space.spaces):
         return tuple(_cast(sub, part) for sub, part in zip(space.spaces, said, strict=True))
     if isinstance(space, spaces.Dict) and isinstance(said, Mapping) and said.keys() == space.spaces.keys():
         return {key: _cast(sub, said[key]) for key, sub in space.spaces.items()}

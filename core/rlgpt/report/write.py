@@ -87,11 +87,13 @@ def table(page: Page) -> str:
         width = max(len(row.method) for row in comparison.rows)
         levels = {row.success.level for row in comparison.rows}
         success = "success (range)" if levels == {1.0} else "success" if 1.0 in levels else "success (95 %)"
-        lines.append(f"{'method':<{width}}  {success:<19} {'steps':>8} {'tokens':>8} {'cost':>9} {'runs':>5}")
+        wide = 25 if success == "success" else 19
+        lines.append(f"{'method':<{width}}  {success:<{wide}} {'steps':>8} {'tokens':>8} {'cost':>9} {'runs':>5}")
         for row in comparison.rows:
             cost = "unknown" if row.dollars is None else f"${row.dollars:.4f}"
+            rate = f"{row.success}{' (range)' * (wide == 25 and row.success.level == 1.0)}"
             lines.append(
-                f"{row.method:<{width}}  {row.success!s:<19} {row.primitive_steps:>8,.0f} {row.tokens:>8,.0f} "
+                f"{row.method:<{width}}  {rate:<{wide}} {row.primitive_steps:>8,.0f} {row.tokens:>8,.0f} "
                 f"{cost:>9} {row.runs:>5}"
             )
     return "\n".join(lines)

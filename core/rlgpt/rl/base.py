@@ -109,9 +109,11 @@ class Trainer(ABC):
 
         A folder that holds an unfinished training is resumed: its steps count, and a checkpoint that cannot be read
         is an error, never a fresh start. ``warm_start`` names another folder whose policy is the starting point;
-        coded actions it did not know start with fresh output weights.
+        coded actions it did not know start with fresh output weights, and the value of another reward, gamma or
+        normalisation starts anew. While another training runs in ``folder`` this one waits for up to 15 s.
 
-        :raises TrainerError: the learner crashed, hung, or began anew where it should have resumed.
+        :raises TrainerError: the learner crashed, hung, or began anew where it should have resumed; or another
+            training still runs in ``folder``.
         """
 
     def spent(self, folder: Path) -> int:

@@ -208,7 +208,10 @@ def _open(folder: Path) -> Checkpoint | None:
 
 
 def begin_from(folder: Path, network: ActorCritic, returns: Returns) -> None:
-    """Take over what fits of the best policy in ``folder``; its values only where they are of the same ``returns``."""
+    """Take over what fits of the best policy in ``folder``; its values only where they are of the same ``returns``.
+
+    :raises TrainerError: there is none, or it cannot be read.
+    """
     other = Checkpoint.load_best(folder)
     names, same = dict(other.state.axis_names), other.state.returns == returns
     take_over(network, other.weights, names, same_returns=same)

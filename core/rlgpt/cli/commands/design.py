@@ -24,6 +24,7 @@ def main(arguments: argparse.Namespace) -> int:
     docs = Path(arguments.docs) if arguments.docs else None
     if docs is not None and not docs.is_file():
         raise ConfigError(f"--docs {docs}: there is no such file.")
+    labels = named("--labels", arguments.labels)
     llm: Model | None = arguments.llm
     if arguments.api_base:
         if arguments.llm is None:
@@ -34,9 +35,9 @@ def main(arguments: argparse.Namespace) -> int:
         arguments.goal,
         llm,
         docs=docs.read_text() if docs is not None else None,
-        labels=named("--labels", arguments.labels),
+        labels=labels,
         observations=named("--observations", arguments.observations),
-        idle=action(arguments.idle),
+        idle=action(arguments.idle, labels),
         success=arguments.success,
         horizon=arguments.horizon,
         budget=arguments.budget,
@@ -76,11 +77,20 @@ def named(option: str, given: str | None) -> Named | None:
     return found  # type: ignore[no-any-return]
 
 
-def action(given: str | None) -> Any:
-    """An action as JSON, or a label: whatever is no JSON."""
+def action(given: str | None, labels: Named | None) -> Any:
+    """One of the labels, or else an action as JSON, or else a label that the environment gives.
+
+    :raises ConfigError: it begins as JSON does and is none.
+    """
+    if given is None or given in (labels or ()):
+        return given
     try:
-        return None if given is None else json.loads(given)
-    except ValueError:
+        return json.loads(given)
+    except ValueError as fault:
+        if given.lstrip()[:1] in ("[", "{", '"'):
+            raise ConfigError(
+                f"--idle {given}: this is no JSON ({fault}). Give a label, or an action as JSON."
+            ) from None
         return given
 
 
