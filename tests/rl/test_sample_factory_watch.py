@@ -60,6 +60,12 @@ def test_an_environment_that_hangs_is_named(tmp_path: Path) -> None:
         train(tmp_path / "train", spec, heartbeat_timeout=1.5)
 
 
+def test_a_start_that_takes_too_long_says_which_setting_to_raise(tmp_path: Path) -> None:
+    says = r"has not begun, and no update came within 0\.01 s\. On a busy machine raise startup_grace"
+    with pytest.raises(TrainerError, match=says):
+        train(tmp_path / "train", grid_spec(tmp_path / "count"), startup_grace=0.01, heartbeat_timeout=0.01)
+
+
 def test_a_stopped_runner_is_reported(tmp_path: Path) -> None:
     begun: list[float] = []
 

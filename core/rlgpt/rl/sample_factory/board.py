@@ -147,6 +147,8 @@ def stall(board: Board, *, now: int, timeout: float, serial: bool) -> str | None
             return f"{_name(row)} has been busy for {age / 1e9:.0f} s"
     newest = max(board.get(row, BEAT) for row in workers)
     alive = max(board.get(RUNNER, BEAT), newest) if serial else board.get(RUNNER, BEAT)
+    if not alive:
+        return "the runner has not begun"
     if now - alive > limit:
         return f"the runner has not beaten for {(now - alive) / 1e9:.0f} s"
     if now - newest > limit:

@@ -121,6 +121,9 @@ class _Watch:
         if self._closing and self._board.get(LEARNER, SAVED):
             self._end()  # what was learnt is on disk; only its processes do not end by themselves
             return
+        if not started:
+            grace = self._settings.startup_grace
+            found = f"{found}, and no update came within {grace:g} s. On a busy machine raise startup_grace"
         raise _ChildError(
             f"hung: {found}. If a primitive step or a reset may rightly take that long, raise heartbeat_timeout"
         )
