@@ -11,14 +11,14 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from cells import commit, emit
 from ratios import figures, turns
 from replayed import spec
 from rlgpt.domain import CodedAction, Parameter, Plain
 from rlgpt.rl.base import EnvSpec
-from rlgpt.sandbox import Ask, Budgets, Done, Library, Request, Turn
+from rlgpt.sandbox import Ask, Done, Guest, Library, Request, Sandbox, Turn
 from training_cost import contest
 
 LOOKS = """
@@ -87,13 +87,11 @@ class PlainGuest:
         self._running.close()
 
 
-class PlainSandbox:
+class PlainSandbox(Sandbox):
     """Opens plain guests."""
 
-    budgets = Budgets()
-
-    def open(self, library: Library, coded: Sequence[CodedAction], *, seed: int) -> PlainGuest:
-        return PlainGuest(library, coded)
+    def open(self, library: Library, coded: Sequence[CodedAction], *, seed: int) -> Guest:
+        return cast("Guest", PlainGuest(library, coded))
 
 
 def train(kind: str, *, sandboxed: bool, ledger: Path, folder: Path, seed: int) -> None:
