@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from rlgpt.rl import policy_env
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "sandbox.py"
 SIZES = ("small", "large", "limit")
@@ -48,3 +50,27 @@ def test_both_ways_train() -> None:
     found = lines("--parts", "training")
     assert set(found) == {"sandbox/training/plain", "sandbox/training/guarded"}
     assert all(float(str(line["value"])) > 0.3 for line in found.values())
+
+
+@pytest.mark.parametrize("kind", ["plain", "guarded"])
+def test_the_plain_twin_plays_the_same_steps(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compared differs in the sandbox alone."""
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    training = importlib.import_module("sandbox_training")
+    names = [action.name for action in training.actions(kind)]
+
+    def play() -> list[tuple[float, float, int, str]]:
+        env = training.coded_spec(tmp_path / "steps", kind).build(seed=0)
+        env.reset(seed=0)
+        played = []
+        for turn in range(6):
+            seen, reward, _, _, info = env.step(env.coded(names[turn % len(names)]))
+            assert "verdicts" not in info
+            played.append((float(seen["obs"].sum()), reward, info["duration"], info["ended"]))
+        env.close()
+        return played
+
+    in_the_sandbox = play()
+    monkeypatch.setattr(policy_env, "_sandbox", lambda spec: training.PlainSandbox())
+    assert play() == in_the_sandbox
+    assert sum(duration for _, _, duration, _ in in_the_sandbox) > 100
