@@ -17,7 +17,8 @@ from ratios import figures, turns
 from rlgpt.domain import CodedAction, Parameter, Plain, Task
 from rlgpt.options.execution import Execution
 from rlgpt.plugin.base import Context, Primitive
-from rlgpt.sandbox import Library, Sandbox, Signature, ViewDoc
+from rlgpt.sandbox import Budgets, Library, Sandbox, Signature, ViewDoc
+from rlgpt.sandbox.runtime import Instance
 
 YIELDS = 40
 """Primitives, or views, of one call; 50 yields are allowed."""
@@ -101,6 +102,12 @@ def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
     return work
 
 
+def crossings() -> Workload:
+    """Calls into a guest that has nothing to do: what the way there and back takes, before anything is asked."""
+    instance = Instance(Budgets())
+    return lambda: [instance.call("cancel-action", fuel=Budgets().turn_fuel) for _ in range(YIELDS)]
+
+
 def fresh() -> object:
     """A new instance with one action, up to its first request."""
     action = CodedAction(name="bench", doc="", source=ONE)
@@ -140,6 +147,7 @@ def workloads() -> dict[str, tuple[Workload, int]]:
         "plain/fresh": (plain_started, 1),
         **{f"plain/{size}": (plain_seeing(seen), YIELDS) for size, seen in seeing.items()},
         **copies,
+        "crossing": (crossings(), YIELDS),
         "primitive": (sandboxed(NUDGE, {}), YIELDS),
         "chunk": (sandboxed(CHUNK, {}), YIELDS),
         **{size: (sandboxed(SEE, seen), YIELDS) for size, seen in seeing.items()},
@@ -160,6 +168,7 @@ UNITS = {
     "plain/look/small": "a deep copy of a view of 8 numbers",
     "plain/look/large": "a deep copy of a view of 125 numbers",
     "plain/look/limit": "a deep copy of a view of 1,024 numbers",
+    "crossing": "a call into the guest that does nothing",
     "primitive": "a primitive that sandboxed code asks for: request, checks, run, outcome",
     "chunk": "a primitive of eight in one yield",
     "small": "a primitive that sandboxed code asks for, and the view of 8 numbers after it, in one yield",

@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "sandbox.py"
 SIZES = ("small", "large", "limit")
 CALLS = (
     *("plain/primitive", "plain/fresh", "plain/small", "plain/large", *(f"plain/look/{size}" for size in SIZES)),
-    *("primitive", "chunk", "small", "large", *(f"look/{size}" for size in SIZES)),
+    *("crossing", "primitive", "chunk", "small", "large", *(f"look/{size}" for size in SIZES)),
     *("call", "can_start", "can_start/large", "can_start/six", "fresh"),
 )
 NAMES = {

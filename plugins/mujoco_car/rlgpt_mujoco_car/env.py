@@ -19,8 +19,8 @@ from rlgpt_mujoco_car import vehicle
 from rlgpt_mujoco_car.courses import COURSES
 from rlgpt_mujoco_car.rays import segments
 from rlgpt_mujoco_car.road import Array
-from rlgpt_mujoco_car.scene import SUBSTEPS, TIMESTEP, WALL_GROUP, Scene, mjcf
-from rlgpt_mujoco_car.senses import AHEAD, PARTS, RANGE, RAYS, SIZE, Senses, sense, touches
+from rlgpt_mujoco_car.scene import SUBSTEPS, TIMESTEP, Scene, mjcf
+from rlgpt_mujoco_car.senses import AHEAD, PARTS, RANGE, RAYS, SIZE, Senses, sense
 from rlgpt_mujoco_car.tasks import course_of, has_camera
 
 make_mujoco_importable()
@@ -31,6 +31,8 @@ PERIOD = TIMESTEP * SUBSTEPS
 LOOK = 4
 """Physics steps after which touch is looked at, again and again: 0.01 s."""
 GLANCE = TIMESTEP * LOOK
+CONTACTS = 6
+"""Where the number of contacts with walls lies in the sensors' data."""
 TOUCH = round(1.0 / GLANCE)
 """Looks, one after another, that may find a wall touched: a second's. One more, and the episode is lost."""
 STILL = 10
@@ -119,15 +121,15 @@ class CarTask(gymnasium.Env[Any, Any]):
         return self._observe(), self._info(False)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        speed, steer = (min(1.0, max(-1.0, float(a))) for a in action)
+        speed, steer = min(1.0, max(-1.0, float(action[0]))), min(1.0, max(-1.0, float(action[1])))
         control = self._control
         control[0] = speed * (vehicle.MAX_SPEED / vehicle.RADIUS)
         control[1], control[2] = vehicle.ackermann(steer * vehicle.MAX_STEER)
-        data, before = self.data, self.progress
+        data, sensed, before = self.data, self._sensed, self.progress
         touching = longest = self.touching
         for _ in range(SUBSTEPS // LOOK):
             mujoco.mj_step(self.model, data, nstep=LOOK)
-            touching = touching + 1 if touches(data.contact.geom, data.ncon, self._walls) else 0
+            touching = touching + 1 if sensed[CONTACTS] else 0
             longest = max(longest, touching)
         self.steps, self.touching = self.steps + 1, touching
         observation = self._observe()
@@ -183,7 +185,6 @@ class CarTask(gymnasium.Env[Any, Any]):
         self.data = mujoco.MjData(self.model)
         # views of the simulator's memory, good as long as its data is
         self._places, self._sensed, self._control = self.data.qpos, self.data.sensordata, self.data.ctrl
-        self._walls = self.model.geom_group == WALL_GROUP
         self._segments = segments(scene)
         points = scene.road.points
         self._line = np.column_stack((points, scene.road.headings))

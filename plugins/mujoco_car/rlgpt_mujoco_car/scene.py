@@ -20,7 +20,7 @@ BEND = 0.25
 WALL_HEIGHT = 0.16
 """m, above the highest ground of the road."""
 WALL_GROUP = 2
-"""The group of all geoms that may not be touched for long."""
+"""The group of all geoms that may not be touched for long; the sensor ``walls`` counts the contacts with them."""
 FOOT = 0.2
 """Share of a ramp's length that climbs at half of its angle."""
 GROUND_FRICTION, WET_FRICTION = 1.0, 0.25
@@ -71,9 +71,8 @@ class Scene:
 
 def mjcf(scene: Scene) -> str:
     """The whole model."""
-    parts = [*_walls(scene), *(_obstacle(b) for b in scene.boxes), *(_wet(b) for b in scene.wet)]
-    if scene.ramp is not None:
-        parts += _ramp(scene)
+    walls = [*_walls(scene), *(_obstacle(b) for b in scene.boxes)]
+    ground = [*(_wet(b) for b in scene.wet), *(_ramp(scene) if scene.ramp is not None else ())]
     x, y, heading = scene.start
     gravity = " ".join(map(str, scene.gravity))
     middle = scene.road.points[len(scene.road.points) // 2]
@@ -98,12 +97,16 @@ def mjcf(scene: Scene) -> str:
 <worldbody>
   <light pos="{middle[0]} {middle[1]} 15" dir="0.2 0.1 -1" directional="true" castshadow="false"/>
   <geom name="ground" type="plane" size="60 60 1" material="ground" friction="{GROUND_FRICTION} 0.005 0.0001"/>
-  {"".join(parts)}
+  <body name="walls">{"".join(walls)}</body>
+  {"".join(ground)}
   {_paint(scene)}
   {vehicle.body(x, y, 0.0, heading)}
 </worldbody>
 {vehicle.actuators(scene.force)}
-<sensor><velocimeter name="velocity" site="imu"/><gyro name="turning" site="imu"/></sensor>
+<sensor>
+  <velocimeter name="velocity" site="imu"/><gyro name="turning" site="imu"/>
+  <contact name="walls" body1="walls" num="1" data="found"/>
+</sensor>
 </mujoco>"""
 
 

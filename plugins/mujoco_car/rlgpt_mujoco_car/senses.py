@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import numba
 import numpy as np
@@ -25,7 +25,6 @@ Senses = np.ndarray[tuple[int], np.dtype[np.float32]]
 Located = tuple[int, float, float, float, float, float, float]
 Measure = Callable[[float, float, float, Array, Senses], None]
 Sense = Callable[[Array, Array, Array, Array, tuple[float, float, float], int, float, Senses], Located]
-Touches = Callable[[Any, int, Any], bool]
 
 _ANGLES = np.arange(RAYS) * (2 * math.pi / RAYS)
 _FORWARD, _LEFT = np.cos(_ANGLES), np.sin(_ANGLES)
@@ -133,15 +132,3 @@ def _sense(
 
 sense: Sense = cast(Sense, numba.njit(cache=True)(_sense))
 """What the car senses, compiled; see :func:`_sense`."""
-
-
-def _touches(pairs: Any, count: int, walls: Any) -> bool:
-    """Whether one of the first ``count`` pairs of geoms in contact has a wall in it."""
-    found = False
-    for n in range(count):
-        found |= walls[pairs[n, 0]] or walls[pairs[n, 1]]
-    return found
-
-
-touches: Touches = cast(Touches, numba.njit(cache=True)(_touches))
-"""Whether a wall is touched, compiled; see :func:`_touches`."""

@@ -6,6 +6,7 @@ import itertools
 import math
 import pickle
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from rlgpt import CodedAction, extend, flat_view
 from rlgpt.errors import ConfigError
 from rlgpt_mujoco_car import env as env_module
 from rlgpt_mujoco_car import vehicle
-from rlgpt_mujoco_car.env import PERIOD, TOUCH, CarTask
+from rlgpt_mujoco_car.env import CONTACTS, PERIOD, TOUCH, CarTask
 from rlgpt_mujoco_car.plugin import CarPlugin
 from rlgpt_mujoco_car.road import straight
 from rlgpt_mujoco_car.scene import WALL_GROUP, Scene
@@ -136,8 +137,14 @@ def test_a_wall_touched_for_a_second_loses() -> None:
 
 
 def test_a_break_within_a_step_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = itertools.cycle((True, True, False, True, True))
-    monkeypatch.setattr(env_module, "touches", lambda *_: next(looks))
+    looks = itertools.cycle((2, 1, 0, 1, 3))
+    physics = env_module.mujoco.mj_step
+
+    def step(model: Any, data: Any, nstep: int) -> None:
+        physics(model, data, nstep=nstep)
+        data.sensordata[CONTACTS] = next(looks)
+
+    monkeypatch.setattr(env_module.mujoco, "mj_step", step)
     env = CarTask(TASKS["mujoco_car/blocked_start"], seed=0)
     env.reset(seed=0)
     for _ in range(30):
@@ -145,6 +152,26 @@ def test_a_break_within_a_step_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
         assert observation["touching"][0] == pytest.approx(0.02)
         assert info["touching"] == pytest.approx(0.02)
         assert not terminated
+
+
+@every_task
+def test_contacts_are_those_with_walls_and_obstacles(task: str) -> None:
+    env = CarTask(TASKS[task], seed=0)
+    rng = np.random.default_rng(0)
+    seen = set()
+    for seed in range(4):
+        env.reset(seed=seed)
+        for step in range(120):
+            if step % 30 == 0:
+                action = rng.uniform(-1, 1, 2)
+            if env.step(action)[2]:
+                break
+            pairs = env.data.contact.geom[: env.data.ncon]
+            expected = int((env.model.geom_group[pairs] == WALL_GROUP).any(axis=1).sum())
+            assert env.data.sensordata[CONTACTS] == expected
+            seen.add(expected)
+    assert 0 in seen
+    assert len(seen) > 1
 
 
 def test_a_wall_touched_for_too_long_loses_at_the_goal_as_well() -> None:
