@@ -1,0 +1,165 @@
+"""What success is where nobody prepared the environment: of its return, its info, or a function of the user's."""
+
+import functools
+
+import gymnasium
+import numpy as np
+import pytest
+import rlgpt
+from gymnasium import spaces
+from rlgpt.domain import CodedAction
+from rlgpt.errors import ConfigError, PluginError
+from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.plugin.judged import OVER, Judged, Reaches
+
+
+class Ends(gymnasium.Env):
+    """Ends after three steps, each of reward ``pay`` (or of its own), saying ``info`` at each step."""
+
+    def __init__(self, pay, info: dict) -> None:
+        self.observation_space, self.action_space = spaces.Discrete(9), spaces.Discrete(2)
+        self.pay, self.info = pay, info
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.t = 0
+        return 0, {}
+
+    def step(self, action):
+        self.t += 1
+        pay = self.pay[self.t - 1] if isinstance(self.pay, tuple) else self.pay
+        return self.t, pay, self.t == 3, False, dict(self.info)
+
+
+@pytest.mark.parametrize(
+    ("pay", "info", "success", "expected"),
+    [
+        (1.0, {}, None, [False, False, True]),
+        (-1.0, {}, None, [False, False, False]),
+        (1.0, {"success": False}, None, [False] * 3),
+        (-1.0, {"success": np.bool_(True)}, None, [True] * 3),
+        (-1.0, {"is_success": 1}, None, [True] * 3),
+        (1.0, {"success": False}, lambda info, total: total >= 2, [False, True, True]),
+    ],
+)
+def test_success(pay: float, info: dict, success, expected: list[bool]) -> None:
+    env = Judged(Ends(pay, info), 10, success)
+    for _ in range(2):
+        _, reset_info = env.reset(seed=0)
+        assert reset_info["success"] is False
+        found = [env.step(0)[4]["success"] for _ in range(3)]
+        assert found == expected
+        assert all(type(s) is bool for s in found)
+
+
+@pytest.mark.parametrize(("horizon", "truncated"), [(2, [False, True]), (3, [False, False, False])])
+def test_horizon_truncates_exactly(horizon: int, truncated: list[bool]) -> None:
+    env = Judged(Ends(1.0, {}), horizon)
+    env.reset(seed=0)
+    assert [env.step(0)[3] for _ in truncated] == truncated
+
+
+def _landed(info, total_reward) -> bool:
+    """Both legs
+    on the ground."""
+    return total_reward > 5
+
+
+@pytest.mark.parametrize(
+    ("name", "success", "told", "at"),
+    [
+        ("CartPole-v1", None, "at least 475", 475),
+        ("CartPole-v1", 8, "at least 8 in the episode", 12),
+        ("CartPole-v1", _landed, "Both legs on the ground.", 6),
+        ("CartPole-v1", lambda info, total: total >= 9, "what the goal says", 9),
+        ("Blackjack-v1", None, "ends with a positive total reward", None),
+    ],
+)
+def test_what_counts_as_success_is_told_and_held(name: str, success, told: str, at: int | None) -> None:
+    plugin = GenericPlugin.of(functools.partial(gymnasium.make, name), success=success, horizon=12)
+    (task,) = plugin.tasks().values()
+    assert told in task.success
+    if at is not None and at < 100:
+        env = plugin.make_env(task, seed=0)
+        env.reset(seed=0)
+        found = [env.step(i % 2)[4]["success"] for i in range(at)]
+        assert found == [False] * (at - 1) + [True]
+
+
+def test_what_the_environment_says_of_success_comes_first() -> None:
+    reaches, over = Reaches(10.0, says=True), {OVER: True}
+    assert [reaches(over, 9.0), reaches(over, 10.0), reaches({OVER: False}, 10.0)] == [False, True, False]
+    assert [reaches({"success": 0.0, **over}, 99.0), reaches({"is_success": True, OVER: False}, 0.0)] == [False, True]
+    assert Reaches(10.0)({"success": False, **over}, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "pays"), [("MountainCar-v0", -1.0), ("Acrobot-v1", -1.0), ("Pendulum-v1", -16.3)], ids=str
+)
+def test_a_negative_return_counts_when_the_episode_is_over(name: str, pays: float) -> None:
+    """Nothing is paid for at the first step yet: the return is above its threshold until the episode has cost it."""
+    success = -200.0 if name == "Pendulum-v1" else None
+    plugin = GenericPlugin.of(functools.partial(gymnasium.make, name), success=success, horizon=150)
+    (task,) = plugin.tasks().values()
+    env = plugin.make_env(task, seed=0)
+    env.reset(seed=0)
+    total, found, over = 0.0, [], False
+    while not over:
+        _, reward, terminated, truncated, info = env.step(env.action_space.sample() * 0)
+        total, over = total + float(reward), terminated or truncated
+        found.append(info["success"])
+    assert total >= pays * len(found)
+    assert total < -110
+    assert not any(found)
+
+
+@pytest.mark.parametrize(
+    ("pays", "threshold", "expected"),
+    [
+        ((5.0, 5.0, -9.0), 5.0, False),
+        ((-9.0, 5.0, 9.0), 5.0, True),
+        ((0.0, 0.0, -1.0), 0.0, False),
+        ((0.0, 0.0, 0.0), 0.0, True),
+        ((-1.0, -1.0, -1.0), -3.0, True),
+        ((-1.0, -1.0, -2.0), -3.0, False),
+    ],
+)
+@pytest.mark.parametrize("cut", [False, True], ids=["terminated", "truncated"])
+def test_a_return_is_judged_at_the_end(pays, threshold: float, expected: bool, cut: bool) -> None:
+    env = Judged(Ends(pays, {}), 2 if cut else 3, Reaches(threshold))
+    env.reset(seed=0)
+    steps = pays[:2] if cut else pays
+    found = [env.step(0)[4]["success"] for _ in steps]
+    assert found == [False] * (len(steps) - 1) + [sum(steps) >= threshold if cut else expected]
+
+
+def test_a_function_of_success_is_told_when_the_episode_is_over() -> None:
+    seen: list[bool] = []
+    env = Judged(Ends(1.0, {}), 2, lambda info, total: bool(seen.append(info[OVER])))
+    env.reset(seed=0)
+    assert [OVER in env.step(0)[4] for _ in range(2)] == [False, False]
+    assert seen == [False, True]
+
+
+@pytest.mark.parametrize("reward", [float("nan"), float("inf"), None, "much"])
+def test_a_reward_that_is_no_number_is_the_environments_fault(reward) -> None:
+    env = Judged(Ends((1.0, reward, 1.0), {}), 10)
+    env.reset(seed=0)
+    env.step(0)
+    with pytest.raises(PluginError, match=r"the environment paid the reward .* at step 2 of its episode"):
+        env.step(0)
+
+
+def test_a_reward_that_is_no_number_is_not_charged_to_the_action() -> None:
+    source = "def run():\n    yield act()\n"
+    env = rlgpt.extend(Ends(float("nan"), {}), actions=[CodedAction(name="go", doc="g", source=source)])
+    env.reset(seed=0)
+    with pytest.raises(PluginError, match="the environment paid the reward nan at step 1"):
+        env.step(env.extension.write("go"))
+
+
+def test_success_that_is_no_bool_is_said_so() -> None:
+    env = Judged(Ends(1.0, {}), 10, lambda info, total: total)
+    env.reset(seed=0)
+    with pytest.raises(ConfigError, match=r"returned 1\.0, a float; it must return True or False"):
+        env.step(0)
