@@ -62,7 +62,7 @@ demo: setup ## pure RL, pure code and RL-GPT on one task, three seeds each; no k
 	  'seed=range(3)' hydra.sweep.dir=$(DEMO_RUNS) || test $$? -eq 3
 	$(BIN)/rlgpt report $(DEMO_RUNS)
 
-bench: setup ## the benchmarks; resumable, about two hours on two cores
+bench: setup ## overhead and sandbox (40 minutes), and cells of the kitchen that have no result yet (3.5 hours for all)
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/kitchen.py

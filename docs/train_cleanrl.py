@@ -1,6 +1,6 @@
 """PPO in one file, in the manner of CleanRL, with a bundle's coded actions.
 
-    pip install ./core                                                    # rlgpt, in its repository; brings torch
+    make guest && pip install ./core                                      # in rlgpt's repository; make setup has it
     python docs/train_cleanrl.py examples/anywhere/bundles/lunar_lander LunarLander-v3
     python docs/train_cleanrl.py none LunarLander-v3                      # without them, to compare
     python docs/train_cleanrl.py examples/anywhere/bundles/doorkey --make examples/anywhere/worlds.py:doorkey

@@ -1,6 +1,6 @@
 """Stable-Baselines3's PPO with a bundle's coded actions: of rlgpt ``extend``, ``flat_view`` and its errors.
 
-    pip install ./core stable-baselines3                                  # ./core is rlgpt, in its repository
+    make guest && pip install ./core stable-baselines3                    # in rlgpt's repository; make setup has both
     python docs/train_sb3.py examples/anywhere/bundles/lunar_lander LunarLander-v3
     python docs/train_sb3.py none LunarLander-v3                          # without them, to compare
     python docs/train_sb3.py examples/anywhere/bundles/doorkey --make examples/anywhere/worlds.py:doorkey

@@ -15,8 +15,8 @@ INTERRUPTED = 130
 DESCRIPTION = """A language model writes options, PPO learns with them, in any gymnasium environment.
 
   rlgpt tasks                                       the tasks of the installed plugins
-  rlgpt train task=PLUGIN/TASK                      one run; needs no key: replies are replayed by default
-  rlgpt train task=PLUGIN/TASK llm=live             asks the language model that conf/llm/live.yaml names
+  rlgpt train task=PLUGIN/TASK                      one run; replays recorded replies, if its plugin has some
+  rlgpt train task=PLUGIN/TASK llm=live llm.model=openai/gpt-5   asks that language model
   rlgpt design ENV_ID --goal TEXT --llm MODEL       one run in any gymnasium environment
   rlgpt train -m 'task=PLUGIN/A,PLUGIN/B' 'seed=range(5)'   a sweep"""
 

@@ -147,14 +147,12 @@ def _square_leg(number: int, y: float) -> Part:
 
 
 def _desk_leg(number: int, y: float) -> Part:
-    # its mass is that of the square table's leg, by volume
-    return Part(f"desk_leg{number}", 0.0344, (0.3715, y), 0.015, (0.065, 0.017), _LYING)
+    return Part(f"desk_leg{number}", 0.0562, (0.3715, y), 0.015, (0.065, 0.017), _LYING)
 
 
 _TABLE_TOP = Part("table_top", 0.151, (0.5415, 0.0), 0.015625, (0.08125, 0.08125))
 _TABLE = partial(Joint, "table_top", places=_places(0.05625, 0.05625, 0.046875))
-# by volume of the square table's top
-_DESK_TOP = Part("desk_top", 0.180, (0.5415, 0.0), 0.015625, (0.075, 0.105), (math.sqrt(0.5), 0, 0, math.sqrt(0.5)))
+_DESK_TOP = Part("desk_top", 0.1694, (0.5415, 0.0), 0.015625, (0.075, 0.105), (math.sqrt(0.5), 0, 0, math.sqrt(0.5)))
 _DESK = partial(Joint, "desk_top", places=_places(0.080, 0.050, 0.065625))
 
 FURNITURE: dict[str, Furniture] = {
@@ -166,7 +164,7 @@ FURNITURE: dict[str, Furniture] = {
     ),
     "desk": Furniture(
         "desk",
-        (_DESK_TOP, *(_desk_leg(i + 1, y) for i, y in enumerate((-0.20, -0.12, 0.12, 0.20)))),
+        (_DESK_TOP, *(_desk_leg(i + 1, y) for i, y in enumerate((-0.15, -0.08, 0.08, 0.15)))),
         tuple(_DESK(f"desk_leg{i}") for i in (1, 2, 3, 4)),
     ),
     "lamp": Furniture(
