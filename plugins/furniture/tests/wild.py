@@ -1,0 +1,63 @@
+"""Random actions by the million: nothing may become NaN, fly off or make the simulator warn.
+
+    python plugins/furniture/tests/wild.py wild.jsonl              # a million steps, most of an hour on one core
+    python plugins/furniture/tests/wild.py wild.jsonl 10000        # 10,000
+
+Every kind of furniture, joint and control has its share; a share that is in the file is not played again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from rlgpt_furniture.env import FurnitureTask
+from rlgpt_furniture.tasks import make_tasks
+
+KINDS, JOINTS, CONTROLS = ("one_leg", "square_table", "desk", "lamp"), ("peg", "connector"), ("hand", "joints")
+
+
+def play(kind: str, joints: str, control: str, steps: int) -> dict[str, float]:
+    """``steps`` random actions, each held for one to ten steps so that the arm gets about; a reset every 200.
+
+    :returns: the largest speed (rad/s, m/s) that anything had, joints made, warnings of the simulator.
+    :raises AssertionError: an observation that is not finite, or something faster than 100.
+    """
+    task = make_tasks()[f"furniture/{kind}_high"]
+    task = task.model_copy(update={"settings": {**task.settings, "joints": joints, "control": control}})
+    env = FurnitureTask(task, seed=0)
+    rng = np.random.default_rng(0)
+    fastest, made, over, held = 0.0, 0, True, 0
+    for step in range(steps):
+        if over or step % 200 == 0:
+            env.reset(seed=step)
+        if held == 0:
+            action, held = rng.uniform(-1, 1, 8), int(rng.integers(1, 11))
+        seen, reward, over, _, _ = env.step(action)
+        held, made = held - 1, made + int(reward)
+        assert all(np.isfinite(v).all() for v in seen.values()), (kind, joints, control, step)
+        fastest = max(fastest, float(np.abs(env.data.qvel).max()))
+        assert fastest < 100, (kind, joints, control, step)
+    return {"fastest": round(fastest, 1), "made": made, "warnings": int(env.data.warning.number.sum())}
+
+
+def main(file: Path, steps: int) -> None:
+    known = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    every = list(product(KINDS, JOINTS, CONTROLS))
+    for number, (kind, joints, control) in enumerate(every):
+        share = {"kind": kind, "joints": joints, "control": control, "steps": steps // len(every)}
+        if any(share.items() <= line.items() for line in known):
+            continue
+        begun = time.process_time()
+        found = {**share, **play(**share), "seconds": round(time.process_time() - begun)}
+        with file.open("a") as out:
+            out.write(json.dumps(found) + "\n")
+        print(f"{number + 1} of {len(every)}: {found}", flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
