@@ -88,9 +88,15 @@ def load(cells: Iterable[Cell], folder: Path) -> list[dict[str, Any]]:
 
 
 def run(
-    script: str, waves: Sequence[Sequence[Cell]], folder: Path, *, jobs: int, asked: Mapping[str, Any] | None = None
+    script: str,
+    cells: Sequence[Cell],
+    folder: Path,
+    *,
+    jobs: int,
+    needs: Mapping[Cell, Cell] | None = None,
+    asked: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Do every cell that has no result, ``jobs`` at a time; a wave begins when the one before is done.
+    """Do every cell that has no result, ``jobs`` at a time, in their order, but none before the cell it ``needs``.
 
     Each is ``python SCRIPT --cell TASK ROW SEED --out=FOLDER --NAME=VALUE ...`` with the settings ``asked``, which is
     to :func:`save` it. A cell that fails is named, its log is kept beside where its result would be, and the others
@@ -99,35 +105,36 @@ def run(
     :returns: whether every cell has a result now.
     :raises SystemExit: some have a result that was measured with other settings; nothing is measured then.
     """
-    asked = asked or {}
-    _refuse_others([c for wave in waves for c in wave], folder, asked)
+    asked, needs = asked or {}, needs or {}
+    _refuse_others(cells, folder, asked)
     extra = [f"--out={folder}", *(f"--{name}={value}" for name, value in asked.items())]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     failed: list[Cell] = []
     started = time.monotonic()
-    for wave in waves:
-        queue = [c for c in wave if not c.path(folder).exists()]
-        running: dict[subprocess.Popen[bytes], Cell] = {}
-        while queue or running:
-            while queue and len(running) < jobs:
-                cell = queue.pop(0)
-                log = cell.path(folder).with_suffix(".log")
-                log.parent.mkdir(parents=True, exist_ok=True)
-                with log.open("wb") as out:
-                    command = [sys.executable, script, "--cell", cell.task, cell.row, str(cell.seed), *extra]
-                    running[subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment)] = cell
-            done = next((p for p in running if p.poll() is not None), None)
-            if done is None:
-                time.sleep(0.2)
-                continue
-            cell = running.pop(done)
-            if cell.path(folder).exists():
-                cell.path(folder).with_suffix(".log").unlink(missing_ok=True)
-            else:
-                failed.append(cell)
-            state = "done" if cell not in failed else f"FAILED, see {cell.path(folder).with_suffix('.log')}"
-            minutes = (time.monotonic() - started) / 60
-            print(f"[{minutes:6.1f} min] {cell.task} {cell.row} seed {cell.seed}: {state}", file=sys.stderr, flush=True)
+    queue = [c for c in cells if not c.path(folder).exists()]
+    running: dict[subprocess.Popen[bytes], Cell] = {}
+    while queue or running:
+        ahead = {*queue, *running.values()}
+        ready = [c for c in queue if needs.get(c) not in ahead]
+        for cell in ready[: jobs - len(running)]:
+            queue.remove(cell)
+            log = cell.path(folder).with_suffix(".log")
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with log.open("wb") as out:
+                command = [sys.executable, script, "--cell", cell.task, cell.row, str(cell.seed), *extra]
+                running[subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment)] = cell
+        done = next((p for p in running if p.poll() is not None), None)
+        if done is None:
+            time.sleep(0.2)
+            continue
+        cell = running.pop(done)
+        if cell.path(folder).exists():
+            cell.path(folder).with_suffix(".log").unlink(missing_ok=True)
+        else:
+            failed.append(cell)
+        state = "done" if cell not in failed else f"FAILED, see {cell.path(folder).with_suffix('.log')}"
+        minutes = (time.monotonic() - started) / 60
+        print(f"[{minutes:6.1f} min] {cell.task} {cell.row} seed {cell.seed}: {state}", file=sys.stderr, flush=True)
     return not failed
 
 

@@ -35,7 +35,7 @@ from cells import Cell, commit, run, save
 from rows import DERIVED, TRAINERS, Rows
 
 RESULTS = Path(__file__).parent / "results"
-FIRST = ("rlgpt", "rl", "primitives")
+PLAIN = ("rl", "primitives")
 VARIANTS = ("rlgpt_gamma", "rlgpt_heads", "rlgpt_turns")
 SETTINGS = ("budget", "iterations", "episodes", "trainer")
 """What a cell is asked for; results of other settings do not stand in for it."""
@@ -56,7 +56,7 @@ class Contest:
     budget: int
     seeds: int = 5
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    rows: tuple[str, ...] = (*FIRST, *DERIVED)
+    rows: tuple[str, ...] = ("rlgpt", *PLAIN, *DERIVED)
     episodes: int = 50
     trainer: str = "ppo"
     measured_by: type[Rows] = Rows
@@ -68,25 +68,25 @@ class Contest:
             task, row, seed = arguments.cell
             self._do(Cell(task, row, int(seed)), arguments)
             return 0
-        waves = self.waves(arguments.tasks, arguments.rows, arguments.seeds)
-        cells = [c for wave in waves for c in wave]
+        cells = self.cells(arguments.tasks, arguments.rows, arguments.seeds)
         if arguments.table:
             standings.table(arguments.out, cells)
             return 0
         whole = True
         if not arguments.report:
-            whole = run(script, waves, arguments.out, jobs=arguments.jobs, asked=_asked(arguments))
+            needs = {c: Cell(c.task, "rlgpt", c.seed) for c in cells if c.row in DERIVED}
+            whole = run(script, cells, arguments.out, jobs=arguments.jobs, needs=needs, asked=_asked(arguments))
         standings.summary(self.name, arguments.out, cells)
         return 0 if whole else 1
 
-    def waves(self, tasks: Sequence[str], rows: Sequence[str], seeds: int) -> list[list[Cell]]:
-        """Rows that are made of RL-GPT's outcome come after it."""
+    def cells(self, tasks: Sequence[str], rows: Sequence[str], seeds: int) -> list[Cell]:
+        """All of them; RL-GPT's come first, because other rows are made of their outcome."""
 
-        def cells(names: Sequence[str], among: Sequence[str]) -> list[Cell]:
+        def of(names: Sequence[str], among: Sequence[str]) -> list[Cell]:
             return [Cell(t, r, s) for s in range(seeds) for t in among for r in names if r in rows]
 
-        variants = [c for row, on in self.variants.items() for c in cells((row,), [t for t in tasks if t in on])]
-        return [cells(FIRST, tasks), [*cells(DERIVED, tasks), *variants]]
+        variants = [c for row, on in self.variants.items() for c in of((row,), [t for t in tasks if t in on])]
+        return [*of(("rlgpt",), tasks), *of((*PLAIN, *DERIVED), tasks), *variants]
 
     def _arguments(self) -> argparse.Namespace:
         summary = (__doc__ or "").split("\n\n")[0]

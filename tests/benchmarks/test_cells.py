@@ -42,7 +42,7 @@ def test_results_of_other_settings_are_refused(bench: Any, tmp_path: Path, resul
     there, open_ = cells(bench, 0, 1)
     bench.cells.save(there, tmp_path, result, commit="abc")
     with pytest.raises(SystemExit, match=f"1 of the 1 results .*{said}.*another --out, or delete"):
-        bench.cells.run(NOWHERE, [[there, open_]], tmp_path, jobs=1, asked=ASKED)
+        bench.cells.run(NOWHERE, [there, open_], tmp_path, jobs=1, asked=ASKED)
     assert not open_.path(tmp_path).with_suffix(".log").exists()
 
 
@@ -53,7 +53,7 @@ def test_results_that_agree_or_do_not_tell_are_taken(bench: Any, tmp_path: Path,
     (there,) = cells(bench, 0)
     bench.cells.save(there, tmp_path, result, commit="abc")
     before = there.path(tmp_path).read_bytes()
-    assert bench.cells.run(NOWHERE, [[there]], tmp_path, jobs=1, asked=ASKED)
+    assert bench.cells.run(NOWHERE, [there], tmp_path, jobs=1, asked=ASKED)
     assert there.path(tmp_path).read_bytes() == before
 
 
@@ -63,9 +63,35 @@ def test_a_cell_is_asked_with_the_settings(bench: Any, tmp_path: Path) -> None:
     script.write_text(
         f"import sys, pathlib\npathlib.Path({str(cell.path(tmp_path))!r}).write_text(repr(sys.argv[1:]))\n"
     )
-    assert bench.cells.run(str(script), [[cell]], tmp_path, jobs=1, asked={"budget": 7, "trainer": "ppo"})
+    assert bench.cells.run(str(script), [cell], tmp_path, jobs=1, asked={"budget": 7, "trainer": "ppo"})
     told = ["--cell", TASK.id, "rl", "3", f"--out={tmp_path}", "--budget=7", "--trainer=ppo"]
     assert cell.path(tmp_path).read_text() == repr(told)
+
+
+def test_a_cell_waits_for_what_it_needs_and_one_that_failed_holds_up_nothing(bench: Any, tmp_path: Path) -> None:
+    """Each writes what is there when it begins; ``rl`` of seed 1 writes nothing."""
+    made, of = [bench.cells.Cell(TASK.id, "code", seed) for seed in (0, 1)], cells(bench, 0, 1)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, pathlib\n_, task, row, seed, out = sys.argv[1:6]\n"
+        "folder = pathlib.Path(out.removeprefix('--out='), task.replace('/', '__'))\n"
+        "there = sorted(str(p.relative_to(folder)) for p in folder.glob('*/*.json'))\n"
+        "if (row, seed) != ('rl', '1'):\n    (folder / row / f'{seed}.json').write_text(repr(there))\n"
+    )
+    needs = dict(zip(made, of, strict=True))
+    assert not bench.cells.run(str(script), [*made, *of], tmp_path, jobs=1, needs=needs)
+    assert made[0].path(tmp_path).read_text() == "['rl/0.json']"
+    assert made[1].path(tmp_path).read_text() == "['code/0.json', 'rl/0.json']"
+    assert of[0].path(tmp_path).read_text() == "[]"
+    assert of[1].path(tmp_path).with_suffix(".log").exists()
+
+
+def test_rows_made_of_a_run_come_after_it(bench: Any) -> None:
+    contest = bench.contest.Contest("grid", ("grid/a", "grid/b"), 100, variants={"rlgpt_turns": ("grid/b",)})
+    every = contest.cells(contest.tasks, (*contest.rows, "rlgpt_turns"), 2)
+    assert len(every) == len(set(every)) == 2 * 2 * len(contest.rows) + 2
+    assert [cell.row for cell in every[:4]] == ["rlgpt"] * 4
+    assert [cell.task for cell in every[-2:]] == ["grid/b"] * 2
 
 
 def test_a_cell_tells_what_it_was_asked_for_and_the_commit_it_began_at(
