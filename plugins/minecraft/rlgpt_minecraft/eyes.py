@@ -17,11 +17,7 @@ from numpy.typing import NDArray
 from rlgpt_minecraft.ground import Ground
 from rlgpt_minecraft.rays import CENTRE, DISTANCE, Array, bearing, directions, elevation
 from rlgpt_minecraft.things import Thing, things
-
-EYE_HEIGHT = 1.62
-BLOCK_REACH = 4.5
-ENTITY_REACH = 3.0
-"""Metres from the eyes: Minecraft 1.11.2, ``PlayerControllerMP`` and ``EntityRenderer.getMouseOver``, survival."""
+from rlgpt_minecraft.world.constants import BLOCK_REACH, ENTITY_REACH, EYE_HEIGHT
 
 SAME = 1.5
 """Rays that hit an entity of the same name within so many metres of the nearest count as one entity."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.eyes import EYE_HEIGHT
 from rlgpt_minecraft.ground import VOXELS
+from rlgpt_minecraft.world.constants import EYE_HEIGHT
 
 Player = Any
 Make = Callable[..., Any]

@@ -8,12 +8,13 @@ import numpy as np
 from rlgpt.domain import Plain
 from rlgpt.plugin.base import Context, Primitive
 
-from rlgpt_minecraft.eyes import EYE_HEIGHT, Place, Seen
+from rlgpt_minecraft.eyes import Place, Seen
 from rlgpt_minecraft.moves import bins, move
 from rlgpt_minecraft.primitives.common import Moves, Run, gained, see, which, whole
 from rlgpt_minecraft.primitives.gaze import turn_to
 from rlgpt_minecraft.rays import bearing, elevation
 from rlgpt_minecraft.things import THINGS
+from rlgpt_minecraft.world.constants import EYE_HEIGHT
 
 LONGEST = 40
 """Ticks of one call."""

@@ -14,6 +14,7 @@ from rlgpt.errors import UnknownNameError
 from rlgpt_minecraft.names import rows
 from rlgpt_minecraft.world.blocks import ID as BLOCK
 from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.land import FREEZES
 from rlgpt_minecraft.world.noise import flat_noise, salted
 from rlgpt_minecraft.world.rng import at
 
@@ -62,8 +63,6 @@ OCEAN, BEACH, RIVER, FROZEN_RIVER, STONE_BEACH, PLAINS = (
 RIVER_BED, BANK = 0.035, 0.09
 """How far from 0 the noise is that rivers follow: within a river's biome, and where the land of a world that is all
 river rises."""
-FREEZES: Final = 0.15
-"""Below this temperature water freezes and rain is snow (Minecraft wiki: Biome)."""
 for _array in [value for value in globals().values() if isinstance(value, np.ndarray)]:
     _array.flags.writeable = False
 

@@ -15,36 +15,77 @@ from rlgpt_minecraft.world.biomes import TEMPERATURE
 from rlgpt_minecraft.world.blocks import AIR, BEDROCK, ID, LAVA, STONE, WATER
 from rlgpt_minecraft.world.constants import LAVA_LEVEL, SEA_LEVEL
 from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.land import (
+    CAVE_BESIDES,
+    CAVE_CHUNKS,
+    CAVE_CROWD,
+    CAVE_CROWD_SHARE,
+    CAVE_FLOOR,
+    CAVE_FORKS,
+    CAVE_LAYERS,
+    CAVE_LOW,
+    CAVE_MORE,
+    CAVE_ROOF,
+    CLIMB_KEEPS,
+    CLIMB_MORE,
+    FREEZES,
+    MOUTH_ABOVE,
+    MOUTH_SCALE,
+    POOL_BRIM,
+    POOL_DEPTH,
+    POOL_DRY,
+    POOL_FIRST,
+    POOL_JAG,
+    POOL_JAG_OUT,
+    POOL_PLACES,
+    POOL_RADIUS,
+    POOL_SHARE,
+    POOL_TILT,
+    POOL_WALL,
+    POOL_WATER,
+    POOL_WIDER,
+    ROOM_HEIGHT,
+    ROOM_RADIUS,
+    ROOM_SHARE,
+    ROOM_WIDER,
+    STEEP_KEEPS,
+    STEEP_SHARE,
+    TUNNEL_BENDS,
+    TUNNEL_ENDS,
+    TUNNEL_KEEPS,
+    TUNNEL_LENGTH,
+    TUNNEL_RADIUS,
+    TUNNEL_SLOPE,
+    TUNNEL_WIDENS,
+    TUNNEL_WIDER,
+    TUNNEL_WIDEST,
+    TURN_KEEPS,
+    TURN_MORE,
+)
 from rlgpt_minecraft.world.noise import draw, flat_noise, salted, start
 from rlgpt_minecraft.world.rng import at, mix
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
 from rlgpt_minecraft.world.terrain import MARGIN
 
-LENGTH = 60
-"""Steps of a tunnel, one block each."""
-RADIUS = 4.0
-AROUND = 4
-"""Chunks away at which a tunnel may begin and still reach: ``(AROUND + 1) * CHUNK - CHUNK >= LENGTH + RADIUS``."""
-SYSTEMS = 0.3
-"""Share of chunks where tunnels begin."""
-ROOF = 4
-"""Layers of ground left over a tunnel, but for the places where caves open."""
+AROUND = math.ceil((TUNNEL_LENGTH + TUNNEL_RADIUS) / CHUNK)
+"""Chunks away at which a tunnel may begin and still reach; a step is one block long."""
 ICE = ID["ice"]
 
 
 @part
 def opening(seed: np.uint64, x: int, z: int) -> bool:
     """Whether caves may come to the surface here."""
-    return bool(flat_noise(salted(seed, 20), x / 37.0, z / 37.0) > 0.38)
+    return bool(flat_noise(salted(seed, 20), x / MOUTH_SCALE, z / MOUTH_SCALE) > MOUTH_ABOVE)
 
 
 @part
 def pool(seed: np.uint64, chunk_x: int, chunk_z: int) -> tuple[int, int, int, int]:
     """Where a chunk may have a pool: column in it, radius (0: none) and what it is full of. Trees keep away from it."""
     chance = at(seed, 22, chunk_x, chunk_z)
-    fluid = WATER if chance < 0.05 else LAVA
-    radius = 0 if chance > 0.054 else 3 + int(2.0 * at(seed, 23, chunk_x, chunk_z))
-    return 6 + int(4.0 * at(seed, 24, chunk_x, chunk_z)), 6 + int(4.0 * at(seed, 25, chunk_x, chunk_z)), radius, fluid
+    fluid = WATER if chance < POOL_WATER else LAVA
+    radius = 0 if chance > POOL_SHARE else POOL_RADIUS + int(POOL_WIDER * at(seed, 23, chunk_x, chunk_z))
+    mid_x = POOL_FIRST + int(POOL_PLACES * at(seed, 24, chunk_x, chunk_z))
+    return mid_x, POOL_FIRST + int(POOL_PLACES * at(seed, 25, chunk_x, chunk_z)), radius, fluid
 
 
 @part
@@ -60,11 +101,11 @@ def _limits(
             for i in range(-1, 2):
                 for k in range(-1, 2):
                     ground = min(ground, surface[dx + MARGIN + 2 * i, dz + MARGIN + 2 * k])
-            dry = radius == 0 or max(abs(dx - mid_x), abs(dz - mid_z)) > radius + 3
+            dry = radius == 0 or max(abs(dx - mid_x), abs(dz - mid_z)) > radius + POOL_WALL
             if dry and ground > SEA_LEVEL and opening(seed, chunk_x * CHUNK + dx, chunk_z * CHUNK + dz):
                 ceiling[dx, dz] = HEIGHT
             else:
-                ceiling[dx, dz] = ground - ROOF
+                ceiling[dx, dz] = ground - CAVE_ROOF
 
 
 @part
@@ -81,7 +122,7 @@ def _ball(
                 continue
             for layer in range(max(int(y - high), 1), min(int(y + high) + 1, ceiling[dx, dz] + 1, HEIGHT)):
                 ry = (layer + 0.5 - y) / high
-                if ry <= -0.7 or flat + ry * ry >= 1.0:
+                if ry <= -CAVE_FLOOR or flat + ry * ry >= 1.0:
                     continue
                 block = chunk[dx, dz, layer]
                 if block not in (BEDROCK, WATER, LAVA, ICE):
@@ -93,24 +134,24 @@ def _tunnel(
     stream: NDArray[np.uint64], chunk: NDArray[np.uint8], ceiling: NDArray[np.int64], x: float, y: float, z: float
 ) -> None:
     """Follow one tunnel from where it begins; places from the chunk's corner."""
-    yaw, pitch = 2.0 * math.pi * draw(stream), 0.25 * (draw(stream) - 0.5)
-    thick = 0.6 + 1.0 * draw(stream) + 0.9 * draw(stream) * draw(stream)
+    yaw, pitch = 2.0 * math.pi * draw(stream), TUNNEL_SLOPE * (draw(stream) - 0.5)
+    thick = TUNNEL_WIDER + TUNNEL_WIDENS * draw(stream) + TUNNEL_WIDEST * draw(stream) * draw(stream)
     turn = climb = 0.0
-    steep = draw(stream) < 0.17
-    for step in range(LENGTH):
+    steep = draw(stream) < STEEP_SHARE
+    for step in range(TUNNEL_LENGTH):
         away = max(-x, x - CHUNK, -z, z - CHUNK)
-        if away > LENGTH - step + RADIUS:
+        if away > TUNNEL_LENGTH - step + TUNNEL_RADIUS:
             return  # too far to come back
-        t = (step + 0.5) / LENGTH
-        wide = 1.1 + 4.0 * t * (1.0 - t) * thick
+        t = (step + 0.5) / TUNNEL_LENGTH
+        wide = TUNNEL_ENDS + 4.0 * t * (1.0 - t) * thick
         flat = math.cos(pitch)
         x += math.cos(yaw) * flat
         z += math.sin(yaw) * flat
         y += math.sin(pitch)
-        pitch = pitch * (0.92 if steep else 0.7) + climb * 0.1
-        yaw += turn * 0.1
-        climb = climb * 0.9 + (draw(stream) - draw(stream)) * draw(stream) * 2.0
-        turn = turn * 0.75 + (draw(stream) - draw(stream)) * draw(stream) * 4.0
+        pitch = pitch * (STEEP_KEEPS if steep else TUNNEL_KEEPS) + climb * TUNNEL_BENDS
+        yaw += turn * TUNNEL_BENDS
+        climb = climb * CLIMB_KEEPS + (draw(stream) - draw(stream)) * draw(stream) * CLIMB_MORE
+        turn = turn * TURN_KEEPS + (draw(stream) - draw(stream)) * draw(stream) * TURN_MORE
         if away < wide + 1.0:
             _ball(chunk, ceiling, x, y, z, wide, wide)
 
@@ -134,19 +175,19 @@ def _fill_pool(
             ground = surface[dx + MARGIN, dz + MARGIN]
             low, high = min(low, ground), max(high, ground)
     warmth = TEMPERATURE[biome[mid_x + MARGIN, mid_z + MARGIN]]
-    if low < SEA_LEVEL or high - low > 3 or (fluid == WATER and warmth > 1.0):
+    if low < SEA_LEVEL or high - low > POOL_TILT or (fluid == WATER and warmth > POOL_DRY):
         return False
     for dx in range(mid_x - radius, mid_x + radius + 1):
         for dz in range(mid_z - radius, mid_z + radius + 1):
-            far = math.sqrt((dx - mid_x) ** 2 + (dz - mid_z) ** 2) / (radius + 0.4)
-            far += 0.35 * (at(seed, 26, chunk_x * CHUNK + dx, chunk_z * CHUNK + dz) - 0.7)
+            far = math.sqrt((dx - mid_x) ** 2 + (dz - mid_z) ** 2) / (radius + POOL_BRIM)
+            far += POOL_JAG * (at(seed, 26, chunk_x * CHUNK + dx, chunk_z * CHUNK + dz) - POOL_JAG_OUT)
             if far >= 1.0:
                 continue
-            depth = 1 + int(2.5 * (1.0 - far))
+            depth = 1 + int(POOL_DEPTH * (1.0 - far))
             for y in range(low - depth + 1, HEIGHT):
                 wet = y <= low
                 chunk[dx, dz, y] = fluid if wet else AIR
-                if y == low and fluid == WATER and warmth < 0.15:
+                if y == low and fluid == WATER and warmth < FREEZES:
                     chunk[dx, dz, y] = ICE
             if fluid == LAVA:
                 chunk[dx, dz, low - depth] = STONE
@@ -174,17 +215,17 @@ def carve(
     for other_x in range(chunk_x - AROUND, chunk_x + AROUND + 1):
         for other_z in range(chunk_z - AROUND, chunk_z + AROUND + 1):
             start(stream, salted(seed, 21), other_x, other_z)
-            if draw(stream) >= SYSTEMS:
+            if draw(stream) >= CAVE_CHUNKS:
                 continue
-            count = 1 + int(3.0 * draw(stream) * draw(stream)) + 2 * (draw(stream) < 0.25)
+            count = 1 + int(CAVE_MORE * draw(stream) * draw(stream)) + CAVE_CROWD * (draw(stream) < CAVE_CROWD_SHARE)
             west, north = (other_x - chunk_x) * CHUNK, (other_z - chunk_z) * CHUNK
             for _ in range(count):
                 x, z = west + CHUNK * draw(stream), north + CHUNK * draw(stream)
-                y = draw(stream) * (draw(stream) * 64.0 + 8.0) + 6.0
-                if draw(stream) < 0.3:
-                    wide = 2.0 + 2.0 * draw(stream)
-                    _ball(chunk, ceiling, x, y, z, wide, wide * 0.6)
-                branches = 1 + int(2.0 * draw(stream) * draw(stream) * 1.6)
+                y = draw(stream) * (draw(stream) * CAVE_LAYERS + CAVE_BESIDES) + CAVE_LOW
+                if draw(stream) < ROOM_SHARE:
+                    wide = ROOM_RADIUS + ROOM_WIDER * draw(stream)
+                    _ball(chunk, ceiling, x, y, z, wide, wide * ROOM_HEIGHT)
+                branches = 1 + int(draw(stream) * draw(stream) * CAVE_FORKS)
                 for _ in range(branches):
                     before = stream[0]
                     _tunnel(stream, chunk, ceiling, x, y, z)

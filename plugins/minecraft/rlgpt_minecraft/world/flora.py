@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.biomes import FLORA, FLORAS, FLOWERS, FREEZES, GRASS, TEMPERATURE
+from rlgpt_minecraft.world.biomes import FLORA, FLORAS, FLOWERS, GRASS, TEMPERATURE
 from rlgpt_minecraft.world.blocks import AIR, CACTUS, DIRT, FULL, ID, LIQUID, OPACITY, REEDS, SAND, WATER
 from rlgpt_minecraft.world.blocks import GRASS as TURF
 from rlgpt_minecraft.world.constants import SEA_LEVEL
 from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.land import COOLS_ABOVE, COOLS_BY, COOLS_EVERY, FREEZES
 from rlgpt_minecraft.world.noise import flat_noise, salted
 from rlgpt_minecraft.world.rng import at
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
@@ -144,8 +145,8 @@ def plant(seed: np.uint64, west: int, north: int, chunk: NDArray[np.uint8], biom
                     if chunk[dx, dz, y + 1] == AIR:
                         _column(seed, west + dx, north + dz, chunk, kind, y)
                     break
-            # it grows colder upwards from layer 64 on (Minecraft wiki: Biome, temperature)
-            if TEMPERATURE[kind] - max(roof - 64, 0) * 0.05 / 30.0 < FREEZES and chunk[dx, dz, roof + 1] == AIR:
+            warmth = TEMPERATURE[kind] - max(roof - COOLS_ABOVE, 0) * COOLS_BY / COOLS_EVERY
+            if warmth < FREEZES and chunk[dx, dz, roof + 1] == AIR:
                 block = chunk[dx, dz, roof]
                 if OPACITY[block] > 0 and not LIQUID[block] and block != ICE:
                     chunk[dx, dz, roof + 1] = SNOW

@@ -1,9 +1,10 @@
 """Whether a crafting table or a furnace is near and in view, by Malmo's measure.
 
-Malmo (NearbyCraftCommandsImplementation) takes blocks whose middle is at most 5 from the head, 1.6 above the feet, in
-front, and within half the field of view (70 degrees, the narrower side of the picture less by its aspect) both ways.
-Its projections are off by the cosine of the pitch, kept as they are; straight up and straight down they divide by zero,
-so there nothing is in view. Malmo knows only blocks placed since the mission began; here every such block counts.
+Malmo (NearbyCraftCommandsImplementation) takes blocks whose middle is at most ``CRAFT_REACH`` from the head,
+``CRAFT_HEAD`` above the feet, in front, and within half the field of view (the narrower side of the picture less by its
+aspect) both ways. Its projections are off by the cosine of the pitch, kept as they are; straight up and straight down
+they divide by zero, so there nothing is in view. Malmo knows only blocks placed since the mission began; here every
+such block counts.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from rlgpt_minecraft.world.blocks import CRAFTING_TABLE, FURNACE, LIT_FURNACE
+from rlgpt_minecraft.world.constants import CRAFT_HEAD, CRAFT_REACH, FIELD_OF_VIEW, SINES
 from rlgpt_minecraft.world.jit import part
 from rlgpt_minecraft.world.state import HEIGHT, SIZE, World
 
-REACH = 5
-HEAD = 1.6
-HALF_VIEW = 35.0
-STRAIGHT = np.cos(np.radians(90 - 360 / 65536))
-"""The game's table of cosines has 65,536 entries: below this a cosine is 0."""
+HALF_VIEW = FIELD_OF_VIEW / 2
+STRAIGHT = np.cos(np.radians(90 - 360 / SINES))
+"""Below this a cosine is 0 in the game's table."""
 
 
 @part
@@ -51,14 +51,14 @@ def in_view(world: World, x: float, y: float, z: float) -> bool:
 def nearby(world: World) -> tuple[bool, bool]:
     """Whether a crafting table, and whether a furnace, is near and in view."""
     player = world.player[0]
-    hx, hy, hz = player.x, player.y + HEAD, player.z
+    hx, hy, hz = player.x, player.y + CRAFT_HEAD, player.z
     table, furnace = False, False
-    for x in range(max(int(np.floor(hx)) - REACH, 0), min(int(np.floor(hx)) + REACH + 1, SIZE)):
-        for y in range(max(int(np.floor(hy)) - REACH, 0), min(int(np.floor(hy)) + REACH + 1, HEIGHT)):
-            for z in range(max(int(np.floor(hz)) - REACH, 0), min(int(np.floor(hz)) + REACH + 1, SIZE)):
+    for x in range(max(int(np.floor(hx)) - CRAFT_REACH, 0), min(int(np.floor(hx)) + CRAFT_REACH + 1, SIZE)):
+        for y in range(max(int(np.floor(hy)) - CRAFT_REACH, 0), min(int(np.floor(hy)) + CRAFT_REACH + 1, HEIGHT)):
+            for z in range(max(int(np.floor(hz)) - CRAFT_REACH, 0), min(int(np.floor(hz)) + CRAFT_REACH + 1, SIZE)):
                 block = world.blocks[x, y, z]
                 if block in (CRAFTING_TABLE, FURNACE, LIT_FURNACE):
                     dx, dy, dz = x + 0.5 - hx, y + 0.5 - hy, z + 0.5 - hz
-                    if dx * dx + dy * dy + dz * dz <= REACH * REACH and in_view(world, dx, dy, dz):
+                    if dx * dx + dy * dy + dz * dz <= CRAFT_REACH * CRAFT_REACH and in_view(world, dx, dy, dz):
                         table, furnace = table or block == CRAFTING_TABLE, furnace or block != CRAFTING_TABLE
     return table, furnace

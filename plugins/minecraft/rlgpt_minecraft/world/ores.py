@@ -1,4 +1,4 @@
-"""Ores and other veins in the stone: how many, how large and how deep in Minecraft 1.11 (Minecraft wiki: Ore)."""
+"""Ores and other veins in the stone: how many, how large and how deep by ``data/veins.csv``, with the sources."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from rlgpt_minecraft.names import rows
 from rlgpt_minecraft.world.biomes import BASE
 from rlgpt_minecraft.world.blocks import ID, STONE
 from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.land import (
+    EMERALD_LAYERS,
+    EMERALD_LEAST,
+    EMERALD_LOW,
+    EMERALD_MORE,
+    MOUNTAINS,
+    VEIN_BALLS,
+    VEIN_LENGTH,
+    VEIN_SINK,
+    VEIN_THICKNESS,
+    VEIN_TILT,
+)
 from rlgpt_minecraft.world.noise import draw, salted, start
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
 from rlgpt_minecraft.world.terrain import MARGIN, WIDE
 
-_VEINS = (
-    # block, tries a chunk, size, lowest layer, first layer above them all; of each try any layer is as likely
-    ("dirt", 10, 33, 0, HEIGHT),
-    ("gravel", 8, 33, 0, HEIGHT),
-    ("granite", 10, 33, 0, 80),
-    ("diorite", 10, 33, 0, 80),
-    ("andesite", 10, 33, 0, 80),
-    ("coal_ore", 20, 17, 0, HEIGHT),
-    ("iron_ore", 20, 9, 0, 64),
-    ("gold_ore", 2, 9, 0, 32),
-    ("redstone_ore", 8, 8, 0, 16),
-    ("diamond_ore", 1, 8, 0, 16),
-    ("lapis_ore", 1, 7, 0, 32),  # a sum of two numbers: most in layer 16
+_VEINS = rows("veins.csv")
+VEIN_BLOCK = np.array([ID[vein["block"]] for vein in _VEINS])
+VEIN_TRIES, VEIN_SIZE, VEIN_LOW, VEIN_HIGH = (
+    np.array([int(vein[column]) for vein in _VEINS]) for column in ("tries", "size", "low", "high")
 )
-VEIN_BLOCK = np.array([ID[vein[0]] for vein in _VEINS])
-VEIN_TRIES, VEIN_SIZE, VEIN_LOW, VEIN_HIGH = (np.array([int(vein[i]) for vein in _VEINS]) for i in range(1, 5))
-LAPIS = len(_VEINS) - 1
+LAPIS = [vein["block"] for vein in _VEINS].index("lapis_ore")
 EMERALD = ID["emerald_ore"]
 
 
@@ -40,10 +42,10 @@ def _vein(
 ) -> None:
     """A row of balls on a slanted line, thick in the middle; only stone gives way. Places from the chunk's corner."""
     angle = math.pi * draw(stream)
-    east, south = math.sin(angle) * size / 8.0, math.cos(angle) * size / 8.0
-    first, last = y + 3.0 * draw(stream) - 1.0, y + 3.0 * draw(stream) - 1.0
-    thick = draw(stream) * size / 16.0
-    for step in range(0, size, 1 + size // 12):
+    east, south = math.sin(angle) * size / VEIN_LENGTH, math.cos(angle) * size / VEIN_LENGTH
+    first, last = y + VEIN_TILT * draw(stream) - VEIN_SINK, y + VEIN_TILT * draw(stream) - VEIN_SINK
+    thick = draw(stream) * size / VEIN_THICKNESS
+    for step in range(0, size, 1 + size // VEIN_BALLS):
         t = step / size
         mid_x, mid_z = x + east * (1.0 - 2.0 * t), z + south * (1.0 - 2.0 * t)
         mid_y = first + (last - first) * t
@@ -83,15 +85,17 @@ def veins(
                 for attempt in range(VEIN_TRIES[kind]):
                     start(stream, own + np.uint64(attempt), chunk_x + i, chunk_z + k)
                     x, z = (i + draw(stream)) * CHUNK, (k + draw(stream)) * CHUNK
-                    if max(-x, x - CHUNK, -z, z - CHUNK) > size / 8.0 + (size / 16.0 + 0.5):
+                    if max(-x, x - CHUNK, -z, z - CHUNK) > size / VEIN_LENGTH + (size / VEIN_THICKNESS + 0.5):
                         continue
                     low, high = VEIN_LOW[kind], VEIN_HIGH[kind]
-                    y = 16.0 * (draw(stream) + draw(stream)) if kind == LAPIS else low + (high - low) * draw(stream)
-                    if y - (size / 16.0 + 2.5) <= peak:  # others lie wholly above the stone
+                    chance = (draw(stream) + draw(stream)) / 2.0 if kind == LAPIS else draw(stream)
+                    y = low + (high - low) * chance
+                    if y - (size / VEIN_THICKNESS + 0.5 + VEIN_SINK + 1.0) <= peak:  # others lie wholly above the stone
                         _vein(stream, chunk, block, size, x, y, z)
-    if BASE[biome[WIDE // 2, WIDE // 2]] > 0.7:
+    if BASE[biome[WIDE // 2, WIDE // 2]] > MOUNTAINS:
         start(stream, salted(seed, 45), chunk_x, chunk_z)
-        for _ in range(3 + int(6.0 * draw(stream))):
-            dx, dz, y = int(CHUNK * draw(stream)), int(CHUNK * draw(stream)), 4 + int(28.0 * draw(stream))
+        for _ in range(EMERALD_LEAST + int(EMERALD_MORE * draw(stream))):
+            dx, dz = int(CHUNK * draw(stream)), int(CHUNK * draw(stream))
+            y = EMERALD_LOW + int(EMERALD_LAYERS * draw(stream))
             if chunk[dx, dz, y] == STONE:
                 chunk[dx, dz, y] = EMERALD

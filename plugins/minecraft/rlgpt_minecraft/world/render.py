@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgpt_minecraft.world.blocks import AIR, LAVA, WATER
+from rlgpt_minecraft.world.constants import BLOCK_REACH, FIELD_OF_VIEW
 from rlgpt_minecraft.world.figures import BOX_VALUES, ROOM, gather, paint_boxes
 from rlgpt_minecraft.world.horizon import SECTORS, horizon
 from rlgpt_minecraft.world.jit import jit
@@ -19,11 +20,8 @@ from rlgpt_minecraft.world.sky import FOG, SKY_VALUES, ZENITH, Floats, sky_of
 from rlgpt_minecraft.world.state import HEIGHT, SIZE, TILE, World
 from rlgpt_minecraft.world.textures import Art, art
 
-FIELD_OF_VIEW = 70.0
-"""Degrees from the picture's lower edge to its upper: the game's default."""
 SIGHT = 48.0
 """Blocks until everything is lost in the fog: so far around the player there is always land."""
-REACH = 4.5
 WATER_FOG, LAVA_FOG = 0.08, 2.0
 CRACKS = 10
 MURK = np.array([(20.0, 52.0, 150.0), (200.0, 60.0, 0.0)])
@@ -76,7 +74,7 @@ def draw(
         murk[k], murk[3 + k] = sky[FOG + k] * bright, sky[ZENITH + k] * bright
         if thick > 0.0:
             murk[k] = murk[3 + k] = MURK[0, k] * lit[here, k] if block == WATER else MURK[1, k]
-    block, _, fx, fy, fz, _ = trace(world, x, y, z, dx, dy, dz, REACH, False)
+    block, _, fx, fy, fz, _ = trace(world, x, y, z, dx, dy, dz, BLOCK_REACH, False)
     focus, crack = -1, -1
     if block != AIR:
         focus = (fx << X_BITS) + (fy << Y_BITS) + fz
@@ -108,7 +106,7 @@ def draw(
 class Camera:
     """Takes pictures of one size.
 
-    :param height, width: pixels. The field of view is 70 degrees from the lower edge to the upper.
+    :param height, width: pixels. The field of view, ``FIELD_OF_VIEW``, is from the lower edge to the upper.
     :raises ValueError: a picture without pixels.
     """
 

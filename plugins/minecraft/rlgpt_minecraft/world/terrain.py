@@ -15,6 +15,7 @@ from rlgpt_minecraft.world.biomes import BASE, FILLER, FLORA, FLORAS, TEMPERATUR
 from rlgpt_minecraft.world.blocks import AIR, BEDROCK, DIRT, GRASS, GRAVEL, ID, SAND, STONE, WATER
 from rlgpt_minecraft.world.constants import SEA_LEVEL
 from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.land import FREEZES, MOUNTAINS
 from rlgpt_minecraft.world.noise import flat_noise, noise, salted
 from rlgpt_minecraft.world.rng import at
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
@@ -115,7 +116,7 @@ def ground(seed: np.uint64, x: int, z: int, biome: int, surface: int) -> int:
         if patch > -0.2:
             return SAND
         return DIRT if surface < SEA_LEVEL - 1 else GRASS
-    if top == GRASS and BASE[biome] > 0.7 and flat_noise(salted(seed, 13), x / 29.0, z / 29.0) > 0.33:
+    if top == GRASS and BASE[biome] > MOUNTAINS and flat_noise(salted(seed, 13), x / 29.0, z / 29.0) > 0.33:
         return STONE
     return top
 
@@ -143,7 +144,7 @@ def cover(seed: np.uint64, west: int, north: int, chunk: NDArray[np.uint8], biom
                 if chunk[dx, dz, y] == AIR:
                     depth = -1
                     if y < SEA_LEVEL:
-                        frozen = y == SEA_LEVEL - 1 and TEMPERATURE[kind] < 0.15
+                        frozen = y == SEA_LEVEL - 1 and TEMPERATURE[kind] < FREEZES
                         chunk[dx, dz, y] = ICE if frozen else WATER
                     continue
                 depth += 1

@@ -5,21 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rlgpt_minecraft.names import rows
 from rlgpt_minecraft.world.biomes import BASE, TREE_SHARE, TREES, TREES_A_CHUNK
 from rlgpt_minecraft.world.blocks import AIR, DIRT, GRASS, ID
 from rlgpt_minecraft.world.caves import opening, pool
 from rlgpt_minecraft.world.constants import SEA_LEVEL
 from rlgpt_minecraft.world.jit import jit, part
+from rlgpt_minecraft.world.land import MOUNTAINS, TREE_LINE, TREE_ROOM
 from rlgpt_minecraft.world.noise import draw, salted, start
 from rlgpt_minecraft.world.state import CHUNK, HEIGHT
 from rlgpt_minecraft.world.terrain import MARGIN, WIDE, ground
 
 LOGS = np.array([ID["log" if kind == "oak" else f"{kind}_log"] for kind in TREES])
 LEAVES = np.array([ID["leaves" if kind == "oak" else f"{kind}_leaves"] for kind in TREES])
-_HEIGHTS = {"oak": (4, 6), "birch": (5, 7), "spruce": (6, 9), "jungle": (5, 10), "acacia": (5, 7), "dark_oak": (6, 8)}
+_TRUNKS = {row["kind"]: row for row in rows("trunks.csv")}
 IS_LEAVES = np.isin(np.arange(256), LEAVES)
-LEAST, MOST = (np.array([_HEIGHTS[kind][end] for kind in TREES]) for end in (0, 1))
-"""Logs of a trunk (Minecraft wiki: Tree)."""
+LEAST, MOST = (np.array([int(_TRUNKS[kind][end]) for kind in TREES]) for end in ("least", "most"))
+"""Logs of a trunk."""
 SPRUCE, ACACIA, DARK_OAK = (TREES.index(kind) for kind in ("spruce", "acacia", "dark_oak"))
 CELLS = WIDE // 4
 
@@ -108,12 +110,12 @@ def plant_trees(
             chance = draw(stream) * CHUNK
             dx, dz = 4 * i + int(4.0 * draw(stream)), 4 * k + int(4.0 * draw(stream))
             x, z, y = west + dx, north + dz, int(surface[dx, dz])
-            if y < SEA_LEVEL - 1 or y > HEIGHT - 14:
+            if y < SEA_LEVEL - 1 or y > HEIGHT - TREE_ROOM:
                 continue
             biome = int(biomes[dx, dz])
             if chance >= TREES_A_CHUNK[biome] or ground(seed, x, z, biome, y) not in (GRASS, DIRT):
                 continue
-            if (BASE[biome] > 0.7 and y > 104) or opening(seed, x, z):
+            if (BASE[biome] > MOUNTAINS and y > TREE_LINE) or opening(seed, x, z):
                 continue
             mid_x, mid_z, radius, _ = pool(seed, x >> 4, z >> 4)
             if radius > 0 and max(abs((x & 15) - mid_x), abs((z & 15) - mid_z)) <= radius + 1:

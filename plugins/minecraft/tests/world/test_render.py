@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from rlgpt_minecraft.world.aim import aim
 from rlgpt_minecraft.world.blocks import ID
 from rlgpt_minecraft.world.chunks import flat, generate
+from rlgpt_minecraft.world.constants import FIELD_OF_VIEW
 from rlgpt_minecraft.world.edit import set_block
 from rlgpt_minecraft.world.items import ID as ITEM
 from rlgpt_minecraft.world.kinds import ID as KIND
 from rlgpt_minecraft.world.kinds import NAMES
 from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.render import FIELD_OF_VIEW, SIGHT, Camera
+from rlgpt_minecraft.world.render import SIGHT, Camera
 from rlgpt_minecraft.world.state import SIZE, World, empty
 
 Picture = NDArray[np.uint8]

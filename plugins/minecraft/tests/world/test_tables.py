@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 import rlgpt_minecraft
 from rlgpt_minecraft.names import ITEMS, PLACEABLE, WORN, rows
-from rlgpt_minecraft.world import biomes, blocks, constants, items, jit
+from rlgpt_minecraft.world import biomes, blocks, constants, items, jit, land
 
 NOT_PLACED = {
     *("banner", "barrier", "beacon", "chorus_flower", "chorus_plant", "dragon_egg", "end_portal_frame", "end_rod"),
@@ -23,18 +25,23 @@ NOT_PLACED = {
 """What MineDojo calls placeable and this world has no block for: of Nether, End and seas, and of creative mode."""
 SOURCE = re.compile(r"(minecraft\.wiki|mcpk\.wiki|MineDojo 0\.1) \w.*|[A-Z]\w+\.[\w<>]+ 1\.11\.2(: .+)?|ours: .+")
 """Where a number is from: a page, MineDojo's data, a place in the game; or it is our choice, and why."""
+SOURCED = ("constants.csv", "land.csv", "veins.csv", "trunks.csv")
+"""Tables whose rows have a source each."""
 RULES = (
-    *("bodies", "combat", "dig", "drops", "falling", "fluids", "interact"),
-    *("life", "lying", "mobs", "player", "spawn", "touch", "wounds"),
+    *("bodies", "caves", "combat", "dig", "drops", "falling", "fluids", "interact"),
+    *("life", "lying", "mobs", "nearby", "ores", "player", "spawn", "touch", "trees", "wounds"),
 )
 """Modules that hold rules of the game."""
 PLAIN = {
     *range(10),  # faces, bits, ways, colours of wool
     *(12, 15, 16, 32, 36, 39, 100, 256, 1000),  # colours, bits, slots of armour, a hundred, biomes, beyond any number
+    255.0,  # shares in a byte
     *(0.5, 20.0, 90.0, 180.0, 360.0),  # the middle, ticks a second, angles
     *(0.1, 0.01, 1e-6, 1e-9),  # how near is the same place, and what rounding may do
 }
 """Numbers that a rule may have of its own."""
+DRAWS = ("salted", "at")
+"""Functions whose second argument says which stream of chance is meant."""
 
 
 def test_air_is_zero_and_every_id_fits_a_byte() -> None:
@@ -146,31 +153,46 @@ def test_numbers_of_the_game() -> None:
     assert items.FOOD[items.ID["cooked_beef"]] == 8
 
 
-def test_every_number_of_the_table_is_read() -> None:
+@pytest.mark.parametrize(("module", "table"), [(constants, "constants.csv"), (land, "land.csv")])
+def test_every_number_of_the_table_is_read(module: ModuleType, table: str) -> None:
     """A row is a constant, and a constant is used."""
     folder = Path(rlgpt_minecraft.__file__).parent
-    names = [row["name"].upper() for row in rows("constants.csv")]
+    names = [row["name"].upper() for row in rows(table)]
     assert len(set(names)) == len(names)
-    assert set(names) == {name for name in vars(constants) if name.isupper() and not name.startswith("_")}
+    assert set(names) == {name for name in vars(module) if name.isupper() and not name.startswith("_")}
     used: set[str] = set()
     for path in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module == constants.__name__:
+            if isinstance(node, ast.ImportFrom) and node.module == module.__name__:
                 used.update(alias.name for alias in node.names)
     assert used == set(names)
 
 
-def test_every_number_of_the_table_says_where_it_is_from() -> None:
-    sources = [row["source"] for row in rows("constants.csv")]
+@pytest.mark.parametrize("table", SOURCED)
+def test_every_number_of_the_table_says_where_it_is_from(table: str) -> None:
+    sources = [row["source"] for row in rows(table)]
     assert [source for source in sources if not SOURCE.fullmatch(source)] == []
     ours = [source.startswith("ours: ") for source in sources]
-    assert ours == sorted(ours), "ours come last"
+    assert ours == sorted(ours) or table in ("veins.csv", "trunks.csv"), "ours come last"
+
+
+def test_the_readme_counts_the_sources() -> None:
+    readme = " ".join((Path(__file__).parents[2] / "README.md").read_text("utf-8").split())
+    sources = [row["source"] for table in SOURCED for row in rows(table)]
+    kinds = Counter(re.sub("mcpk.wiki|MineDojo", "another", source.split()[0]) for source in sources)
+    wiki, another, ours = kinds["minecraft.wiki"], kinds["another"], kinds["ours:"]
+    assert f"Of the {len(sources)} rows that have a source each" in readme
+    assert f"{wiki} name the game's wiki, {len(sources) - wiki - another - ours} a class of the game's 1.11.2" in readme
+    assert f"{another} another (MineDojo, or the wiki of the game's movement), and {ours} are ours" in readme
 
 
 @pytest.mark.parametrize("module", RULES)
 def test_no_number_of_the_game_is_written_into_a_rule(module: str) -> None:
     text = (Path(rlgpt_minecraft.__file__).parent / "world" / f"{module}.py").read_text("utf-8")
-    numbers = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+    tree = ast.parse(text)
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in DRAWS)
+    streams = {node for call in calls for node in ast.walk(call.args[1])}
+    numbers = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in streams)
     assert {number for number in numbers if type(number) in (int, float)} <= PLAIN
 
 
