@@ -1,9 +1,9 @@
 """RL-GPT beside its baselines with the furniture, every row at the same total of primitive steps.
 
-    python benchmarks/furniture.py                      # all cells, two at a time; start it again to go on
+    python benchmarks/furniture.py --out runs/furniture # all cells, two at a time; start it again to go on
     python benchmarks/furniture.py --report             # only the summary of what is there
 
-contest.py tells the rows. 20,000 steps are what 90 minutes on two cores allow; ``--budget 60000`` is the kitchen's.
+contest.py tells the rows. 20,000 steps take one and a half to two hours on two cores; ``--budget 60000`` is the kitchen's.
 ``--tasks furniture/lamp`` measures the lamp, which takes as long again.
 """
 
