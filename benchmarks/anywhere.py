@@ -1,6 +1,6 @@
 """RL-GPT beside pure PPO, code alone and an untrained policy in environments without a plugin, at equal total steps.
 
-    python benchmarks/anywhere.py                      # all cells, two at a time; start it again to go on
+    python benchmarks/anywhere.py --out runs/anywhere   # all cells, two at a time; start it again to go on
     python benchmarks/anywhere.py --report             # only the summary of what is there
 
 The environments and what is told of them stand in examples/anywhere/worlds.py, the replies in its transcripts;
