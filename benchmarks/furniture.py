@@ -3,8 +3,8 @@
     python benchmarks/furniture.py --out runs/furniture # all cells, two at a time; start it again to go on
     python benchmarks/furniture.py --report             # only the summary of what is there
 
-contest.py tells the rows. 20,000 steps take one and a half to two hours on two cores; ``--budget 60000`` is the kitchen's.
-``--tasks furniture/lamp`` measures the lamp, which takes as long again.
+contest.py tells the rows. 20,000 steps take one and a half to two hours on two cores; ``--budget 60000`` is that of the
+kitchen. ``--tasks furniture/lamp`` measures the lamp, which takes as long again.
 """
 
 from __future__ import annotations
