@@ -152,6 +152,8 @@ def test_an_action_that_could_not_start_in_its_rehearsal_is_nobodys_to_review(tm
     assert rehearsal.review is not None
     assert "not exercised" in rehearsal.review.findings[0].problem
     assert "review" not in [k.role for k in llm.keys]
+    (setup,) = [r for r in llm.requests if r.key.role == "setup"]
+    assert "`to_row`: 1 attempt, the last one could not start" in str(setup.messages)
 
 
 @pytest.mark.parametrize(

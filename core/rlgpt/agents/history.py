@@ -200,7 +200,11 @@ def render_rehearsed(rehearsals: Sequence[Rehearsal]) -> str:
         return "not rehearsed"
     last = rehearsals[-1]
     tries = f"{len(rehearsals)} attempt{'s' if len(rehearsals) > 1 else ''}"
-    return f"{tries}, the last one {'failed: ' + shorten(failure_of(last), 400) if last.failed else 'worked'}"
+    if last.failed:
+        return f"{tries}, the last one failed: {shorten(failure_of(last), 400)}"
+    if last.trace is not None and not last.exercised:
+        return f"{tries}, the last one could not start where its rehearsal came to it: its code has not run"
+    return f"{tries}, the last one worked"
 
 
 def _share(evaluation: Evaluation, name: str) -> str:

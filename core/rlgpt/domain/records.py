@@ -48,6 +48,11 @@ class Rehearsal(Value):
     def failed(self) -> bool:
         return self.verdict is not None or (self.review is not None and not self.review.works)
 
+    @property
+    def exercised(self) -> bool:
+        """Whether the action, which is at the trace's end, could start at all."""
+        return self.trace is not None and self.trace.decisions[-1].ended != "masked"
+
 
 class Steps(Value):
     """Primitive steps spent, by purpose. Reporting on fresh seeds is not part of the budget and not in here.

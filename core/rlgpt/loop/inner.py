@@ -8,7 +8,7 @@ from rlgpt.agents.base import Brief, History
 from rlgpt.domain import ActionPlan, CodedAction, Finding, Rehearsal, Review, SubAction
 from rlgpt.errors import TranscriptEnded
 from rlgpt.loop.context import LoopContext
-from rlgpt.loop.rehearse import exercised, rehearse
+from rlgpt.loop.rehearse import rehearse
 from rlgpt.sandbox import lint
 
 NOT_EXERCISED = Review(
@@ -100,7 +100,8 @@ def _attempt(
     rehearsal = Rehearsal(attempt=len(tried), action=action, steps=steps, trace=trace, verdict=verdict)
     if verdict is not None:
         return rehearsal
-    if not exercised(trace):
+    if not rehearsal.exercised:
+        ctx.observer.message(f"{sub_action.name} could not start in its rehearsal: its code has not run")
         return rehearsal.model_copy(update={"review": NOT_EXERCISED})
     try:
         review = ctx.agents.critic.review(brief, sub_action, rehearsal, iteration=len(history))

@@ -58,11 +58,6 @@ def rehearse(
         env.close()
 
 
-def exercised(trace: Trace) -> bool:
-    """Whether the action at the trace's end could start at all."""
-    return trace.decisions[-1].ended != "masked"
-
-
 def _play(env: ExtendedEnv, base: Watch, actions: Sequence[CodedAction], seed: int) -> tuple[Trace, list[Verdict]]:
     """One episode of ``actions``, and every verdict that fell in it, those on a ``can_start`` between calls too.
 

@@ -1,6 +1,6 @@
 """Random actions by the million: nothing may become NaN, fly off or make the simulator warn.
 
-    python plugins/furniture/tests/wild.py wild.jsonl              # a million steps, most of an hour on one core
+    python plugins/furniture/tests/wild.py wild.jsonl              # a million steps, most of an hour on two cores
     python plugins/furniture/tests/wild.py wild.jsonl 10000        # 10,000
 
 Every kind of furniture, joint and control has its share; a share that is in the file is not played again.
@@ -12,7 +12,9 @@ import json
 import sys
 import time
 from itertools import product
+from multiprocessing import Pool
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rlgpt_furniture.env import FurnitureTask
@@ -45,18 +47,22 @@ def play(kind: str, joints: str, control: str, steps: int) -> dict[str, float]:
     return {"fastest": round(fastest, 1), "made": made, "warnings": int(env.data.warning.number.sum())}
 
 
+def share(told: dict[str, Any]) -> dict[str, Any]:
+    """What ``play`` finds, what it was told and the seconds of processor it took."""
+    begun = time.process_time()
+    return {**told, **play(**told), "seconds": round(time.process_time() - begun)}
+
+
 def main(file: Path, steps: int) -> None:
     known = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     every = list(product(KINDS, JOINTS, CONTROLS))
-    for number, (kind, joints, control) in enumerate(every):
-        share = {"kind": kind, "joints": joints, "control": control, "steps": steps // len(every)}
-        if any(share.items() <= line.items() for line in known):
-            continue
-        begun = time.process_time()
-        found = {**share, **play(**share), "seconds": round(time.process_time() - begun)}
-        with file.open("a") as out:
-            out.write(json.dumps(found) + "\n")
-        print(f"{number + 1} of {len(every)}: {found}", flush=True)
+    shares = [{"kind": k, "joints": j, "control": c, "steps": steps // len(every)} for k, j, c in every]
+    left = [told for told in shares if not any(told.items() <= line.items() for line in known)]
+    with Pool() as pool:
+        for number, found in enumerate(pool.imap_unordered(share, left), 1):
+            with file.open("a") as out:
+                out.write(json.dumps(found) + "\n")
+            print(f"{number} of {len(left)}: {found}", flush=True)
 
 
 if __name__ == "__main__":
