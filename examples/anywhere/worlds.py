@@ -104,8 +104,8 @@ WORLDS = {
         "Drive the car up the right hill to the flag at position 0.45, with as little force as it takes.",
         labels={"force": "push on the car, from -1 (left) to 1 (right)"},
         observations={"position": "along the track to the right, m", "velocity": "to the right, m per step"},
-        success=97,
-        budget=30_000,
+        success=99,
+        budget=60_000,
     ),
     "lunar_lander": World(
         lunar_lander,
@@ -126,7 +126,8 @@ WORLDS = {
             "left_leg": "1 while the left leg touches the ground",
             "right_leg": "1 while the right leg touches the ground",
         },
-        budget=60_000,
+        budget=200_000,
+        settings={"selection_episodes": 30},
     ),
     "breakout": World(
         breakout,

@@ -24,7 +24,7 @@ TELLS = {
     "mountain_car": """
         push on the car
         along the track to the right, m, -1.2 to 0.6
-        at least 97
+        at least 99
         999 primitive steps
         0.0015 * force""",
     "lunar_lander": """
