@@ -142,7 +142,7 @@ def connected(play: Player, kind: str, way: int) -> None:
     play("move_by", dz=0.2)
     for height in (0.11, 0.06, 0.03, 0.0):
         play("servo", part="lamp_hood", onto="lamp_base", z=0.0883 + height, tolerance=0.004)
-    twist(play, "lamp_hood", 0.042, way)
+    twist(play, "lamp_hood", 0.055, way)
 
 
 def stand(play: Player) -> None:
@@ -160,7 +160,7 @@ def stand(play: Player) -> None:
 
 def twist(play: Player, name: str, along: float, way: int) -> None:
     """Twist a standing part, held from above, with the hand taking hold anew where its wrist ends."""
-    for _ in range(8):
+    for _ in range(12):
         play("release", back=0.06)
         play("move_by", dz=0.12)
         play("rotate_part", axis="z", angle=-0.8 * way)
@@ -168,7 +168,7 @@ def twist(play: Player, name: str, along: float, way: int) -> None:
         if play.over or play.see()[f"{name}_made"] >= 1:
             return
         missing = (1 - play.see()[f"{name}_made"]) * math.pi / 2
-        play("rotate_part", axis="z", angle=way * (missing + 0.3))
+        play("rotate_part", axis="z", angle=way * min(missing + 0.3, 1.0))
         if play.over or play.see()[f"{name}_made"] >= 1:
             return
 

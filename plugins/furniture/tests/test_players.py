@@ -127,9 +127,9 @@ def test_a_leg_is_twisted_in_its_connector_to_either_side(plugin: FurniturePlugi
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [1, -1])
-@pytest.mark.parametrize(("name", "share"), [("one_leg", 0.75), ("lamp", 0.5)])
-def test_connectors_can_be_played_with_the_arm(plugin: FurniturePlugin, name: str, share: float, way: int) -> None:
-    assert connected(plugin, name, way, range(4)) >= share
+@pytest.mark.parametrize("name", ["one_leg", "lamp"])
+def test_connectors_can_be_played_with_the_arm(plugin: FurniturePlugin, name: str, way: int) -> None:
+    assert connected(plugin, name, way, range(4)) >= 0.75
 
 
 @pytest.mark.parametrize("way", [1, -1])
