@@ -1,8 +1,9 @@
-"""The first start of a new version: a second process compiles the tick, while this one compiles what makes land.
+"""The first start of a new version: a second process compiles what is wanted last, this one what makes land.
 
-The tick is half of all there is to compile, and wanted last. Each process writes its own kernels into numba's cache,
-and the tick is read from there. Where there is no second core, or the process fails, the tick is compiled when it is
-first called, as it would be without this module.
+The tick is nearly half of all there is to compile, and the glance shares much with it. Each process writes its own
+kernels into numba's cache. The second tells of each that is there, and the first reads it when it is wanted. Where
+there is no second core, or the process fails, kernels are compiled when they are first called, as they would be without
+this module.
 
     python -m rlgpt_minecraft.ahead    # is that process
 """
@@ -20,40 +21,69 @@ from typing import Any, Final
 
 import numpy as np
 
+from rlgpt_minecraft import glance
+from rlgpt_minecraft.world import tick
 from rlgpt_minecraft.world.jit import is_cached
-from rlgpt_minecraft.world.state import ACTION, empty
-from rlgpt_minecraft.world.tick import KERNEL
+from rlgpt_minecraft.world.state import ACTION, World, empty
 
+Compile = Callable[[World], Any]
+
+WORK: Final[dict[Any, Compile]] = {
+    glance.KERNEL: glance.glance,
+    tick.KERNEL: lambda world: tick.KERNEL.compile(tuple(map(tick.KERNEL.typeof_pyval, (world, np.zeros(1, ACTION))))),
+}
+"""Kernels, in the order in which they are wanted, and what compiles each for the types that the game has."""
 COMMAND: Final = (sys.executable, "-m", "rlgpt_minecraft.ahead")
 _LOCK: Final = threading.Lock()
 
 
-def begin(kernel: Any = KERNEL, command: Sequence[str] = COMMAND) -> subprocess.Popen[bytes] | None:
-    """Start the process, where the cache lacks the kernel; the kernel's first call waits for it.
+def begin(kernels: Sequence[Any] = tuple(WORK), command: Sequence[str] = COMMAND) -> subprocess.Popen[bytes] | None:
+    """Start the process, where the cache lacks the last kernel; the first call of each waits until it is there.
 
     :returns: the process, if one was started. Workers of ``multiprocessing`` start none: they have others beside them.
     """
     with _LOCK:
-        if kernel.signatures or "compile" in vars(kernel) or not _worth_it() or is_cached(kernel):
+        last = kernels[-1]
+        if last.signatures or "compile" in vars(last) or not _worth_it() or is_cached(last):
             return None
         nothing = subprocess.DEVNULL
-        process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
+        process = subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing)
         atexit.register(_end, process)
-        kernel.compile = _after(process, kernel)
+        told = _Told(process, len(kernels))
+        for place, kernel in enumerate(kernels, 1):
+            kernel.compile = _after(told, place, kernel)
         return process
 
 
 def main() -> None:
-    """Compile the tick into the cache."""
-    KERNEL.compile(tuple(KERNEL.typeof_pyval(value) for value in (empty(0), np.zeros(1, ACTION))))
+    """Compile into the cache; a line is written after each kernel."""
+    world = empty(0)
+    for compiled in WORK.values():
+        compiled(world)
+        print(flush=True)
 
 
-def _after(process: subprocess.Popen[bytes], kernel: Any) -> Callable[[Any], Any]:
+class _Told:
+    """How many kernels, of ``whole``, a process has told of."""
+
+    def __init__(self, process: subprocess.Popen[bytes], whole: int) -> None:
+        self._process, self._whole, self._count = process, whole, 0
+
+    def wait(self, count: int) -> None:
+        """Until it has told of so many, or ended."""
+        lines = self._process.stdout
+        while lines is not None and not lines.closed and self._count < count and lines.readline():
+            self._count += 1
+        if count == self._whole:
+            _close(self._process)
+
+
+def _after(told: _Told, place: int, kernel: Any) -> Callable[[Any], Any]:
     """The kernel's ``compile``, which waits for the process before it looks into the cache, once."""
     compiled: Callable[[Any], Any] = kernel.compile
 
     def wait_first(signature: Any) -> Any:
-        process.wait()
+        told.wait(place)
         vars(kernel).pop("compile", None)
         return compiled(signature)
 
@@ -67,8 +97,15 @@ def _worth_it() -> bool:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
-    process.wait()
+    _close(process)
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Wait for its end; once or again."""
+    with process:
+        pass
 
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # to take apart what numba built would take the second that the other process waits

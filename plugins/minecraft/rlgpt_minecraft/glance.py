@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,3 +102,7 @@ def glance(world: World) -> Glance:
     )
     _glance(world, *seen)
     return seen
+
+
+KERNEL: Final[Any] = _glance
+"""What is compiled."""

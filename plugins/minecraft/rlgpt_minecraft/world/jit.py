@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import numba
 from numba.core import event, types
 
 from rlgpt_minecraft.world import handing  # noqa: F401 - numba is told of it
+from rlgpt_minecraft.world.compiling import Outermost, no_collecting, remembering
 from rlgpt_minecraft.world.linking import Callee, Root
 from rlgpt_minecraft.world.sources import stamp
 
@@ -30,27 +30,7 @@ def digest(package: Path) -> str:
 
 
 TABLES = digest(Path(__file__).parents[1])
-
-
-class _Quiet(event.Listener):
-    """Collects no garbage while numba compiles: a fifth of the time goes into looking through what is needed yet."""
-
-    def __init__(self) -> None:
-        self._depth, self._collects = 0, True
-
-    def on_start(self, event: event.Event) -> None:
-        if self._depth == 0:
-            self._collects = gc.isenabled()
-            gc.disable()
-        self._depth += 1
-
-    def on_end(self, event: event.Event) -> None:
-        self._depth -= 1
-        if self._depth == 0 and self._collects:
-            gc.enable()
-
-
-event.register("numba:compile", _Quiet())  # type: ignore[no-untyped-call]
+event.register("numba:compile", Outermost(no_collecting, remembering))  # type: ignore[no-untyped-call]
 
 
 def jit(function: F) -> F:

@@ -1,0 +1,109 @@
+"""What is switched on while numba compiles finds the same types and code, and is off again afterwards."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numba
+import pytest
+from numba.core import event, types
+from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
+from rlgpt_minecraft.world import compiling
+
+ASKED = types.BaseFunction.get_call_type
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Calls of built-in functions that numba itself is asked to type."""
+    found: list[Any] = []
+
+    def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+        found.append((function, args))
+        return ASKED(function, context, args, kws)
+
+    monkeypatch.setattr(types.BaseFunction, "get_call_type", get_call_type)
+    return found
+
+
+def maximum() -> Any:
+    """Numba's type of a function that it brings along."""
+    return cpu_target.typing_context.resolve_value_type(max)
+
+
+def test_a_call_is_typed_once_and_gives_what_numba_gives(asked: list[Any]) -> None:
+    context = cpu_target.typing_context
+    for args in [(types.int64, types.int64), (types.int64, types.float64)]:
+        plain = maximum().get_call_type(context, args, {})
+        implementation = maximum().get_impl_key(plain)
+        with compiling.remembering():
+            del asked[:]
+            for _ in range(3):
+                maximum()._impl_keys.clear()
+                signature = maximum().get_call_type(context, args, {})
+                assert signature == plain
+                assert maximum().get_impl_key(signature) is implementation
+        assert [a for f, a in asked if f == maximum()] == [args]
+
+
+def test_a_call_that_cannot_be_typed_fails_each_time() -> None:
+    with compiling.remembering():
+        for _ in range(2):
+            with pytest.raises(TypingError):
+                maximum().get_call_type(cpu_target.typing_context, (types.int64, types.none), {})
+
+
+def test_it_is_off_when_nothing_is_compiled() -> None:
+    assert "get_call_type" not in vars(types.Function)
+    stack = ExitStack()
+    stack.enter_context(compiling.remembering())
+    assert "get_call_type" in vars(types.Function)
+    with pytest.raises(KeyError), stack:
+        raise KeyError
+    assert "get_call_type" not in vars(types.Function)
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_as_before(collects: bool) -> None:
+    was = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        with compiling.no_collecting():
+            assert not gc.isenabled()
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+def test_a_compilation_is_one_with_all_that_are_compiled_for_it() -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def manager() -> Iterator[None]:
+        told.append("on")
+        yield
+        told.append("off")
+
+    @numba.njit
+    def inner(x: int) -> int:
+        return x + 1
+
+    @numba.njit
+    def outer(x: int) -> int:
+        told_by = inner(x)
+        return told_by * 2
+
+    @numba.njit
+    def wrong(x: int) -> int:
+        return inner(x).nothing  # type: ignore[attr-defined, no-any-return]
+
+    with event.install_listener("numba:compile", compiling.Outermost(manager)):
+        assert outer(1) == 4
+        assert told == ["on", "off"]
+        with pytest.raises(TypingError):
+            wrong(1)
+    assert told == ["on", "off"] * 2
