@@ -213,8 +213,11 @@ def _begin(cache: str, cores: set[int]) -> tuple[float, float]:
         preexec_fn=lambda: os.sched_setaffinity(0, cores),
     ) as process:
         assert process.stdout is not None
-        cpu = float(process.stdout.readline())
-        return time.monotonic() - clock, cpu
+        line = process.stdout.readline()
+        wall = time.monotonic() - clock
+    if process.returncode:
+        raise SystemExit(f"a new process ended with status {process.returncode} before its first picture")
+    return wall, float(line)
 
 
 def measure_minedojo(*, quick: bool) -> None:

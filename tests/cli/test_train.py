@@ -79,6 +79,24 @@ def test_kept_code_is_evaluated_and_filmed_without_what_training_quarantined(rlg
     assert not video.endswith("no success)")
 
 
+def test_an_evaluation_may_change_the_tasks_settings(rlgpt: Call) -> None:
+    assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
+    record = Path("here/run.json").read_bytes()
+    status, out, err = rlgpt("evaluate", "here", "task_settings.slip=1.0", "--episodes", "40")
+    assert status == 0, err
+    assert out.startswith("grid/key, slip=1.0, iteration 0")
+    kept = json.loads(Path("here/evaluations/sampled-700000-40-slip=1.0.json").read_text())
+    assert [e["success"] for e in kept["episodes"]] == [False] * 40, "nobody can move"
+    assert rlgpt("evaluate", "here", "--episodes", "40")[0] == 0
+    plain = json.loads(Path("here/evaluations/sampled-700000-40.json").read_text())
+    assert any(e["success"] for e in plain["episodes"])
+    assert Path("here/run.json").read_bytes() == record
+    for wrong, word in (("slip=1.0", "task_settings.NAME=VALUE"), ("task_settings.slop=1.0", "slip")):
+        status, _, err = rlgpt("evaluate", "here", wrong)
+        assert status == 2
+        assert word in err
+
+
 def test_a_resumed_run_takes_changed_settings(rlgpt: Call) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     assert rlgpt("resume", "here", "report_episodes=2", "sandbox.yields=7")[0] == 0

@@ -47,6 +47,9 @@ def _resume(p: argparse.ArgumentParser) -> None:
 
 def _evaluate(p: argparse.ArgumentParser) -> None:
     p.add_argument("run", metavar="RUN", help="a run's folder")
+    p.add_argument(
+        "overrides", nargs="*", metavar="task_settings.NAME=VALUE", help="play the task with other settings of its own"
+    )
     p.add_argument("--episodes", type=int, default=50, help="episodes in each mode (default 50)")
     p.add_argument("--seed", type=int, default=None, help="first of the evaluation seeds (default: fresh ones)")
     p.add_argument("--video", action="store_true", help="also write a video of the first episode")

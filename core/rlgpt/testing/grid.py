@@ -30,9 +30,14 @@ MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 DIRECTIONS = tuple(MOVES)
 USE = len(MOVES)
 
+SETTINGS = {"slip": 0.0}
+"""The chance that a move fails."""
 TASKS = {
-    "grid/key": Task(id="grid/key", goal="pick up the key", horizon=40, success="the agent holds the key"),
-    "grid/door": Task(id="grid/door", goal="open the door with the key", horizon=80, success="the door is open"),
+    f"grid/{name}": Task(id=f"grid/{name}", goal=goal, horizon=horizon, success=success, settings=SETTINGS)
+    for name, goal, horizon, success in (
+        ("key", "pick up the key", 40, "the agent holds the key"),
+        ("door", "open the door with the key", 80, "the door is open"),
+    )
 }
 
 Cell = tuple[int, int]
@@ -51,8 +56,8 @@ class GridEnv(gymnasium.Env[np.ndarray, np.int64]):
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 8}  # noqa: RUF012 - gymnasium's own
 
-    def __init__(self, goal: str = "key", horizon: int = 40, render_mode: str | None = None) -> None:
-        self.goal, self.horizon, self.render_mode = goal, horizon, render_mode
+    def __init__(self, goal: str = "key", horizon: int = 40, render_mode: str | None = None, slip: float = 0.0) -> None:
+        self.goal, self.horizon, self.render_mode, self.slip = goal, horizon, render_mode, slip
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (7,), np.float32)
         self.action_space = gymnasium.spaces.Discrete(len(MOVES) + 1)
         self.agent: Cell = (0, 0)
@@ -79,7 +84,7 @@ class GridEnv(gymnasium.Env[np.ndarray, np.int64]):
         if int(action) == USE:
             self.opened |= self.holding and self.agent == self.door
             self.holding |= self.agent == self.key
-        else:
+        elif not self.slip or self.np_random.random() >= self.slip:
             row, column = MOVES[DIRECTIONS[int(action)]]
             self.agent = (
                 min(max(self.agent[0] + row, 0), SIZE - 1),
@@ -143,7 +148,9 @@ class GridPlugin(EnvironmentPlugin):
         return TASKS
 
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> GridEnv:
-        env = GridEnv(task.id.split("/")[1], task.horizon, render_mode)
+        slip = task.settings.get("slip", 0.0)
+        assert isinstance(slip, float)
+        env = GridEnv(task.id.split("/")[1], task.horizon, render_mode, slip)
         env.reset(seed=seed)
         return env
 

@@ -49,9 +49,10 @@ def begin(kernels: Sequence[Any] = tuple(WORK), command: Sequence[str] = COMMAND
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing)
         atexit.register(_end, process)
-        told = _Told(process, len(kernels))
-        for place, kernel in enumerate(kernels, 1):
-            kernel.compile = _after(told, place, kernel)
+        there = [threading.Event() for _ in kernels]
+        for kernel, event in zip(kernels, there, strict=True):
+            kernel.compile = _after(event, kernel)
+        threading.Thread(target=_listen, args=(process, there), daemon=True).start()
         return process
 
 
@@ -63,27 +64,21 @@ def main() -> None:
         print(flush=True)
 
 
-class _Told:
-    """How many kernels, of ``whole``, a process has told of."""
-
-    def __init__(self, process: subprocess.Popen[bytes], whole: int) -> None:
-        self._process, self._whole, self._count = process, whole, 0
-
-    def wait(self, count: int) -> None:
-        """Until it has told of so many, or ended."""
-        lines = self._process.stdout
-        while lines is not None and not lines.closed and self._count < count and lines.readline():
-            self._count += 1
-        if count == self._whole:
-            _close(self._process)
+def _listen(process: subprocess.Popen[bytes], there: Sequence[threading.Event]) -> None:
+    """Set an event for each line that the process writes, and those that are left when it ends."""
+    with process:
+        for event, _ in zip(there, process.stdout or (), strict=False):
+            event.set()
+    for event in there:
+        event.set()
 
 
-def _after(told: _Told, place: int, kernel: Any) -> Callable[[Any], Any]:
-    """The kernel's ``compile``, which waits for the process before it looks into the cache, once."""
+def _after(there: threading.Event, kernel: Any) -> Callable[[Any], Any]:
+    """The kernel's ``compile``, which waits until it is there before it looks into the cache, once."""
     compiled: Callable[[Any], Any] = kernel.compile
 
     def wait_first(signature: Any) -> Any:
-        told.wait(place)
+        there.wait()
         vars(kernel).pop("compile", None)
         return compiled(signature)
 
@@ -97,13 +92,7 @@ def _worth_it() -> bool:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
-    _close(process)
-
-
-def _close(process: subprocess.Popen[bytes]) -> None:
-    """Wait for its end; once or again."""
-    with process:
-        pass
+    process.wait()
 
 
 if __name__ == "__main__":

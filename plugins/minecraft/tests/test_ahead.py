@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,9 +14,18 @@ from rlgpt_minecraft import ahead
 from rlgpt_minecraft.env import MineDojoEnv
 from rlgpt_minecraft.mission import Mission
 
-TELL = (sys.executable, "-c", "print(flush=True); print(flush=True)")
-TELL_ONE = (sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()")
-FAIL = (sys.executable, "-c", "raise SystemExit(3)")
+TELL = """
+import pathlib, sys
+for number in range(int(sys.argv[2])):
+    pathlib.Path(sys.argv[1], str(number)).touch()
+    print(flush=True)
+"""
+"""Leaves a file before it tells of a kernel."""
+PAUSE = "import signal; print(flush=True); signal.pause()"
+
+
+def telling(folder: Path, kernels: int) -> tuple[str, ...]:
+    return (sys.executable, "-c", TELL, str(folder), str(kernels))
 
 
 class Kernel:
@@ -34,23 +45,32 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
 
 
-@pytest.mark.parametrize("command", [TELL, TELL_ONE, FAIL], ids=["succeeds", "half", "fails"])
-def test_the_first_calls_wait_for_the_process(command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("told", [2, 1, 0])
+def test_the_first_calls_wait_for_the_process(told: int, tmp_path: Path) -> None:
     kernels = Kernel(), Kernel()
-    process = ahead.begin(kernels, command)
+    process = ahead.begin(kernels, telling(tmp_path, told))
     assert process is not None
-    assert ahead.begin(kernels, command) is None
-    for kernel in kernels:
+    assert ahead.begin(kernels, telling(tmp_path, told)) is None
+    for number, kernel in enumerate(kernels):
         for asked in ("first", "second"):
             assert kernel.compile(asked) == "machine code"
+        assert (tmp_path / str(number)).exists() == (number < told)
         assert kernel.asked == ["first", "second"]
         assert "compile" not in vars(kernel)
-    assert process.returncode == (3 if command is FAIL else 0)
+    assert process.wait() == 0
+
+
+def test_a_process_that_fails_is_not_waited_for() -> None:
+    kernel = Kernel()
+    process = ahead.begin([kernel], (sys.executable, "-c", "raise SystemExit(3)"))
+    assert process is not None
+    assert kernel.compile("asked") == "machine code"
+    assert process.wait() == 3
 
 
 def test_a_kernel_waits_for_no_later_one() -> None:
     kernels = Kernel(), Kernel()
-    process = ahead.begin(kernels, (sys.executable, "-c", "import signal; print(flush=True); signal.pause()"))
+    process = ahead.begin(kernels, (sys.executable, "-c", PAUSE))
     assert process is not None
     assert kernels[0].compile("asked") == "machine code"
     assert process.poll() is None
@@ -58,18 +78,19 @@ def test_a_kernel_waits_for_no_later_one() -> None:
     assert kernels[1].compile("asked") == "machine code"
 
 
-def test_the_last_may_be_asked_first() -> None:
-    kernels = Kernel(), Kernel()
-    assert ahead.begin(kernels, TELL) is not None
-    for kernel in reversed(kernels):
-        assert kernel.compile("asked") == "machine code"
+def test_kernels_may_be_asked_in_any_order_by_many_threads(tmp_path: Path) -> None:
+    kernels = Kernel(), Kernel(), Kernel()
+    assert ahead.begin(kernels, telling(tmp_path, len(kernels))) is not None
+    with ThreadPoolExecutor(9) as pool:
+        asked = [pool.submit(kernel.compile, i) for i in range(3) for kernel in reversed(kernels)]
+    assert [future.result() for future in asked] == ["machine code"] * 9
 
 
 def test_no_process_where_nothing_is_to_be_gained(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert ahead.begin([Kernel(index={"types": "file"})], FAIL) is None
-    assert ahead.begin([Kernel(signatures=("compiled",))], FAIL) is None
+    assert ahead.begin([Kernel(index={"types": "file"})], telling(Path(), 1)) is None
+    assert ahead.begin([Kernel(signatures=("compiled",))], telling(Path(), 1)) is None
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
-    assert ahead.begin([Kernel()], FAIL) is None
+    assert ahead.begin([Kernel()], telling(Path(), 1)) is None
 
 
 def test_it_compiles_for_the_types_that_the_game_has(capsys: pytest.CaptureFixture[str]) -> None:

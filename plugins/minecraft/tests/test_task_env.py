@@ -105,6 +105,17 @@ def test_the_target_must_be_gained_within_the_episode(make_player: Make) -> None
     assert player.seen.inventory == {}
 
 
+@pytest.mark.parametrize("name", make_tasks())
+def test_one_more_of_the_target_wins_each_task(make_player: Make, name: str) -> None:
+    player = make_player(name.partition("/")[2])
+    target = player.env.unwrapped.spec_of_task.target
+    player.step(move())
+    assert not player.success
+    player.env.unwrapped.base.unwrapped.sim.chat(f"/give @p {target} 1")
+    *_, terminated, truncated, info = player.step(move())
+    assert (terminated, truncated, info["success"]) == (True, False, True)
+
+
 @pytest.mark.parametrize(
     ("name", "kinds", "spread"), [("harvest_milk", [1], 10), ("harvest_beef", [1] * 3 + [2] * 3, 30)]
 )

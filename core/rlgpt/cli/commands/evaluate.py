@@ -1,11 +1,14 @@
-"""``rlgpt evaluate``: a run's best iteration on fresh seeds."""
+"""``rlgpt evaluate``: a run's best iteration on fresh seeds, perhaps with other settings of its task."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from rlgpt.cli import overrides as checks
 from rlgpt.domain import Evaluation, best_of
 from rlgpt.errors import ConfigError, RunError
 from rlgpt.files import write_atomic
@@ -33,6 +36,9 @@ def main(arguments: argparse.Namespace) -> int:
         raise RunError(f"{run.folder} has no finished iteration yet: rlgpt resume {run.folder} goes on with it.")
     first = run.record.seed * 1_000_000 + FRESH if arguments.seed is None else arguments.seed
     seeds = tuple(range(first, first + arguments.episodes))
+    changed = settings(arguments.overrides)
+    if changed and "design" in run.record.config:
+        raise ConfigError(f"{run.folder} is a design: its environment has no task_settings. Leave them out.")
 
     def judged(made: LoopContext) -> Iterator[Evaluation]:
         best = best_of(history)
@@ -45,16 +51,42 @@ def main(arguments: argparse.Namespace) -> int:
             yield evaluate(policy, spec, seeds=seeds, greedy=greedy)
 
     with watcher() as watching:
-        config = run.record.config
+        config = dict(run.record.config)
+        if changed:
+            config["task_settings"] = {**(config.get("task_settings") or {}), **changed}
         made = opened(run, watching) if "design" in config else context(config, run, watching, PluginManager())
-        print(f"{run.record.task}, iteration {best_of(history).index}, seeds {seeds[0]} to {seeds[-1]}")
+        print(f"{run.record.task}{_said(changed)}, iteration {best_of(history).index}, seeds {seeds[0]} to {seeds[-1]}")
         for evaluation in judged(made):
             print(_line(evaluation), flush=True)
-            name = f"{evaluation.mode}-{seeds[0]}-{len(seeds)}.json"
+            name = f"{evaluation.mode}-{seeds[0]}-{len(seeds)}{_mark(changed)}.json"
             write_atomic(run.folder / "evaluations" / name, evaluation.model_dump_json(indent=1))
         if arguments.video:
-            print(film(made, run.folder / "videos" / f"seed-{first}.mp4", seed=first))
+            print(film(made, run.folder / "videos" / f"seed-{first}{_mark(changed)}.mp4", seed=first))
     return 0
+
+
+def settings(overrides: Sequence[str]) -> dict[str, Any]:
+    """The task's settings that are changed for an evaluation.
+
+    :raises ConfigError: it is anything else that would be changed.
+    """
+    found = {}
+    for text in overrides:
+        override = checks.parse(text)
+        name = override.key_or_group.removeprefix(checks.OPEN)
+        if name == override.key_or_group or override.is_delete() or override.is_sweep_override():
+            raise ConfigError(f"{text!r}: an evaluation changes its task's settings alone: task_settings.NAME=VALUE.")
+        found[name] = override.value()
+    return found
+
+
+def _said(changed: Mapping[str, Any]) -> str:
+    return "".join(f", {name}={value}" for name, value in changed.items())
+
+
+def _mark(changed: Mapping[str, Any]) -> str:
+    """What the changes add to the name of a file."""
+    return "".join(f"-{re.sub(r'[^A-Za-z0-9_.=]+', '_', f'{name}={value}')[:40]}" for name, value in changed.items())
 
 
 def _line(e: Evaluation) -> str:

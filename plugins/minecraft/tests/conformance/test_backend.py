@@ -12,6 +12,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from rlgpt.cli import main
+from rlgpt.domain import Evaluation
 from rlgpt.errors import WorkerError
 from rlgpt.testing.stage import Stage
 from rlgpt_minecraft.backend import MineDojoBackend, make_minedojo, make_task
@@ -199,3 +201,28 @@ def test_a_task_plays_on_either(server: Watched) -> None:
             assert call.actions
             assert set(plugin.view(stage.context)) == {key.name for key in plugin.view_keys(task)}
     assert spaces[0] == spaces[1]
+
+
+def run_elsewhere(folder: Path, port: int, episodes: int, *train: str) -> dict[str, Evaluation]:
+    """Mode -> how the best of a run in the embedded world does in MineDojo."""
+    few = ("iterations=1", "selection_episodes=2", "report_episodes=2", "video=false")
+    assert main(["train", "task=minecraft/harvest_milk", f"folder={folder}", *few, *train]) == 0
+    chosen = ("task_settings.backend=minedojo", f"task_settings.port={port}")
+    assert main(["evaluate", str(folder), *chosen, "--episodes", str(episodes)]) == 0
+    found = (Evaluation.model_validate_json(path.read_text()) for path in (folder / "evaluations").iterdir())
+    return {evaluation.mode: evaluation for evaluation in found}
+
+
+def test_what_is_coded_in_the_embedded_world_runs_in_minedojo(server: Watched, tmp_path: Path) -> None:
+    found = run_elsewhere(tmp_path / "run", server.port, 4, "llm=replay", "budget=3000")
+    assert list(found) == ["code"]
+    assert found["code"].success_rate >= 0.5
+    assert len(server.games) >= 4
+
+
+@pytest.mark.slow
+def test_what_is_learnt_in_the_embedded_world_runs_in_minedojo(server: Watched, tmp_path: Path) -> None:
+    found = run_elsewhere(tmp_path / "run", server.port, 2, "agents=rl_only", "trainer=ppo", "budget=1200")
+    assert set(found) == {"sampled", "greedy"}
+    assert all(episode.primitive_steps == 200 or episode.success for e in found.values() for episode in e.episodes)
+    assert len(server.games) >= 4

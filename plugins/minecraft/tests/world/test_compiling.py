@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -32,6 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def maximum() -> Any:
     """Numba's type of a function that it brings along."""
+    cpu_target.typing_context.refresh()
     return cpu_target.typing_context.resolve_value_type(max)
 
 
@@ -77,6 +80,18 @@ def test_garbage_is_collected_as_before(collects: bool) -> None:
         assert gc.isenabled() == collects
     finally:
         (gc.enable if was else gc.disable)()
+
+
+@pytest.mark.parametrize("path", sorted(Path(compiling.__file__).parent.glob("*.py")), ids=lambda path: path.stem)
+def test_no_kernel_has_what_the_passes_left_out_are_for(path: Path) -> None:
+    """Closures and comprehensions; an argument that may be None."""
+    functions = (n for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, ast.FunctionDef))
+    kernels = (f for f in functions if {ast.unparse(d) for d in f.decorator_list} & {"jit", "part", "maker"})
+    closures = (ast.Lambda, ast.FunctionDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    for kernel in kernels:
+        within = [node for part in kernel.body for node in ast.walk(part)]
+        assert not any(isinstance(node, closures) for node in within), kernel.name
+        assert not any(isinstance(node, ast.Constant) and node.value is None for node in within), kernel.name
 
 
 def test_a_compilation_is_one_with_all_that_are_compiled_for_it() -> None:
