@@ -32,32 +32,33 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
+@pytest.fixture
 def maximum() -> Any:
     """Numba's type of a function that it brings along."""
     cpu_target.typing_context.refresh()
     return cpu_target.typing_context.resolve_value_type(max)
 
 
-def test_a_call_is_typed_once_and_gives_what_numba_gives(asked: list[Any]) -> None:
+def test_a_call_is_typed_once_and_gives_what_numba_gives(maximum: Any, asked: list[Any]) -> None:
     context = cpu_target.typing_context
     for args in [(types.int64, types.int64), (types.int64, types.float64)]:
-        plain = maximum().get_call_type(context, args, {})
-        implementation = maximum().get_impl_key(plain)
+        plain = maximum.get_call_type(context, args, {})
+        implementation = maximum.get_impl_key(plain)
         with compiling.remembering():
             del asked[:]
             for _ in range(3):
-                maximum()._impl_keys.clear()
-                signature = maximum().get_call_type(context, args, {})
+                maximum._impl_keys.clear()
+                signature = maximum.get_call_type(context, args, {})
                 assert signature == plain
-                assert maximum().get_impl_key(signature) is implementation
-        assert [a for f, a in asked if f == maximum()] == [args]
+                assert maximum.get_impl_key(signature) is implementation
+        assert [a for f, a in asked if f is maximum] == [args]
 
 
-def test_a_call_that_cannot_be_typed_fails_each_time() -> None:
+def test_a_call_that_cannot_be_typed_fails_each_time(maximum: Any) -> None:
     with compiling.remembering():
         for _ in range(2):
             with pytest.raises(TypingError):
-                maximum().get_call_type(cpu_target.typing_context, (types.int64, types.none), {})
+                maximum.get_call_type(cpu_target.typing_context, (types.int64, types.none), {})
 
 
 def test_it_is_off_when_nothing_is_compiled() -> None:
