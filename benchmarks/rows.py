@@ -103,25 +103,27 @@ class Rows:
         record = Run.open(folder) if there else Run.create(folder, task=self.task.id, seed=self.cell.seed, config={})
         told = {"folder": folder, "transcripts": self.transcripts, "seed": self.cell.seed, "task": self.task.id}
         llm = build_llm(LLMSettings(), **told)
-        steps, turns = self.settings.budget // self.settings.iterations, self.settings.iterations
-        agents = build_agents(kind, llm, self.plugin, self.task, training_steps=steps, iterations=turns)
-        result = run_loops(
-            LoopContext(
-                settings=self.settings,
-                task=self.task,
-                plugin=self.plugin,
-                factory=self.factory,
-                agents=agents,
-                trainer=self.trainer,
-                hyperparameters=self.hyperparameters.model_copy(update=changes),
-                run=record,
-            )
+        count = self.settings.iterations
+        steps = self.settings.budget // count
+        agents = build_agents(kind, llm, self.plugin, self.task, training_steps=steps, iterations=count)
+        context = LoopContext(
+            settings=self.settings,
+            task=self.task,
+            plugin=self.plugin,
+            factory=self.factory,
+            agents=agents,
+            trainer=self.trainer,
+            hyperparameters=self.hyperparameters.model_copy(update=changes),
+            run=record,
         )
+        result = run_loops(context)
         if result.report is None:
             raise SystemExit(f"no iteration was finished: {result.stopped}")
         report = result.report
+        turns = {"turns": [self._kept(context, i) for i in result.history]} if self.cell.row == "rlgpt_turns" else {}
         return {
             **_figures(report.sampled, report.greedy),
+            **turns,
             "mode": report.mode,
             "primitive_steps": record.record.steps.total,
             "steps": record.record.steps.model_dump(),
@@ -131,6 +133,18 @@ class Rows:
             "dead_loop_rate": report.dead_loop_rate,
             "stopped": type(result.stopped).__name__ if result.stopped else "",
         }
+
+    def _kept(self, context: Any, iteration: Any) -> float:
+        """The success of what an iteration keeps, code or policy, on the seeds of the report."""
+        from rlgpt.rl.evaluate import evaluate, evaluate_code
+
+        spec, seeds = context.kept_spec(iteration), self.seeds.report(self.settings.report_episodes)
+        if iteration.kept.mode == "code":
+            judged = evaluate_code(spec, iteration.actions, seeds=seeds)
+        else:
+            policy = context.policy(spec, iteration.index, trained=iteration.training is not None)
+            judged = evaluate(policy, spec, seeds=seeds, greedy=False)
+        return round(float(judged.success_rate), 3)
 
     def train(self, setup: Any, actions: tuple[Any, ...] = ()) -> dict[str, Any]:
         """PPO for the whole budget."""

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlgpt.domain import ActionPlan, Episode, Evaluation, Iteration, Steps, SubAction
+from rlgpt.domain import ActionPlan, CodedAction, Episode, Evaluation, Iteration, Steps, SubAction
 from rlgpt.loop import Seeds
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
@@ -33,6 +34,51 @@ def iteration(index: int, *, success: bool) -> Iteration:
         evaluation=Evaluation(mode="sampled", episodes=(episode,)),
         steps=Steps(rehearsal=3, code=5, training=100, selection=40),
     )
+
+
+FETCH = """
+def run():
+    view = yield observe()
+    for axis, names in ((0, ("up", "down")), (1, ("left", "right"))):
+        delta = view["key"][axis] - view["agent"][axis]
+        if delta:
+            yield go(direction=names[delta > 0], cells=abs(delta))
+    yield use()
+"""
+
+
+class Judging:
+    """A run of which only what it keeps is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[int, bool]] = []
+
+    def kept_spec(self, of: Iteration) -> EnvSpec:
+        return EnvSpec(TASK, of.setup, of.actions, grid_plugin)
+
+    def policy(self, spec: EnvSpec, index: int, *, trained: bool) -> Policy:
+        self.asked.append((index, trained))
+        return PPO().untrained(spec, seed=0, hyperparameters=Hyperparameters())
+
+
+def test_each_turn_is_judged_by_what_it_kept(rows: Any, tmp_path: Path) -> None:
+    """Code or policy, on the seeds of the report; the selection's ten episodes are not what is told."""
+
+    class Grid(rows.Rows):  # type: ignore[misc]
+        def known(self) -> tuple[Any, ...]:
+            return GridPlugin(), TASK, grid_plugin, ()
+
+    arguments = argparse.Namespace(out=tmp_path / "grid", budget=1000, iterations=4, episodes=8, trainer="ppo")
+    row, context = Grid(rows.Cell(TASK.id, "rlgpt_turns", 0), arguments), Judging()
+    lost = iteration(1, success=False)
+    assert row._kept(context, lost) < 1.0
+    assert context.asked == [(1, False)]
+    fetch = CodedAction(name="fetch", doc="Fetch the key.", source=FETCH, max_steps=40)
+    won = iteration(1, success=True).evaluation.model_copy(update={"mode": "code"})
+    coded = lost.model_copy(update={"actions": (fetch,), "code_evaluation": won})
+    assert coded.kept.mode == "code"
+    assert row._kept(context, coded) == 1.0
+    assert context.asked == [(1, False)], "no policy was asked for"
 
 
 def test_untrained_is_what_the_best_turn_began_with(rows: Any, tmp_path: Path) -> None:
