@@ -74,11 +74,16 @@ def _listen(process: subprocess.Popen[bytes], there: Sequence[threading.Event]) 
 
 
 def _after(there: threading.Event, kernel: Any) -> Callable[[Any], Any]:
-    """The kernel's ``compile``, which waits until it is there before it looks into the cache, once."""
+    """The kernel's ``compile``, which waits until it is there before it looks into the cache, once.
+
+    A fork of this process does not wait: nobody listens there.
+    """
     compiled: Callable[[Any], Any] = kernel.compile
+    owner = os.getpid()
 
     def wait_first(signature: Any) -> Any:
-        there.wait()
+        if os.getpid() == owner:
+            there.wait()
         vars(kernel).pop("compile", None)
         return compiled(signature)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -76,6 +77,18 @@ def test_a_kernel_waits_for_no_later_one() -> None:
     assert process.poll() is None
     process.kill()
     assert kernels[1].compile("asked") == "machine code"
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_waits_for_nothing() -> None:
+    kernel = Kernel()
+    process = ahead.begin([Kernel(), kernel], (sys.executable, "-c", PAUSE))
+    assert process is not None
+    if (child := os.fork()) == 0:
+        signal.alarm(20)
+        os._exit(kernel.compile("asked") != "machine code")
+    assert os.waitpid(child, 0)[1] == 0
+    process.kill()
 
 
 def test_kernels_may_be_asked_in_any_order_by_many_threads(tmp_path: Path) -> None:
