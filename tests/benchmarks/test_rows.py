@@ -13,7 +13,7 @@ from rlgpt.loop import Seeds
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
-from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
+from rlgpt.testing.grid import FETCH, TASKS, GridPlugin, grid_plugin
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 TASK = TASKS["grid/key"]
@@ -34,17 +34,6 @@ def iteration(index: int, *, success: bool) -> Iteration:
         evaluation=Evaluation(mode="sampled", episodes=(episode,)),
         steps=Steps(rehearsal=3, code=5, training=100, selection=40),
     )
-
-
-FETCH = """
-def run():
-    view = yield observe()
-    for axis, names in ((0, ("up", "down")), (1, ("left", "right"))):
-        delta = view["key"][axis] - view["agent"][axis]
-        if delta:
-            yield go(direction=names[delta > 0], cells=abs(delta))
-    yield use()
-"""
 
 
 class Judging:

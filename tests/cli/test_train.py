@@ -9,20 +9,11 @@ from pathlib import Path
 import pytest
 from rlgpt.domain import CodedAction, Evaluation
 from rlgpt.runs import Run
+from rlgpt.testing.grid import FETCH
 
 Call = Callable[..., tuple[int, str, str]]
 
 SMOKE = ("task=grid/key", "trainer=ppo", "agents=rl_only", "experiment=smoke", "selection_episodes=1")
-
-FETCH = """
-def run():
-    view = yield observe()
-    for axis, names in ((0, ("up", "down")), (1, ("left", "right"))):
-        delta = view["key"][axis] - view["agent"][axis]
-        if delta:
-            yield go(direction=names[delta > 0], cells=abs(delta))
-    yield use()
-"""
 
 
 def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:

@@ -42,15 +42,6 @@ def run():
     if rows:
         yield go(direction="down" if rows > 0 else "up", cells=abs(rows))
 """
-SOLVES = """
-def run():
-    view = yield observe()
-    for axis, names in ((0, ("up", "down")), (1, ("left", "right"))):
-        delta = view["key"][axis] - view["agent"][axis]
-        if delta:
-            yield go(direction=names[delta > 0], cells=abs(delta))
-    yield use()
-"""
 AWAY = "go(direction='up' if view['key'][0] else 'down', cells=1)"
 """From the key's cell to one beside it."""
 BROKEN = "def run():\n    yield observe()\n    return 1 / 0\n    yield\n"

@@ -17,8 +17,9 @@ from rlgpt.rl.policy_env import TRAINING_SEEDS
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.counting import grid_spec
+from rlgpt.testing.grid import FETCH
 from rlgpt.testing.llm import FakeLLM
-from story import AWAY, SETTINGS, SOLVES, TASK, context, reply
+from story import AWAY, SETTINGS, TASK, context, reply
 
 
 def test_a_run_from_plan_to_bundle(tmp_path: Path) -> None:
@@ -108,7 +109,7 @@ def test_code_that_solves_the_task_spends_no_steps_on_learning(tmp_path: Path) -
     meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
 
     def all_code(request: Request) -> str:
-        return f"{meta}\n```python\n{SOLVES}\n```" if request.key.role == "fast" else reply(request)
+        return f"{meta}\n```python\n{FETCH}\n```" if request.key.role == "fast" else reply(request)
 
     result = run(context(tmp_path, PPO(), FakeLLM(all_code)))
     assert len(result.history) == 1
@@ -160,7 +161,7 @@ def test_code_that_does_better_than_the_policy_is_what_the_run_keeps(tmp_path: P
 def test_code_alone_is_reported_as_it_was_selected(tmp_path: Path) -> None:
     """What the training of the policy quarantined masks nothing in code that did better."""
     meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
-    half = SOLVES.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
+    half = FETCH.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
 
     def some_code(request: Request) -> str:
         return f"{meta}\n```python\n{half}\n```" if request.key.role == "fast" else reply(request)

@@ -14,9 +14,9 @@ from rlgpt.loop import run
 from rlgpt.loop.rehearse import rehearse
 from rlgpt.rl.ppo import PPO
 from rlgpt.sandbox import Sandbox
-from rlgpt.testing.grid import GridPlugin
+from rlgpt.testing.grid import FETCH, GridPlugin
 from rlgpt.testing.llm import FakeLLM
-from story import AWAY, SETTINGS, SOLVES, TASK, WALK, context, reply
+from story import AWAY, SETTINGS, TASK, WALK, context, reply
 
 
 def test_an_action_that_could_not_start_in_its_rehearsal_is_nobodys_to_review(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_can_start_that_raises_is_a_failed_rehearsal(tmp_path: Path, guard: st
     def falls(request: Request) -> str:
         if request.key.role != "fast":
             return reply(request)
-        raising = f"def can_start(view):\n    return {guard}\n\n{SOLVES.replace('    yield use()', '')}"
+        raising = f"def can_start(view):\n    return {guard}\n\n{FETCH.replace('    yield use()', '')}"
         return f"{meta}\n```python\n{WALK if request.key.attempt else raising}\n```"
 
     llm = FakeLLM(falls)
@@ -69,7 +69,7 @@ def test_a_can_start_that_raises_is_a_failed_rehearsal(tmp_path: Path, guard: st
 def test_rehearsals_cost_what_they_spent(tmp_path: Path) -> None:
     """An action that comes after one that solves the task is tried alone, and both tries count."""
     plugin = GridPlugin()
-    solve = CodedAction(name="solve", doc="", source=SOLVES)
+    solve = CodedAction(name="solve", doc="", source=FETCH)
     walk = CodedAction(name="walk", doc="", source=WALK)
     first, steps, verdict = rehearse(plugin, TASK, (), solve, seed=3, sandbox=Sandbox())
     assert first.success
@@ -93,7 +93,7 @@ def test_a_rehearsal_sees_a_success_in_the_midst_of_an_action() -> None:
         def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
             return Passing(super().make_env(task, seed=seed, render_mode=render_mode))
 
-    source = SOLVES.replace("yield use()", f"yield {AWAY}")
+    source = FETCH.replace("yield use()", f"yield {AWAY}")
     there_and_away = CodedAction(name="there_and_away", doc="", source=source, max_steps=30)
     trace, _, verdict = rehearse(PassingGrid(), TASK, (), there_and_away, seed=3, sandbox=Sandbox())
     assert verdict is None

@@ -40,6 +40,17 @@ TASKS = {
     )
 }
 
+FETCH = """
+def run():
+    view = yield observe()
+    for axis, names in ((0, ("up", "down")), (1, ("left", "right"))):
+        delta = view["key"][axis] - view["agent"][axis]
+        if delta:
+            yield go(direction=names[delta > 0], cells=abs(delta))
+    yield use()
+"""
+"""Code that solves ``grid/key``."""
+
 Cell = tuple[int, int]
 
 
