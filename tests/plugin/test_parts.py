@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from gymnasium import spaces
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rlgpt.domain import Task
 from rlgpt.plugin.base import Context
@@ -163,6 +163,8 @@ nested = st.recursive(
 
 
 @given(space=nested)
+@example(space=spaces.Dict({"a_b": numbers(), "a": spaces.Dict(b=numbers(2))}))
+@example(space=spaces.Dict({"a_b": spaces.Dict(c=numbers(3)), "a": spaces.Dict(b=numbers(2))}))
 def test_whatever_is_not_refused_is_seen_part_for_part(space: spaces.Space) -> None:
     if unusable(space):
         return

@@ -117,10 +117,14 @@ def unusable(space: spaces.Space[Any]) -> list[str]:
 
 
 def _every(space: spaces.Space[Any]) -> list[Part]:
-    """Every part under a name of its own: ``b`` within ``a`` and ``a_b`` beside it would both be ``a_b``."""
+    """Every part under a name of its own: ``b`` within ``a`` and ``a_b`` beside it would both be ``a_b``.
+
+    The outermost keys keep their names: a policy is shown what lies under them by the same.
+    """
+    outer = {slug(f"_{key}") for key in space.spaces} if isinstance(space, spaces.Dict) else set()
     found: dict[str, Part] = {}
     for part in _walk(space, (), "", _whole):
-        name = _free(part.name, found)
+        name = _free(part.name, found if len(part.path) == 1 else {*outer, *found})
         found[name] = replace(part, name=name)
     return list(found.values())
 
