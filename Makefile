@@ -6,13 +6,13 @@ export OMP_NUM_THREADS ?= 1
 # Where a folder of wheels is named for pip (a CPU build of torch, say), uv takes it too.
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 
-MANIFESTS := pyproject.toml overrides.txt core/pyproject.toml $(wildcard plugins/*/pyproject.toml)
-PLUGINS := $(patsubst %/pyproject.toml,-e %,$(wildcard plugins/*/pyproject.toml))
+PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml plugins/*/*/pyproject.toml))
+MANIFESTS := pyproject.toml overrides.txt constraints.txt $(addsuffix /pyproject.toml,core $(PLUGINS))
 GUEST := core/rlgpt/sandbox/guest.wasm
 GUEST_SOURCES := core/rlgpt/sandbox/build.py $(shell find core/rlgpt/sandbox/guest -name '*.py' -o -name '*.wit' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup guest minedojo metaworld demo test test-full check bench wheels clean
+.PHONY: help setup lock guest minedojo metaworld demo test test-full check bench wheels clean
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,9 +24,17 @@ $(VENV)/.installed: $(MANIFESTS)
 	  f"Python {v.major}.{v.minor} is too old or too new: 3.11 to 3.13 work. Name one: make PYTHON=python3.11 ...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --overrides overrides.txt --group dev \
-	  -e 'core[sample-factory]' $(PLUGINS)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --overrides overrides.txt --constraint constraints.txt \
+	  --group dev -e 'core[sample-factory]' $(addprefix -e ,$(PLUGINS))
 	@touch $@
+
+lock: ## choose the newest versions that fit the manifests, and write them to constraints.txt
+	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet uv; }
+	@echo '# The exact versions that `make setup` installs, for every system. Written by `make lock`.' > constraints.new
+	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --overrides overrides.txt --group dev \
+	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	  core/pyproject.toml --extra sample-factory $(addsuffix /pyproject.toml,$(PLUGINS)) >> constraints.new
+	@sed -i.bak '/^-e /d' constraints.new && rm constraints.new.bak && mv constraints.new constraints.txt
 
 guest: $(GUEST) ## the sandbox's guest (CPython as WebAssembly)
 
@@ -81,7 +89,7 @@ check: setup ## style, types, the rooms' import order, the documents' examples
 	$(BIN)/python -m pytest tests/docs
 
 wheels: setup ## a wheel of each distribution, in dist/
-	for d in core $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml)); do \
+	for d in core $(PLUGINS); do \
 	  $(BIN)/uv build --quiet --wheel --out-dir dist $$d || exit 1; done
 
 clean: ## what was built here; runs stay

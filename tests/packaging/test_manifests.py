@@ -1,40 +1,103 @@
-"""The manifests agree with one another."""
+"""The manifests of all distributions agree with one another and with the committed versions."""
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import rlgpt
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-MANIFESTS = sorted([ROOT / "core" / "pyproject.toml", *ROOT.glob("plugins/*/pyproject.toml")])
+CORE = ROOT / "core" / "pyproject.toml"
+PLUGINS = sorted([*ROOT.glob("plugins/*/pyproject.toml"), *ROOT.glob("plugins/*/*/pyproject.toml")])
+MANIFESTS = [CORE, *PLUGINS]
+WORKSPACE = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def test_both_forms_of_the_overrides_agree() -> None:
-    for_sync = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["override-dependencies"]
-    for_pip = [line for line in (ROOT / "overrides.txt").read_text().splitlines() if line and line[0] != "#"]
-    assert for_sync == for_pip
+def read(manifest: Path) -> dict[str, Any]:
+    return tomllib.loads(manifest.read_text())
 
 
-def test_the_overrides_stay_within_what_core_asks_for() -> None:
-    asked = tomllib.loads((ROOT / "core" / "pyproject.toml").read_text())["project"]["dependencies"]
-    overrides = (ROOT / "overrides.txt").read_text().splitlines()
+def lines(name: str) -> list[str]:
+    return [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith("#")]
+
+
+def folder_name(path: Path) -> str:
+    return path.parent.name
+
+
+def requirements() -> Iterator[Requirement]:
+    """Every requirement of every manifest and development group, except the distributions of this repository."""
+    texts = [text for group in WORKSPACE["dependency-groups"].values() for text in group if isinstance(text, str)]
+    own = set()
+    for manifest in MANIFESTS:
+        project = read(manifest)["project"]
+        own.add(canonicalize_name(project["name"]))
+        texts += project["dependencies"]
+    texts += read(CORE)["project"]["optional-dependencies"]["sample-factory"]
+    for text in texts:
+        requirement = Requirement(text)
+        if canonicalize_name(requirement.name) not in own:
+            yield requirement
+
+
+def test_workspace_and_overrides_file_hold_the_same_overrides() -> None:
+    assert WORKSPACE["tool"]["uv"]["override-dependencies"] == lines("overrides.txt")
+
+
+def test_overrides_stay_within_the_ranges_of_core() -> None:
+    ranges = read(CORE)["project"]["dependencies"]
     for name in ("gymnasium", "numpy"):
-        assert {line for line in overrides if line.startswith(name)} <= set(asked)
+        assert {line for line in lines("overrides.txt") if line.startswith(name)} <= set(ranges)
 
 
-@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("requirement", list(requirements()), ids=str)
+def test_committed_version_satisfies_every_requirement(requirement: Requirement) -> None:
+    """``make lock`` writes constraints.txt again after a manifest has changed."""
+    name = canonicalize_name(requirement.name)
+    pins = [pin for line in lines("constraints.txt") if canonicalize_name((pin := Requirement(line)).name) == name]
+    assert pins, f"constraints.txt has no version of {name}: run `make lock`"
+    versions = [specifier.version for pin in pins for specifier in pin.specifier]
+    assert all(requirement.specifier.contains(v, prereleases=True) for v in versions), f"{versions}: run `make lock`"
+
+
+def test_committed_versions_are_exact_and_name_no_address() -> None:
+    wrong = [line for line in lines("constraints.txt") if not re.fullmatch(r"[\w.-]+==[\w.+!]+( ; .+)?", line)]
+    assert not wrong
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=folder_name)
 def test_every_distribution_states_the_same_pythons_and_licence(manifest: Path) -> None:
-    project = tomllib.loads(manifest.read_text())["project"]
+    project = read(manifest)["project"]
     assert project["requires-python"] == ">=3.11,<3.14"
     assert project["license"] == "MIT"
 
 
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=folder_name)
+def test_every_distribution_takes_its_version_from_core(manifest: Path) -> None:
+    data = read(manifest)
+    assert data["project"]["dynamic"] == ["version"]
+    source = (manifest.parent / data["tool"]["hatch"]["version"]["path"]).resolve()
+    assert source == ROOT / "core" / "rlgpt" / "__init__.py"
+
+
+def test_changelog_and_citation_name_the_version() -> None:
+    newest = re.search(r"^## (\S+), (\d{4}-\d{2}-\d{2})$", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    assert newest is not None
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert newest[1] == rlgpt.__version__
+    assert f"\nversion: {newest[1]}\n" in citation
+    assert f'\ndate-released: "{newest[2]}"\n' in citation
+
+
 @pytest.mark.parametrize(
-    "manifest", [m for m in MANIFESTS if m.parent.name != "core"], ids=lambda path: path.parent.name
+    "manifest", [m for m in PLUGINS if "rlgpt" in read(m)["project"].get("entry-points", {})], ids=folder_name
 )
-def test_every_plugin_is_found_by_its_entry_point(manifest: Path) -> None:
-    project = tomllib.loads(manifest.read_text())["project"]
-    assert project["entry-points"]["rlgpt"]
-    assert project["name"] == f"rlgpt-{manifest.parent.name.replace('_', '-')}"
+def test_plugin_is_named_after_its_folder(manifest: Path) -> None:
+    assert read(manifest)["project"]["name"] == f"rlgpt-{manifest.parent.name.replace('_', '-')}"

@@ -43,10 +43,19 @@ def run(*command: str, cwd: Path) -> str:
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a wheel of each distribution."""
     out = tmp_path_factory.mktemp("wheels")
-    sources = [ROOT / "core", *(p.parent for p in sorted(ROOT.glob("plugins/*/pyproject.toml"))), EXAMPLE]
+    plugins = [*ROOT.glob("plugins/*/pyproject.toml"), *ROOT.glob("plugins/*/*/pyproject.toml")]
+    sources = [ROOT / "core", *(path.parent for path in sorted(plugins)), EXAMPLE]
     for source in sources:
         run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out), cwd=source)
     return out
+
+
+def test_every_wheel_marks_its_packages_as_typed(wheels: Path) -> None:
+    for wheel in wheels.glob("*.whl"):
+        names = set(zipfile.ZipFile(wheel).namelist())
+        packages = {n.split("/")[0] for n in names if n.count("/") == 1 and n.endswith("/__init__.py")}
+        assert packages
+        assert {f"{package}/py.typed" for package in packages} <= names, wheel.name
 
 
 def test_the_wheel_carries_what_lies_outside_the_package(wheels: Path) -> None:
@@ -60,7 +69,6 @@ def test_the_wheel_carries_what_lies_outside_the_package(wheels: Path) -> None:
         "rlgpt/report/page/report.html",
         "rlgpt/report/page/style.css",
         "rlgpt/plugin/template/pyproject.toml.tmpl",
-        "rlgpt/py.typed",
         "hydra_plugins/rlgpt_processes.py",
     } <= names
     assert not [n for n in names if "test" in Path(n).parts or n.endswith(".pyc")]
@@ -79,9 +87,8 @@ def test_without_a_guest_of_these_sources_no_wheel_is_built(guest: bytes | None,
     core = tmp_path / "core"
     shutil.copytree(build.SOURCES, core / "rlgpt" / "sandbox" / "guest")
     shutil.copy(str(stamps.__file__), core / "rlgpt" / "sandbox")
-    (core / "rlgpt" / "__init__.py").touch()
     (core / "hydra_plugins").mkdir()
-    for name in ("pyproject.toml", "hatch_build.py"):
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "rlgpt/__init__.py"):
         (core / name).write_bytes((ROOT / "core" / name).read_bytes())
     if guest is not None:
         (core / "rlgpt" / "sandbox" / "guest.wasm").write_bytes(guest)
