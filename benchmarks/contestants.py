@@ -1,4 +1,4 @@
-"""One trainer on the recorded kitchen, until it is ended from outside: ``contestants.py NAME LEDGER FOLDER SEED``.
+"""One trainer on the recorded kitchen, until it is ended from outside: ``contestants.py NAME STEPS_FILE FOLDER SEED``.
 
 All have the plugin's hyperparameters: 4 environments in one process, rollouts of 32 steps, minibatches of 64, 8 epochs,
 two hidden layers of 64 with tanh for actor and critic each, normalised observations and returns, one thread.
@@ -52,8 +52,8 @@ def plain_sample_factory(ledger: Path, folder: Path, seed: int) -> None:
     argv = arguments(SampleFactorySettings(), h, folder=str(folder), seed=seed, gamma=0.99)
     given = dict(zip(argv[::2], argv[1::2], strict=True)) | {
         "--env": "recorded_kitchen",
-        "--batch_size": str(h.minibatch),
-        "--num_batches_per_epoch": str(h.envs * h.rollout // h.minibatch),
+        "--batch_size": str(h.minibatch_size),
+        "--num_batches_per_epoch": str(h.num_envs * h.num_steps // h.minibatch_size),
         "--normalize_input": "True",
         "--nonlinearity": "tanh",
         "--adaptive_stddev": "False",
@@ -88,10 +88,10 @@ def stable_baselines3(ledger: Path, folder: Path, seed: int) -> None:
 
     model = PPO(
         "MlpPolicy",
-        VecNormalize(DummyVecEnv([make] * h.envs)),
-        n_steps=h.rollout,
-        batch_size=h.minibatch,
-        n_epochs=h.epochs,
+        VecNormalize(DummyVecEnv([make] * h.num_envs)),
+        n_steps=h.num_steps,
+        batch_size=h.minibatch_size,
+        n_epochs=h.update_epochs,
         learning_rate=h.learning_rate,
         policy_kwargs={"net_arch": {"pi": list(h.hidden), "vf": list(h.hidden)}, "log_std_init": -0.5},
         device="cpu",

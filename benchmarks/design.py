@@ -1,9 +1,9 @@
 """RL-GPT beside pure PPO, code alone and an untrained policy in environments without a plugin, at equal total steps.
 
-    python benchmarks/anywhere.py --out runs/anywhere   # all cells, two at a time; start it again to go on
-    python benchmarks/anywhere.py --report             # only the summary of what is there
+    python benchmarks/design.py --out runs/anywhere   # all cells, two at a time; start it again to go on
+    python benchmarks/design.py --report             # only the summary of what is there
 
-The environments and what is told of them stand in examples/anywhere/worlds.py, the replies in its transcripts;
+The environments and what is told of them stand in examples/design/worlds.py, the replies in its transcripts;
 contest.py tells the rows. ``rl`` is PPO with every number of the observation and the environment's own reward. Budgets
 are such that a cell takes minutes on one core; ``--budget 0``, the default, is each environment's own.
 """
@@ -37,10 +37,15 @@ class Anywhere(Rows):
         self.settings = self.settings.model_copy(update=dict(self.world.settings))
 
     def known(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
-        from rlgpt.anywhere import Same, prepare
+        from rlgpt.design.prepare import ConstantPluginFactory, prepare
 
         plugin, task = prepare(**self.world.described)
-        return plugin, task, Same(plugin), tuple(sorted((WORLDS / "transcripts" / self.world.name).glob("*.jsonl")))
+        return (
+            plugin,
+            task,
+            ConstantPluginFactory(plugin),
+            tuple(sorted((WORLDS / "transcripts" / self.world.name).glob("*.jsonl"))),
+        )
 
 
 ANYWHERE = Contest(

@@ -14,7 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from rlgpt.domain import RLSetup, Task
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.step_counter import StepCounter
 from rlgpt_kitchen.plugin import KitchenPlugin
 
 TASK = "kitchen/kettle"
@@ -26,7 +26,7 @@ class Replayed(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: gymnasium.Env[Any, Any], ledger: Path) -> None:
         super().__init__(env)
-        self._ledger = Ledger(ledger, 1)
+        self._ledger = StepCounter(ledger, 1)
         self._episode = -1
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:

@@ -17,7 +17,7 @@ from ratios import figures, turns
 from rlgpt.domain import CodedAction, Parameter, Plain, Task
 from rlgpt.options.execution import Execution
 from rlgpt.plugin.base import Context, Primitive
-from rlgpt.sandbox import Budgets, Library, Sandbox, Signature, ViewDoc
+from rlgpt.sandbox import Library, Sandbox, SandboxLimits, Signature, ViewDoc
 from rlgpt.sandbox.runtime import Instance
 
 YIELDS = 40
@@ -104,8 +104,8 @@ def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
 
 def crossings() -> Workload:
     """Calls into a guest that has nothing to do: what the way there and back takes, before anything is asked."""
-    instance = Instance(Budgets())
-    return lambda: [instance.call("cancel-action", fuel=Budgets().turn_fuel) for _ in range(YIELDS)]
+    instance = Instance(SandboxLimits())
+    return lambda: [instance.call("cancel-action", fuel=SandboxLimits().turn_fuel) for _ in range(YIELDS)]
 
 
 def fresh() -> object:

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 from cells import commit, emit
 from ratios import figures, turns
-from rlgpt.rl.ledger import Ledger
+from rlgpt.rl.step_counter import StepCounter
 
 REFERENCE = "plain_sample_factory"
 NAMES = ("sample_factory", REFERENCE, "ppo", "stable_baselines3")
@@ -43,7 +43,7 @@ class Contestant:
     def __init__(self, name: str, folder: Path, seed: int) -> None:
         self.name, self._log = name, folder / "log.txt"
         ledger = folder / "steps.bin"
-        self.ledger = Ledger(ledger, 1)
+        self.ledger = StepCounter(ledger, 1)
         script = Path(__file__).with_name("contestants.py")
         command = [sys.executable, str(script), name, str(ledger), str(folder / "run"), str(seed)]
         with self._log.open("wb") as log:

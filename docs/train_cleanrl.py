@@ -1,9 +1,9 @@
 """PPO in one file, in the manner of CleanRL, with a bundle's coded actions.
 
     make guest && pip install ./core                                      # in rlgpt's repository; make setup has it
-    python docs/train_cleanrl.py examples/anywhere/bundles/lunar_lander LunarLander-v3
+    python docs/train_cleanrl.py examples/design/bundles/lunar_lander LunarLander-v3
     python docs/train_cleanrl.py none LunarLander-v3                      # without them, to compare
-    python docs/train_cleanrl.py examples/anywhere/bundles/doorkey --make examples/anywhere/worlds.py:doorkey
+    python docs/train_cleanrl.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
 What differs from plain PPO stands under "options": a decision may last k steps, so the future is discounted by gamma^k
 (``info["duration"]``), and what may not start now is not chosen (``info["action_mask"]``; of a Box the largest score

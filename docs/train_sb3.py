@@ -1,9 +1,9 @@
 """Stable-Baselines3's PPO with a bundle's coded actions: of rlgpt ``extend``, ``flat_view`` and its errors.
 
     make guest && pip install ./core stable-baselines3                    # in rlgpt's repository; make setup has both
-    python docs/train_sb3.py examples/anywhere/bundles/lunar_lander LunarLander-v3
+    python docs/train_sb3.py examples/design/bundles/lunar_lander LunarLander-v3
     python docs/train_sb3.py none LunarLander-v3                          # without them, to compare
-    python docs/train_sb3.py examples/anywhere/bundles/doorkey --make examples/anywhere/worlds.py:doorkey
+    python docs/train_sb3.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
 The budget is in primitive steps, those of the environment, and so are the figures: with and without coded actions
 compare at equal steps. Two things this PPO does not know: a decision may last k steps (``info["duration"]``), after

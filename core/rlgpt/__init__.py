@@ -9,15 +9,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rlgpt.design import design
+
 if TYPE_CHECKING:
-    from rlgpt.anywhere import design
     from rlgpt.domain import Bundle, CodedAction, Parameter, RLSetup, Task
     from rlgpt.options import extend, flat_view
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "design": "rlgpt.anywhere",
     "extend": "rlgpt.options",
     "flat_view": "rlgpt.options",
     "Bundle": "rlgpt.domain",

@@ -1,7 +1,7 @@
 """Five environments nobody prepared, as somebody who wants them solved would hand them to ``rlgpt.design()``.
 
-    python examples/anywhere/worlds.py doorkey --llm openai/gpt-5 --folder runs/doorkey
-    python examples/anywhere/worlds.py doorkey --llm examples/anywhere/transcripts/doorkey/0.jsonl
+    python examples/design/worlds.py doorkey --llm openai/gpt-5 --folder runs/doorkey
+    python examples/design/worlds.py doorkey --llm examples/design/transcripts/doorkey/0.jsonl
 
 What is recorded lies in ``transcripts/WORLD/N.jsonl``; the bundle of recording 0 in ``bundles/WORLD``.
 """
@@ -44,7 +44,7 @@ class World:
 
     @property
     def described(self) -> dict[str, Any]:
-        """What :func:`rlgpt.anywhere.prepare` takes, too."""
+        """What :func:`rlgpt.design.prepare` takes, too."""
         names = ("make_env", "goal", "labels", "observations", "success")
         docs = (HERE / "docs" / f"{self.name}.md").read_text()
         return {"docs": docs, **{name: getattr(self, name) for name in names}}
@@ -134,7 +134,7 @@ WORLDS = {
         "Break bricks: return the ball with the paddle and lose no life for as long as possible.",
         success=10,
         budget=20_000,
-        hyperparameters={"envs": 8, "minibatch": 128, "epochs": 2, "learning_rate": 5e-4},
+        hyperparameters={"num_envs": 8, "minibatch_size": 128, "update_epochs": 2, "learning_rate": 5e-4},
         settings={"selection_episodes": 5},
     ),
     "metaworld_drawer": World(

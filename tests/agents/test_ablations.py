@@ -16,7 +16,7 @@ from rlgpt.domain import ActionPlan, CodedAction, Parameter, Rehearsal, Task
 from rlgpt.errors import ConfigError, LLMError, UnknownNameError
 from rlgpt.options import extend
 from rlgpt.plugin.base import LowLevel, Primitive
-from rlgpt.sandbox import Budgets, Library
+from rlgpt.sandbox import Library, SandboxLimits
 from rlgpt.testing.grid import GridPlugin
 from rlgpt.testing.llm import FakeLLM
 
@@ -35,7 +35,7 @@ def test_every_primitive_becomes_actions_that_lint_accepts(
     assert [a.name for a in actions] == ["go_up", "go_down", "go_left", "go_right", "do_use"]
     assert [p.name for p in actions[0].parameters] == ["cells"]
     for action in actions:
-        assert action_faults(action, shelf, Budgets(), task.horizon) == []
+        assert action_faults(action, shelf, SandboxLimits(), task.horizon) == []
     setup = FixedActions(actions).setup(brief, primitives_plan(actions), actions=actions, history=())
     assert setup_faults(setup, brief, actions) == []
     assert setup.reward_weights == brief.default_setup.reward_weights

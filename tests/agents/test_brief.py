@@ -10,7 +10,7 @@ from rlgpt.agents.base import Brief
 from rlgpt.agents.brief import _observations, _space, brief_slots, make_brief
 from rlgpt.domain import Task
 from rlgpt.rl.base import EnvSpec
-from rlgpt.sandbox import Budgets
+from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.grid import GridPlugin, grid_plugin
 
 
@@ -53,7 +53,7 @@ def test_the_start_is_the_one_given(plugin: GridPlugin, task: Task) -> None:
 
 
 def test_the_stub_tells_the_budgets_of_the_run(plugin: GridPlugin, task: Task) -> None:
-    assert "17 times" in make_brief(plugin, task, budgets=Budgets(yields=17)).stub
+    assert "17 times" in make_brief(plugin, task, budgets=SandboxLimits(yields=17)).stub
 
 
 def test_slots_say_where_there_is_nothing(brief: Brief) -> None:

@@ -10,7 +10,7 @@ from rlgpt.agents.checks import MOST_CODED, action_faults, plan_faults, setup_fa
 from rlgpt.domain import ActionPlan, CodedAction, Parameter, RLSetup, SubAction
 from rlgpt.errors import ConfigError
 from rlgpt.options import ExtendedEnv, extend
-from rlgpt.sandbox import Budgets, Library
+from rlgpt.sandbox import Library, SandboxLimits
 from rlgpt.testing.grid import GridPlugin
 
 
@@ -113,8 +113,8 @@ def test_a_vector_of_numbers_is_kept_whole_or_not_at_all(
 
 
 def test_lint_and_step_limit_speak_to_the_model(shelf: Library, action: CodedAction) -> None:
-    assert action_faults(action, shelf, Budgets(), horizon=80) == []
+    assert action_faults(action, shelf, SandboxLimits(), horizon=80) == []
     fault = action.model_copy(update={"source": action.source.replace("go(", "walk("), "max_steps": 90})
-    found = action_faults(fault, shelf, Budgets(), horizon=80)
+    found = action_faults(fault, shelf, SandboxLimits(), horizon=80)
     assert any(f.startswith("line 2: ") and "walk" in f for f in found)
     assert any("max_steps is 90" in f and "80" in f for f in found)

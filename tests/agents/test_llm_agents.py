@@ -218,9 +218,9 @@ def test_pure_code_is_told_once_and_by_its_name(outcome: Outcome, apart: bool) -
 
 
 def test_a_critic_with_eyes_sees_the_frames(brief: Brief, outcome: Outcome) -> None:
-    llm = FakeLLM({"critic": scripts.CRITIQUE}, eyes=True)
+    llm = FakeLLM({"critic": scripts.CRITIQUE}, supports_vision=True)
     critic = LLMCritic(llm)
-    assert critic.eyes
+    assert critic.supports_vision
     critic.critique(brief, outcome, ())
     assert llm.requests[0].messages[1].images == outcome.frames
     assert "1 frames of one evaluation episode" in text(llm.requests[0])

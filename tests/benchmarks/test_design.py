@@ -1,4 +1,4 @@
-"""benchmarks/anywhere.py plays an environment without a plugin; what comes out is no matter for a test."""
+"""benchmarks/design.py plays an environment without a plugin; what comes out is no matter for a test."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ TASK = "task=grid/door"
         ([TASK, "task_settings.size=9"], ["unknown setting of grid/door 'size'"]),
         ([TASK, "sandbox.yields=-1"], ["sandbox.yields=-1"]),
         ([TASK, "hyperparameters.encoder=big"], ["hyperparameters.encoder=", "small", "impala"]),
-        ([TASK, "hyperparameters.envs=0"], ["hyperparameters.envs=0"]),
-        ([TASK, "hyperparameters.envs=10000"], ["environments at most"]),
+        ([TASK, "hyperparameters.num_envs=0"], ["hyperparameters.num_envs=0"]),
+        ([TASK, "hyperparameters.num_envs=10000"], ["environments at most"]),
         ([TASK, "+llm.modl=x"], ["llm.modl", "unknown key"]),
         ([TASK, "seed=range(3)"], ["several values", "-m"]),
         ([TASK, "trainer=ppo,sample_factory"], ["several values", "-m"]),
@@ -94,13 +94,13 @@ def test_every_file_of_the_configuration_fits_its_class(rlgpt: Call, trainer: st
     from rlgpt.llm.settings import LLMSettings
     from rlgpt.loop import LoopSettings
     from rlgpt.rl.base import Hyperparameters
-    from rlgpt.sandbox import Budgets
+    from rlgpt.sandbox import SandboxLimits
 
     with opened() as app:
         config = compose(app.config_loader, [f"trainer={trainer}", f"llm={llm}"])
     assert _trainer(config["trainer"]).name == trainer
     assert validated(LLMSettings, config["llm"]) == LLMSettings(kind=llm)
-    assert validated(Budgets, config["sandbox"]) == Budgets()
+    assert validated(SandboxLimits, config["sandbox"]) == SandboxLimits()
     assert set(LoopSettings.model_fields) <= set(config)
     assert {k: config[k] for k in LoopSettings.model_fields} == LoopSettings().model_dump()
     assert set(config["hyperparameters"]) == set(Hyperparameters.model_fields)

@@ -17,7 +17,7 @@ SMOKE = ("task=grid/key", "trainer=ppo", "agents=rl_only", "experiment=smoke", "
 
 
 def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
-    status, out, err = rlgpt("train", *SMOKE, "seed=3", "folder=here", "hyperparameters.envs=2")
+    status, out, err = rlgpt("train", *SMOKE, "seed=3", "folder=here", "hyperparameters.num_envs=2")
     assert status == 0, err
     assert "pure RL" in out
     assert "train: iteration 0" in err

@@ -1,4 +1,4 @@
-"""The worlds of examples/anywhere, and the words of a language model that stands in, are on the path."""
+"""The worlds of examples/design, and the words of a language model that stands in, are on the path."""
 
 import sys
 from pathlib import Path

@@ -14,7 +14,7 @@ from rlgpt.cli.main import main, parse
 from rlgpt.domain import Bundle, Provenance
 from rlgpt.errors import ConfigError
 from rlgpt.loop import LoopSettings
-from rlgpt.loop.progress import PlainWatcher
+from rlgpt.loop.progress import PlainProgressReporter
 from words import speaker
 
 GOAL = "Hold the pole upright."
@@ -30,7 +30,7 @@ def test_it_replays_what_design_recorded(tmp_path: Path, capsys: pytest.CaptureF
         docs=docs.read_text(),
         success=1,
         folder=tmp_path / "recorded",
-        watching=PlainWatcher(io.StringIO()),
+        progress=PlainProgressReporter(io.StringIO()),
         report_episodes=2,
     )
     told = ["--goal", GOAL, "--docs", str(docs), "--success", "1", "--folder", str(tmp_path / "run")]
@@ -62,9 +62,9 @@ def test_what_a_function_made_only_its_caller_goes_on_with(tmp_path: Path, capsy
         return gymnasium.make("CartPole-v1")
 
     small: dict[str, Any] = {"horizon": 20, "budget": 200, "selection_episodes": 1, "report_episodes": 1}
-    quiet = PlainWatcher(io.StringIO())
+    quiet = PlainProgressReporter(io.StringIO())
     rlgpt.design(
-        pole, GOAL, None, agents="rl_only", folder=tmp_path, watching=quiet, hyperparameters={"envs": 1}, **small
+        pole, GOAL, None, agents="rl_only", folder=tmp_path, progress=quiet, hyperparameters={"num_envs": 1}, **small
     )
     for command in ("evaluate", "resume"):
         assert main([command, str(tmp_path)]) == 2
@@ -93,7 +93,7 @@ def test_what_it_is_told_goes_to_design(tmp_path: Path, monkeypatch: pytest.Monk
         tested = Provenance(task="gymnasium/cartpole-v1", success_rate=1.0, episodes=2)
         return Bundle(actions=(), tested_on=tested)
 
-    monkeypatch.setattr("rlgpt.anywhere.design", design)
+    monkeypatch.setattr("rlgpt.design.design", design)
     meanings = {"x": "position of the cart, m", "v": "m/s", "angle": "rad", "spin": "rad/s"}
     (tmp_path / "seen.json").write_text(json.dumps(meanings))
     told = ["--labels", "left, right", "--observations", str(tmp_path / "seen.json"), "--horizon", "90"]

@@ -20,19 +20,25 @@ from rlgpt.errors import (
     TranscriptError,
     UnknownNameError,
 )
-from rlgpt.loop.progress import PlainWatcher
+from rlgpt.loop.progress import PlainProgressReporter
 from rlgpt.options import load_bundle
 from rlgpt.plugin.base import Primitive
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.runs import Run
-from rlgpt.sandbox import Budgets
+from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.grid import GridEnv
 from rlgpt.testing.llm import FakeLLM
 from words import speaker, text
 
 LABELS = {"up": "a row up", "down": "a row down", "left": "", "right": "", "use": "picks up the key that lies here"}
 SEEN = ["row", "column", "key_row", "key_column", "door_row", "door_column", "held"]
-SMALL = {"budget": 900, "iterations": 1, "selection_episodes": 2, "report_episodes": 2, "hyperparameters": {"envs": 2}}
+SMALL = {
+    "budget": 900,
+    "iterations": 1,
+    "selection_episodes": 2,
+    "report_episodes": 2,
+    "hyperparameters": {"num_envs": 2},
+}
 SMALL |= {"horizon": 200}
 FETCH = """
 def run():
@@ -50,10 +56,10 @@ def run():
 def fetch(folder: Path, llm=None, **more):
     """A design on the grid world, as if it had no plugin."""
     given = {"labels": LABELS, "observations": SEEN, "docs": "Six cells to a side.", "folder": folder, **SMALL, **more}
-    quiet = PlainWatcher(io.StringIO())
+    quiet = PlainProgressReporter(io.StringIO())
     goal = given.pop("goal", "Pick up the key.")
     make = given.pop("make_env", GridEnv)
-    return rlgpt.design(make, goal, llm or speaker(FETCH, parameters=False), watching=quiet, **given)
+    return rlgpt.design(make, goal, llm or speaker(FETCH, parameters=False), progress=quiet, **given)
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +158,7 @@ def test_without_a_language_model_it_is_pure_rl(tmp_path: Path) -> None:
         None,
         agents="rl_only",
         folder=tmp_path,
-        watching=PlainWatcher(io.StringIO()),
+        progress=PlainProgressReporter(io.StringIO()),
         **SMALL,
     )
     assert bundle.actions == ()
@@ -258,7 +264,7 @@ _ONE = GridEnv()
         ({"success": lambda info, total_reward: info["none"]}, "KeyError"),
         ({"budget": 0}, "budget=0 cannot be used"),
         ({"iteration": 1}, "unknown key 'iteration'. Did you mean 'iterations'"),
-        ({"hyperparameters": {"env": 1}}, "hyperparameters.envs"),
+        ({"hyperparameters": {"env": 1}}, "hyperparameters.num_envs"),
         ({"trainer": "dqn"}, "unknown trainer 'dqn'"),
         ({"budgets": {"yields": 0}}, "budgets.yields=0 cannot be used"),
         ({"budgets": {"view_bytes": 64}}, r"takes \d+ bytes .*at most 64 go"),
@@ -277,7 +283,7 @@ def test_what_cannot_be_used_is_said_before_anything_is_written(given: dict, say
 
 
 def test_the_budgets_of_the_sandbox_are_those_it_is_given(tmp_path: Path) -> None:
-    limits = Budgets(yields=1)
+    limits = SandboxLimits(yields=1)
     with pytest.raises(LLMError, match="no coded action 'go'"):  # it was stopped each time, so there is none
         fetch(tmp_path / "run", horizon=40, budgets=limits)
     attempts = [json.loads(p.read_text()) for p in sorted(tmp_path.glob("run/iterations/0/actions/go/*.json"))]

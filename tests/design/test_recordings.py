@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import rlgpt
 from rlgpt.agents.brief import make_brief
-from rlgpt.anywhere import prepare
+from rlgpt.design.prepare import prepare
 from rlgpt.llm.transcript import Transcript
 from rlgpt.testing.contract.recordings import fingerprints, kind_of
 from test_worlds import world
@@ -18,7 +18,7 @@ BUNDLES = sorted(p.parent for p in HERE.glob("bundles/*/bundle.json"))
 @pytest.mark.parametrize("name", WORLDS)
 def test_every_world_is_recorded_and_has_the_bundle_of_its_first_recording(name: str) -> None:
     for kept in (HERE / "transcripts" / name / "0.jsonl", HERE / "bundles" / name / "bundle.json"):
-        assert kept.is_file(), f"record it: python examples/anywhere/worlds.py {name} --llm MODEL --folder RUN"
+        assert kept.is_file(), f"record it: python examples/design/worlds.py {name} --llm MODEL --folder RUN"
     others = {path.parent.name for path in TRANSCRIPTS} | {path.name for path in BUNDLES}
     assert others <= set(WORLDS), f"of no world of worlds.py: {sorted(others - set(WORLDS))}"
 
@@ -30,7 +30,7 @@ def test_transcripts_answer_the_prompts_as_they_are(path: Path) -> None:
     assert transcript.header.task == task.id
     now = fingerprints(plugin, make_brief(plugin, task))
     stale = {kind_of(e.key)[0] for e in transcript.entries if now.get(kind_of(e.key)) != e.fingerprint}
-    assert not stale, f"record again: python examples/anywhere/worlds.py {path.parent.name} --llm MODEL"
+    assert not stale, f"record again: python examples/design/worlds.py {path.parent.name} --llm MODEL"
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ import rlgpt
 import torch
 import worlds
 from gymnasium import spaces
-from rlgpt.loop.progress import PlainWatcher
+from rlgpt.loop.progress import PlainProgressReporter
 from words import speaker
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -48,7 +48,7 @@ def designed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         agents="untrained",
         horizon=60,
         folder=folder,
-        watching=PlainWatcher(io.StringIO()),
+        progress=PlainProgressReporter(io.StringIO()),
         iterations=1,
         selection_episodes=1,
         report_episodes=1,

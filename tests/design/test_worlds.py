@@ -1,4 +1,4 @@
-"""The five environments of examples/anywhere go through the whole loop; their first request tells all."""
+"""The five environments of examples/design go through the whole loop; their first request tells all."""
 
 import io
 from pathlib import Path
@@ -8,7 +8,7 @@ import rlgpt
 from gymnasium.utils.env_checker import check_env
 from rlgpt.envs import metaworld
 from rlgpt.errors import ConfigError
-from rlgpt.loop.progress import PlainWatcher
+from rlgpt.loop.progress import PlainProgressReporter
 from rlgpt.runs import Run
 from words import speaker, text
 from worlds import WORLDS
@@ -53,7 +53,7 @@ SMALL = {
     "report_episodes": 1,
     "traces": 1,
     "target_success": 1.0,
-    "hyperparameters": {"envs": 2, "rollout": 16, "minibatch": 16, "epochs": 1},
+    "hyperparameters": {"num_envs": 2, "num_steps": 16, "minibatch_size": 16, "update_epochs": 1},
 }
 
 
@@ -75,7 +75,7 @@ def test_it_goes_through_the_whole_loop(name: str, tmp_path: Path) -> None:
     chosen, llm = world(name), speaker()
     horizon = 1000
     bundle = chosen.design(
-        llm, tmp_path, watching=PlainWatcher(io.StringIO()), **{**SMALL, "budget": 3 * horizon + 200}
+        llm, tmp_path, progress=PlainProgressReporter(io.StringIO()), **{**SMALL, "budget": 3 * horizon + 200}
     )
     for part in map(str.strip, TELLS[name].strip().splitlines()):
         assert part in text(llm.requests[0])

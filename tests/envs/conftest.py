@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlgpt.envs import Limits, Recipe
+from rlgpt.envs import Recipe, WorkerTimeouts
 
 HERE = Path(__file__).parent
 Recipes = Callable[..., Recipe]
@@ -20,7 +20,12 @@ def recipe() -> Recipes:
 
     def made(name: str, *, file: str = "worlds.py", of: dict[str, Any] | None = None, **arguments: Any) -> Recipe:
         return Recipe(
-            **{"factory": f"{HERE / file}:{name}", "arguments": arguments, "limits": Limits(close=5.0), **(of or {})}
+            **{
+                "factory": f"{HERE / file}:{name}",
+                "arguments": arguments,
+                "timeouts": WorkerTimeouts(close=5.0),
+                **(of or {}),
+            }
         )
 
     return made

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlgpt.envs import Limits, WorkerEnv
+from rlgpt.envs import WorkerEnv, WorkerTimeouts
 from rlgpt.errors import WorkerError
 
 from .conftest import Recipes, gone, handles
@@ -28,7 +28,7 @@ CRASHES = [
     ("shout", ["ended with exit status 4", "| the end"]),
     ("orphan", ["ended with exit status 5"]),
 ]
-QUICK = Limits(step=1.0, reset=20.0, close=3.0)
+QUICK = WorkerTimeouts(step=1.0, reset=20.0, close=3.0)
 
 
 def until(done: Callable[[], bool], seconds: float = 20.0) -> bool:
@@ -43,7 +43,7 @@ def test_a_crash_says_what_happened_and_the_next_reset_starts_anew(
     recipe: Recipes, tmp_path: Path, how: str, words: list[str]
 ) -> None:
     mark = str(tmp_path / "happened")
-    of = {"limits": QUICK if how == "hang" else Limits(close=3.0)}
+    of = {"timeouts": QUICK if how == "hang" else WorkerTimeouts(close=3.0)}
     env = WorkerEnv(recipe("trouble", how=how, mark=mark, of=of))
     first = env.reset(seed=0)[1]["pid"]
     assert env.pid == first

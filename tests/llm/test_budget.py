@@ -1,4 +1,4 @@
-"""Budgets hold, over resumes too, and say how to go on."""
+"""SandboxLimits hold, over resumes too, and say how to go on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt.errors import BudgetExceeded
 from rlgpt.llm.base import Message, Reply, Request, RequestKey, Usage
-from rlgpt.llm.budget import Budget, Budgeted, Spending
+from rlgpt.llm.budget import Budgeted, LLMBudget, Spending
 from rlgpt.llm.estimate import prompt_tokens
 from rlgpt.llm.exchange import read_exchanges
 from rlgpt.llm.record import Recorder
@@ -29,14 +29,14 @@ def priced(prompt: int = 100, completion: int = 20, dollars: float | None = 0.00
 @pytest.mark.parametrize(
     ("budget", "calls", "said"),
     [
-        (Budget(calls=3), 3, r"budget of 3 in calls is spent: .*3 calls, 360 tokens.*larger llm.budget.calls"),
-        (Budget(tokens=300), 3, r"budget of 300 in tokens .*360 tokens"),
-        (Budget(dollars=0.0035), 4, r"budget of \$0.0035 in dollars .*\$0.0040"),
-        (Budget(calls=0), 0, "budget of 0 in calls"),
-        (Budget(tokens=100, calls=9), 1, "in tokens"),
+        (LLMBudget(calls=3), 3, r"budget of 3 in calls is spent: .*3 calls, 360 tokens.*larger llm.budget.calls"),
+        (LLMBudget(tokens=300), 3, r"budget of 300 in tokens .*360 tokens"),
+        (LLMBudget(dollars=0.0035), 4, r"budget of \$0.0035 in dollars .*\$0.0040"),
+        (LLMBudget(calls=0), 0, "budget of 0 in calls"),
+        (LLMBudget(tokens=100, calls=9), 1, "in tokens"),
     ],
 )
-def test_a_budget_ends_the_run(budget: Budget, calls: int, said: str) -> None:
+def test_a_budget_ends_the_run(budget: LLMBudget, calls: int, said: str) -> None:
     llm = Budgeted(inner := priced(), budget)
     for n in range(calls):
         llm.complete(request(n))
@@ -47,21 +47,21 @@ def test_a_budget_ends_the_run(budget: Budget, calls: int, said: str) -> None:
 
 
 def test_without_limits_nothing_is_refused() -> None:
-    llm = Budgeted(priced(dollars=None), Budget())
+    llm = Budgeted(priced(dollars=None), LLMBudget())
     for n in range(20):
         llm.complete(request(n))
     assert llm.spending.calls == 20
 
 
 def test_a_prompt_that_would_pass_the_limit_is_not_sent() -> None:
-    llm = Budgeted(inner := priced(), Budget(tokens=500))
+    llm = Budgeted(inner := priced(), LLMBudget(tokens=500))
     with pytest.raises(BudgetExceeded, match="the next prompt takes about 1,004 tokens"):
         llm.complete(request(text="four" * 1000))
     assert inner.requests == []
 
 
 def test_dollars_cannot_be_held_where_the_price_is_unknown() -> None:
-    llm = Budgeted(inner := priced(dollars=None), Budget(dollars=5))
+    llm = Budgeted(inner := priced(dollars=None), LLMBudget(dollars=5))
     llm.complete(request(0))
     with pytest.raises(BudgetExceeded, match=r"nobody knows what 1 of the run's calls cost .*llm.price"):
         llm.complete(request(1))
@@ -74,7 +74,7 @@ def test_a_resumed_run_goes_on_counting_and_can_be_given_more(tmp_path: Path) ->
     def run(calls: int) -> tuple[int, bool]:
         """How many requests reached the model, and whether the budget ended it."""
         spent = Spending.of(read_exchanges(path))
-        llm = Recorder(Budgeted(inner := priced(), Budget(calls=calls), spent), path)
+        llm = Recorder(Budgeted(inner := priced(), LLMBudget(calls=calls), spent), path)
         try:
             for n in range(5):
                 llm.complete(request(n))
@@ -88,7 +88,7 @@ def test_a_resumed_run_goes_on_counting_and_can_be_given_more(tmp_path: Path) ->
 @given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=20), st.integers(0, 3000))
 def test_tokens_overshoot_by_one_reply_at_most(sizes: list[tuple[int, int]], limit: int) -> None:
     usages = iter([Usage(prompt_tokens=p, completion_tokens=c) for p, c in sizes])
-    llm = Budgeted(FakeLLM(lambda _: Reply(text="", model="m", usage=next(usages))), Budget(tokens=limit))
+    llm = Budgeted(FakeLLM(lambda _: Reply(text="", model="m", usage=next(usages))), LLMBudget(tokens=limit))
     answered = [0]
     for n in range(len(sizes)):
         try:

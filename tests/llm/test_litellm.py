@@ -243,7 +243,7 @@ def test_the_price_table_knows_the_common_models(provider: Provider, request_: R
 def test_images_go_to_models_with_eyes_only(provider: Provider, request_: Request) -> None:
     frame = "data:image/png;base64,iVBORw0KGgo="
     request = request_.model_copy(update={"messages": (Message(role="user", content="look", images=(frame,)),)})
-    assert model(provider, eyes=True).complete(request).text == GOOD
+    assert model(provider, supports_vision=True).complete(request).text == GOOD
     model(provider).complete(request)
     seen, blind = (r["messages"][0]["content"] for r in provider.requests)
     assert seen == [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": frame}}]
@@ -260,8 +260,8 @@ def test_fallbacks_are_asked_in_order(provider: Provider, request_: Request) -> 
 
 
 def test_each_role_has_its_model(provider: Provider, request_: Request) -> None:
-    llm = ByRole(model(provider), {"critic": model(provider, model="openai/wise", eyes=True)})
-    assert llm.eyes
+    llm = ByRole(model(provider), {"critic": model(provider, model="openai/wise", supports_vision=True)})
+    assert llm.supports_vision
     critic = request_.model_copy(update={"key": request_.key.model_copy(update={"role": "critic"})})
     assert [llm.complete(r).model for r in (request_, critic)] == ["openai/m", "openai/wise"]
 

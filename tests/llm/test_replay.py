@@ -8,7 +8,7 @@ import pytest
 from rlgpt.domain import Review
 from rlgpt.errors import TranscriptEnded, TranscriptError
 from rlgpt.llm.base import Request, Usage
-from rlgpt.llm.budget import Budget, Budgeted
+from rlgpt.llm.budget import Budgeted, LLMBudget
 from rlgpt.llm.record import Recorder
 from rlgpt.llm.replay import Replay, drift
 from rlgpt.llm.structured import ask
@@ -41,7 +41,7 @@ def test_what_was_recorded_is_replayed_with_its_failed_attempts(recording: Path,
 
 
 def test_replayed_usage_is_marked_and_costs_nothing_now(recording: Path, request_: Request, tmp_path: Path) -> None:
-    recorder = Recorder(Budgeted(Replay(recording), Budget(calls=1, dollars=0.0001)), tmp_path / "again.jsonl")
+    recorder = Recorder(Budgeted(Replay(recording), LLMBudget(calls=1, dollars=0.0001)), tmp_path / "again.jsonl")
     replies = ask(recorder, request_, Review).replies
     assert replies[0].usage == Usage(
         prompt_tokens=100, completion_tokens=20, dollars=0.001, tokens_source="recorded", cost_source="recorded"

@@ -33,7 +33,9 @@ SETTINGS = LoopSettings(
     budget=3000, iterations=2, repairs=1, selection_episodes=8, report_episodes=6, target_success=1.0
 )
 # It hardly learns, so that no selection ends the run before its last iteration.
-HYPERPARAMETERS = Hyperparameters(envs=2, rollout=16, minibatch=32, epochs=2, hidden=(16,), learning_rate=1e-6)
+HYPERPARAMETERS = Hyperparameters(
+    num_envs=2, num_steps=16, minibatch_size=32, update_epochs=2, hidden=(16,), learning_rate=1e-6
+)
 
 WALK = """
 def run():

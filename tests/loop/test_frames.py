@@ -41,10 +41,10 @@ def test_no_renderer_is_told_and_harms_nothing() -> None:
     assert shots(broken) == ((), "the critic sees no frames: RuntimeError: no GL here")
 
 
-@pytest.mark.parametrize("eyes", [True, False])
-def test_a_critic_is_shown_what_its_model_can_see(tmp_path: Path, eyes: bool) -> None:
-    llm = FakeLLM(reply, eyes=eyes)
+@pytest.mark.parametrize("supports_vision", [True, False])
+def test_a_critic_is_shown_what_its_model_can_see(tmp_path: Path, supports_vision: bool) -> None:
+    llm = FakeLLM(reply, supports_vision=supports_vision)
     run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"budget": 1500})))
     critics = [r for r in llm.requests if r.key.role == "critic"]
     images = [len(m.images) for r in critics for m in r.messages]
-    assert bool(sum(images)) == eyes
+    assert bool(sum(images)) == supports_vision

@@ -14,7 +14,7 @@ from rlgpt.llm.base import Request
 from rlgpt.loop import run
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
-from rlgpt.sandbox import Budgets
+from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.llm import FakeLLM
 from story import BROKEN, SETTINGS, context, reply
 
@@ -79,7 +79,7 @@ def test_a_source_is_held_to_the_runs_own_budgets(tmp_path: Path) -> None:
     def nothing_kept(request: Request) -> str:
         return setup(request, coded_actions=[]) if request.key.role == "setup" else reply(request)
 
-    ctx = context(tmp_path, PPO(), FakeLLM(nothing_kept), settings=ONCE, budgets=Budgets(source_bytes=40))
+    ctx = context(tmp_path, PPO(), FakeLLM(nothing_kept), settings=ONCE, budgets=SandboxLimits(source_bytes=40))
     attempts = run(ctx).history[0].rehearsals["to_row"]
     assert [a.verdict.kind for a in attempts if a.verdict] == ["lint", "lint"]
     assert sum(a.steps for a in attempts) == 0

@@ -16,7 +16,7 @@ from rlgpt.loop import LoopSettings, run
 from rlgpt.report.write import write_page
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
-from rlgpt.sandbox import Budgets
+from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.llm import FakeLLM
 from story import context, reply
 
@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = LoopSettings(budget=800, iterations=1, repairs=0, selection_episodes=3, report_episodes=3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CANARY_API_KEY", SECRET)
-        run(context(where, PPO(), FakeLLM(devious), settings=settings, budgets=Budgets(turn_fuel=40_000_000)))
+        run(context(where, PPO(), FakeLLM(devious), settings=settings, budgets=SandboxLimits(turn_fuel=40_000_000)))
     return where
 
 

@@ -60,7 +60,7 @@ def finished(folder: Path, calls: Path, kills: int) -> None:
     asked = Counter(calls.read_text().splitlines())
     assert sum(asked.values()) - len(asked) <= kills, "only a request in flight may be asked again"
     taken, steps = counted(calls.with_name(calls.name + "_steps")), run.record.steps
-    assert 0 <= taken - steps.total <= kills * HYPERPARAMETERS.envs, "only a step in flight may be uncounted"
+    assert 0 <= taken - steps.total <= kills * HYPERPARAMETERS.num_envs, "only a step in flight may be uncounted"
     assert sum((i.steps for i in run.iterations()), Steps()) == steps
     for iteration in run.iterations():
         assert iteration.training is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from rlgpt.domain import CurvePoint
 from rlgpt.llm.budget import Spending
-from rlgpt.loop.progress import Meter, PlainWatcher, RichWatcher, headline, watcher
+from rlgpt.loop.progress import Meter, PlainProgressReporter, RichProgressReporter, headline, watcher
 
 
 def point(steps: int, success: float = 0.5) -> CurvePoint:
@@ -31,7 +31,7 @@ def test_the_rate_counts_from_the_first_point(clock: Iterator[int]) -> None:
 
 def test_lines_at_each_tenth(clock: Iterator[int]) -> None:
     out = io.StringIO()
-    told = PlainWatcher(out, lambda: next(clock))
+    told = PlainProgressReporter(out, lambda: next(clock))
     told.stage("train", iteration=1, budget=1000)
     for steps in range(50, 1001, 50):
         told.training(point(steps), 1000)
@@ -43,7 +43,7 @@ def test_lines_at_each_tenth(clock: Iterator[int]) -> None:
 
 def test_the_bill_is_told_when_it_changes() -> None:
     out = io.StringIO()
-    told = PlainWatcher(out)
+    told = PlainProgressReporter(out)
     for spending in (Spending(), Spending(), Spending(calls=1, prompt_tokens=1200, dollars=0.01)):
         told.spent(spending)
     assert len(out.getvalue().splitlines()) == 2
@@ -61,7 +61,7 @@ def test_a_terminal_gets_a_live_line() -> None:
     from rich.console import Console
 
     out = io.StringIO()
-    with RichWatcher(Console(file=out, force_terminal=True, width=140)) as told:
+    with RichProgressReporter(Console(file=out, force_terminal=True, width=140)) as told:
         told.stage("train", iteration=0)
         told.training(point(100, 0.25), 1000)
         told.spent(Spending(calls=1, prompt_tokens=7))
@@ -74,4 +74,4 @@ def test_a_terminal_gets_a_live_line() -> None:
 
 
 def test_what_is_no_terminal_gets_lines() -> None:
-    assert isinstance(watcher(io.StringIO()), PlainWatcher)
+    assert isinstance(watcher(io.StringIO()), PlainProgressReporter)

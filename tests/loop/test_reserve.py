@@ -15,8 +15,8 @@ def task(horizon: int) -> Task:
     return next(iter(plugin.tasks().values())).model_copy(update={"horizon": horizon})
 
 
-def agents(kind: str, *, eyes: bool = False) -> Agents:
-    return build_agents(kind, FakeLLM({}, eyes=eyes), GridPlugin(), task(1000))
+def agents(kind: str, *, supports_vision: bool = False) -> Agents:
+    return build_agents(kind, FakeLLM({}, supports_vision=supports_vision), GridPlugin(), task(1000))
 
 
 def test_what_leaves_too_little_is_refused_with_the_numbers() -> None:
@@ -50,10 +50,10 @@ def test_its_advice_is_enough_and_no_more() -> None:
 
 def test_a_critic_with_eyes_is_put_by_for() -> None:
     """One episode before each further turn; it is in what is told, and in the advice, which is enough and no more."""
-    seeing, few = agents("slow_fast_critic", eyes=True), LoopSettings(iterations=3, selection_episodes=4)
+    seeing, few = agents("slow_fast_critic", supports_vision=True), LoopSettings(iterations=3, selection_episodes=4)
     assert [reserve(few, task(1000), seeing, n) for n in (1, 2, 3)] == [4000, 13_000, 22_000]
     assert reserve(few, task(1000), agents("slow_fast_critic"), 3) == 20_000
-    assert reserve(few, task(1000), agents("slow_fast", eyes=True), 3) == 20_000, "it has no critic"
+    assert reserve(few, task(1000), agents("slow_fast", supports_vision=True), 3) == 20_000, "it has no critic"
 
     tight = few.model_copy(update={"budget": 30_000})
     said = warning(tight, task(1000), seeing)

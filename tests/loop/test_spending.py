@@ -9,8 +9,8 @@ from rlgpt.domain import Steps
 from rlgpt.errors import BudgetExceeded
 from rlgpt.llm.base import Request
 from rlgpt.loop import run
-from rlgpt.rl.ledger import LEDGER, Ledger, steps_in
 from rlgpt.rl.ppo import PPO
+from rlgpt.rl.step_counter import STEPS_FILE, StepCounter, steps_in
 from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
 from rlgpt.testing.llm import FakeLLM
@@ -36,7 +36,7 @@ def test_a_run_counts_what_its_environment_counts(tmp_path: Path) -> None:
 
 def test_what_is_played_for_a_critic_to_look_at_is_counted(tmp_path: Path) -> None:
     blind = run(context(tmp_path / "blind", PPO())).history[0]
-    result = run(context(tmp_path / "seeing", PPO(), FakeLLM(reply, eyes=True)))
+    result = run(context(tmp_path / "seeing", PPO(), FakeLLM(reply, supports_vision=True)))
     steps, taken = ended(tmp_path / "seeing")
     assert steps.total == taken <= SETTINGS.budget
     assert steps.lost == 0
@@ -52,13 +52,13 @@ def test_what_was_played_for_a_critic_who_never_answered_is_lost_and_no_less_spe
     def silent(request: Request) -> str | Exception:
         return BudgetExceeded("none left") if request.key.role == "critic" else reply(request)
 
-    stopped = run(context(tmp_path, PPO(), FakeLLM(silent, eyes=True)))
+    stopped = run(context(tmp_path, PPO(), FakeLLM(silent, supports_vision=True)))
     assert isinstance(stopped.stopped, BudgetExceeded)
     steps, taken = ended(tmp_path)
     assert steps.total == taken
     assert steps.lost == stopped.history[0].evaluation.episodes[0].primitive_steps
 
-    run(context(tmp_path, PPO(), FakeLLM(reply, eyes=True)))
+    run(context(tmp_path, PPO(), FakeLLM(reply, supports_vision=True)))
     after, taken = ended(tmp_path)
     assert after.total == taken
     assert after.lost == steps.lost
@@ -105,7 +105,7 @@ def test_lost_steps_are_in_the_budget(tmp_path: Path) -> None:
     free = run(context(tmp_path / "free", PPO(), settings=ONCE)).history[0]
     (tmp_path / "dear").mkdir()
     ctx = context(tmp_path / "dear", PPO(), settings=ONCE)
-    with Ledger(ctx.run.folder / LEDGER, 3) as ledger:
+    with StepCounter(ctx.run.folder / STEPS_FILE, 3) as ledger:
         ledger.add(0, 600)
     dear = run(ctx).history[0]
     assert dear.steps.lost == 600
@@ -113,7 +113,7 @@ def test_lost_steps_are_in_the_budget(tmp_path: Path) -> None:
     assert dear.training is not None
     assert dear.training.primitive_steps <= free.training.primitive_steps - 500
 
-    with Ledger(tmp_path / "free" / LEDGER, 3) as ledger:
+    with StepCounter(tmp_path / "free" / STEPS_FILE, 3) as ledger:
         ledger.add(2, 10_000)
     more = run(context(tmp_path / "free", PPO(), settings=SETTINGS))
     assert len(more.history) == 1
@@ -123,19 +123,19 @@ def test_lost_steps_are_in_the_budget(tmp_path: Path) -> None:
 def test_a_run_of_an_earlier_version_has_lost_nothing(tmp_path: Path) -> None:
     """It has no ledger of its own: what its stages recorded is where counting begins."""
     run(context(tmp_path, PPO(), settings=ONCE))
-    (tmp_path / LEDGER).unlink()
+    (tmp_path / STEPS_FILE).unlink()
     (tmp_path / "iterations" / "0" / "iteration.json").unlink()
     run(context(tmp_path, PPO()))
     steps, taken = ended(tmp_path)
     assert steps.lost == 0
     assert steps.total == taken
-    assert steps_in(tmp_path / LEDGER) == steps.total - steps.training
+    assert steps_in(tmp_path / STEPS_FILE) == steps.total - steps.training
 
 
 def test_a_file_that_is_no_ledger_stops_the_run_and_its_bill_stays(tmp_path: Path) -> None:
     run(context(tmp_path, PPO(), settings=ONCE))
     before, _ = ended(tmp_path)
-    (tmp_path / LEDGER).write_bytes(b"abc")
+    (tmp_path / STEPS_FILE).write_bytes(b"abc")
     with pytest.raises(Exception, match="no ledger"):
         run(context(tmp_path, PPO()))
     assert ended(tmp_path)[0] == before

@@ -18,7 +18,7 @@ from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.options import BrokenActionWarning, flat_view
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.plugin.idle import idle_action, plain_idle
-from rlgpt.sandbox import Budgets, Guest, Sandbox
+from rlgpt.sandbox import Guest, Sandbox, SandboxLimits
 
 PUSH = CodedAction(name="push", doc="", source="def run():\n    yield act(action='action_1')\n")
 
@@ -195,14 +195,14 @@ def test_the_flat_view_says_its_shape(actions: list[CodedAction], given: Any) ->
 def test_a_sandbox_may_be_given_by_its_budgets() -> None:
     source = "def run():\n    for _ in range(3):\n        yield act()\n"
     three = CodedAction(name="three", doc="", source=source)
-    for limits in ({"yields": 2}, Budgets(yields=2), Sandbox(Budgets(yields=2))):
+    for limits in ({"yields": 2}, SandboxLimits(yields=2), Sandbox(SandboxLimits(yields=2))):
         env = extend(cartpole(), [three], sandbox=limits)
         env.reset(seed=0)
         *_, info = env.step(2)
         assert [v.kind for v in info["verdicts"]] == ["yields"]
     with pytest.raises(UnknownNameError, match=r"Did you mean 'sandbox\.yields'"):
         extend(cartpole(), [PUSH], sandbox={"yield": 3})
-    with pytest.raises(ConfigError, match=r"sandbox is 3 \(of type int\)\. Valid: a Sandbox, Budgets"):
+    with pytest.raises(ConfigError, match=r"sandbox is 3 \(of type int\)\. Valid: a Sandbox, SandboxLimits"):
         extend(cartpole(), [PUSH], sandbox=3)  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ from rlgpt.plugin.base import Context
 from rlgpt.plugin.observations import ObservationCodec
 from rlgpt.plugin.parts import MOST_NUMBERS, parts, shown, unusable
 from rlgpt.rl.observation import ObservationBuilder
-from rlgpt.sandbox.budgets import DEFAULT
+from rlgpt.sandbox.limits import DEFAULT
 
 TASK = Task(id="any/task", goal="g", horizon=10, success="s")
 

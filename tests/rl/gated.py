@@ -50,7 +50,7 @@ def gated_spec(counter: Path, at: int, entered: Path, gate: Path) -> EnvSpec:
 
 
 def train(folder: Path, spec: EnvSpec, *, workers: int = 0, progress: Progress | None = None) -> TrainingRecord:
-    settings = Hyperparameters(envs=1, rollout=8)
+    settings = Hyperparameters(num_envs=1, num_steps=8)
     trainer = PPO(workers=workers)
     return trainer.train(spec, budget=100, seed=7, folder=folder, hyperparameters=settings, progress=progress)
 

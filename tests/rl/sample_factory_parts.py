@@ -10,8 +10,8 @@ import torch
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.sample_factory import SampleFactorySettings
 from rlgpt.rl.sample_factory.adapter import Adapter
-from rlgpt.rl.sample_factory.board import Board
-from rlgpt.rl.sample_factory.job import BOARD, Job
+from rlgpt.rl.sample_factory.job import STATUS_FILE, Job
+from rlgpt.rl.sample_factory.shared_status import SharedStatus
 from rlgpt.testing.smdp import SETUP, TASK, WALK, fork_plugin
 
 with warnings.catch_warnings():  # the library scripts functions as it is imported, which torch deprecates
@@ -41,12 +41,12 @@ FORK = EnvSpec(TASK, SETUP, (WALK,), factory=fork_plugin)
 
 
 def job_of(folder: Path, spec: EnvSpec = FORK, **hyperparameters: Any) -> Job:
-    settings = Hyperparameters(envs=2, rollout=4, minibatch=3, **hyperparameters)
+    settings = Hyperparameters(num_envs=2, num_steps=4, minibatch_size=3, **hyperparameters)
     return Job(spec, 0, 100, folder, settings, SampleFactorySettings(), 0)
 
 
-def opened(job: Job) -> Board:
-    return Board.open_session(job.folder / BOARD, job.hyperparameters.envs, len(job.coded))
+def opened(job: Job) -> SharedStatus:
+    return SharedStatus.open_session(job.folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.coded))
 
 
 def made(job: Job) -> tuple[OptionLearner, EnvInfo, Any]:

@@ -1,4 +1,4 @@
-"""A task for eyes: say in which corner of a picture the light is. Importable by the processes of a training."""
+"""A task from pixels: say in which corner of a picture the light is. Importable by the processes of a training."""
 
 from __future__ import annotations
 

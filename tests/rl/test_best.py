@@ -65,7 +65,9 @@ def test_a_policy_that_degrades_is_not_the_one_that_is_judged(tmp_path: Path) ->
         newest = Checkpoint.load(tmp_path)
         seen.append((newest.state.best[0] if newest.state.best else -1.0, newest.weights))
 
-    wild = Hyperparameters(envs=4, rollout=16, minibatch=16, epochs=8, learning_rate=0.05, hidden=(16,))
+    wild = Hyperparameters(
+        num_envs=4, num_steps=16, minibatch_size=16, update_epochs=8, learning_rate=0.05, hidden=(16,)
+    )
     PPO(segments=20).train(spec, budget=4000, seed=3, folder=tmp_path, hyperparameters=wild, progress=watch)
     best = Checkpoint.load(tmp_path, BEST)
     scores = [score for score, _ in seen]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from rlgpt.errors import ConfigError
-from rlgpt.rl.encoder import Eye
+from rlgpt.rl.encoder import ImageEncoder
 from torch import nn
 
 ENCODERS: Any = ("small", "nature", "impala")
@@ -21,7 +21,7 @@ def picture(*shape: int, seed: int = 0) -> torch.Tensor:
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("shape", [(64, 64, 3), (3, 64, 64), (84, 84, 4), (12, 64, 64), (3, 160, 256), (36, 50, 1)])
 def test_any_order_of_axes_and_the_sizes_that_are_used(encoder: Any, shape: tuple[int, ...]) -> None:
-    eye = Eye(shape, encoder)
+    eye = ImageEncoder(shape, encoder)
     assert eye.features == FEATURES[encoder]
     features = eye(picture(2, *shape))
     assert features.shape == (2, eye.features)
@@ -33,7 +33,7 @@ def test_any_order_of_axes_and_the_sizes_that_are_used(encoder: Any, shape: tupl
 @pytest.mark.parametrize("encoder", ENCODERS)
 def test_both_orders_of_axes_are_one_picture(encoder: Any) -> None:
     torch.manual_seed(0)
-    last, first = Eye((40, 48, 3), encoder), Eye((3, 40, 48), encoder)
+    last, first = ImageEncoder((40, 48, 3), encoder), ImageEncoder((3, 40, 48), encoder)
     first.load_state_dict(last.state_dict())
     image = picture(2, 40, 48, 3)
     torch.testing.assert_close(last(image), first(image.movedim(-1, 1).contiguous()))
@@ -41,7 +41,7 @@ def test_both_orders_of_axes_are_one_picture(encoder: Any) -> None:
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 def test_bytes_are_scaled_to_one_and_once(encoder: Any) -> None:
-    eye, seen = Eye((64, 64, 3), encoder), []
+    eye, seen = ImageEncoder((64, 64, 3), encoder), []
     convolution = next(m for m in eye.modules() if isinstance(m, nn.Conv2d))
     convolution.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
     eye(torch.full((1, 64, 64, 3), 255, dtype=torch.uint8))
@@ -51,14 +51,14 @@ def test_bytes_are_scaled_to_one_and_once(encoder: Any) -> None:
 
 
 def test_the_shapes_of_nature_and_impala_are_the_papers() -> None:
-    nature = Eye((84, 84, 4), "nature")
+    nature = ImageEncoder((84, 84, 4), "nature")
     assert [p.numel() for n, p in nature.named_parameters() if n.endswith("weight")] == [
         32 * 4 * 8 * 8,
         64 * 32 * 4 * 4,
         64 * 64 * 3 * 3,
         512 * 7 * 7 * 64,
     ]
-    impala = Eye((64, 64, 3), "impala")
+    impala = ImageEncoder((64, 64, 3), "impala")
     convolutions = [m for m in impala.modules() if isinstance(m, nn.Conv2d)]
     assert len(convolutions) == 15
     assert {m.kernel_size for m in convolutions} == {(3, 3)}
@@ -66,6 +66,6 @@ def test_the_shapes_of_nature_and_impala_are_the_papers() -> None:
 
 def test_too_small_an_image_is_an_error_that_names_what_fits() -> None:
     with pytest.raises(ConfigError, match=r"at least 36 pixels a side, got 20 x 64; use encoder=small"):
-        Eye((20, 64, 3), "nature")
+        ImageEncoder((20, 64, 3), "nature")
     for encoder in ("small", "impala"):
-        assert Eye((8, 8, 3), encoder)(picture(1, 8, 8, 3)).shape == (1, FEATURES[encoder])  # type: ignore[arg-type]
+        assert ImageEncoder((8, 8, 3), encoder)(picture(1, 8, 8, 3)).shape == (1, FEATURES[encoder])  # type: ignore[arg-type]

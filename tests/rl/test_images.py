@@ -16,12 +16,12 @@ from rlgpt.rl.network import ActorCritic
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.rollout import Collector, Rollout
 from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
-from rlgpt.rl.tally import Tally, TallyState
+from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 from rlgpt.rl.vector import Vector
 from sample_factory_parts import alloc_trajectory_tensors, get_rnn_size, job_of, made
 from sight import HORIZON, spec
 
-SMALL = Hyperparameters(envs=4, rollout=16, minibatch=32, epochs=4, imitation_coef=0.1)
+SMALL = Hyperparameters(num_envs=4, num_steps=16, minibatch_size=32, update_epochs=4, imitation_coef=0.1)
 CHANCE = 0.5
 
 
@@ -69,19 +69,19 @@ def test_sample_factory_learns_from_pictures_in_parallel(first: bool, coded: boo
 def rollout(recipe: EnvSpec, network: ActorCritic, folder: Path) -> Rollout:
     generator = torch.Generator().manual_seed(0)
     with Vector(recipe, [0, 1], folder / "steps") as vector:
-        return Collector(vector, network, generator, Tally(TallyState())).collect(8, lambda: False)
+        return Collector(vector, network, generator, TrainingStats(TrainingStatsState())).collect(8, lambda: False)
 
 
 @pytest.mark.parametrize("encoder", ["small", "impala"])
 def test_pictures_stay_bytes_until_the_network_which_sees_a_minibatch_at_once(encoder: str, tmp_path: Path) -> None:
     recipe = spec(16, first=False)
-    settings = SMALL.model_copy(update={"minibatch": 5, "rollout": 8, "envs": 2, "encoder": encoder})
+    settings = SMALL.model_copy(update={"minibatch_size": 5, "num_steps": 8, "num_envs": 2, "encoder": encoder})
     env = recipe.build(seed=0)
     network = ActorCritic.of(env, settings, seed=0)
     env.close()
     seen: list[torch.Tensor] = []
     for torso in (network.actor, network.critic):
-        torso.eyes["image_eye"].register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+        torso.image_encoders["image_eye"].register_forward_pre_hook(lambda _, given: seen.append(given[0]))
     played = rollout(recipe, network, tmp_path)
     assert played.observations["image_eye"].dtype == torch.uint8
     seen.clear()
@@ -97,7 +97,7 @@ def test_parts_of_a_rollout_give_what_the_whole_gives(tmp_path: Path) -> None:
     network = ActorCritic.of(env, SMALL, seed=0)
     env.close()
     played = rollout(recipe, network, tmp_path)
-    whole, parts = (Learner(network, SMALL.model_copy(update={"minibatch": n}), 0.9) for n in (1000, 3))
+    whole, parts = (Learner(network, SMALL.model_copy(update={"minibatch_size": n}), 0.9) for n in (1000, 3))
     with torch.no_grad():
         for one, other in zip(whole._advantages(played), parts._advantages(played), strict=True):
             torch.testing.assert_close(one, other)
@@ -112,7 +112,7 @@ def test_sample_factorys_buffers_hold_bytes_and_its_networks_see_bytes(tmp_path:
     seen: list[torch.Tensor] = []
     network = learner.actor_critic.network
     for torso in (network.actor, network.critic):
-        torso.eyes["image_eye"].layers.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+        torso.image_encoders["image_eye"].layers.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
     for key, values in batch["obs"].items():
         values.fill_(255 if key in pictures else 0)
     for key in ("rnn_states", "policy_version", "policy_id", "values", "actions", "log_prob_actions", "rewards"):

@@ -110,7 +110,15 @@ LAYOUT = ActionLayout(
 
 def learner(**changes: Any) -> Learner:
     settings = Hyperparameters(
-        **{"envs": 2, "rollout": 5, "minibatch": 10, "epochs": 1, "hidden": (8,), "imitation_coef": 0.5, **changes}
+        **{
+            "num_envs": 2,
+            "num_steps": 5,
+            "minibatch_size": 10,
+            "update_epochs": 1,
+            "hidden": (8,),
+            "imitation_coef": 0.5,
+            **changes,
+        }
     )
     torch.manual_seed(0)
     return Learner(ActorCritic(LAYOUT, ("o[0]", "o[1]", "o[2]"), {}, settings), settings, 0.9)
@@ -146,7 +154,7 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 def test_the_gradient_is_that_of_the_log_probability_of_what_the_branch_owns() -> None:
     """Masked choices and heads that the chosen branch ignores take none."""
-    of = learner(imitation_minibatches=1, minibatch=64, max_grad_norm=1e9)
+    of = learner(imitation_minibatches=1, minibatch_size=64, max_grad_norm=1e9)
     assert of.imitation is not None
     actions = torch.tensor([[1.0, 9.0, 9.0, 0.3]]).repeat(4, 1)
     entries = {"obs": torch.randn(4, 3), "action_mask": torch.tensor([[0.0, 1.0]]).repeat(4, 1)}
@@ -220,7 +228,7 @@ def test_a_sparse_reward_is_learnt_where_ppo_alone_does_not(tmp_path: Path) -> N
     spec = EnvSpec(task, setup, factory=grid_plugin)
 
     def late_success(coef: float, seed: int) -> float:
-        settings = Hyperparameters(entropy_coef=0.01, imitation_coef=coef)
+        settings = Hyperparameters(ent_coef=0.01, imitation_coef=coef)
         folder = tmp_path / f"{coef}-{seed}"
         curve = PPO(segments=10).train(spec, budget=12_000, seed=seed, folder=folder, hyperparameters=settings).curve
         return sum(p.success for p in curve[-3:]) / 3

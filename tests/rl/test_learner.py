@@ -29,7 +29,15 @@ SIZE = 3
 
 def learner(**changes: Any) -> Learner:
     settings = Hyperparameters(
-        **{"envs": 2, "rollout": 5, "minibatch": 10, "epochs": 1, "hidden": (8,), "gae_lambda": LAMBDA, **changes}
+        **{
+            "num_envs": 2,
+            "num_steps": 5,
+            "minibatch_size": 10,
+            "update_epochs": 1,
+            "hidden": (8,),
+            "gae_lambda": LAMBDA,
+            **changes,
+        }
     )
     torch.manual_seed(0)
     network = ActorCritic(LAYOUT, tuple(f"o[{i}]" for i in range(SIZE)), {}, settings)
@@ -123,7 +131,7 @@ def test_advantages_are_in_units_of_reward_whatever_the_returns_moments() -> Non
 
 def test_the_first_step_is_along_the_policy_gradient() -> None:
     """At ratio 1: the gradient of -mean(A log p), A normalised, and of the value's squared error."""
-    of, r = learner(max_grad_norm=1e9, entropy_coef=0.0, value_coef=0.5), rollout()
+    of, r = learner(max_grad_norm=1e9, ent_coef=0.0, vf_coef=0.5), rollout()
     batch, actions = flat(r)
     expected = learner(max_grad_norm=1e9)
     expected.network.observations.update(batch["obs"])
@@ -167,7 +175,7 @@ def test_a_wrong_value_shortens_the_policys_step_and_does_not_turn_it(error: flo
 
 
 def test_what_went_beyond_the_clip_pulls_no_further() -> None:
-    of, r = learner(entropy_coef=0.0, value_coef=0.0), rollout()
+    of, r = learner(ent_coef=0.0, vf_coef=0.0), rollout()
     batch, actions = flat(r)
     now = of.network.distribution(batch).log_prob(actions).detach()
     advantages = torch.ones(10)
@@ -193,7 +201,7 @@ def test_rewards_of_any_scale_teach_the_same() -> None:
 
 def test_a_remnant_smaller_than_a_minibatch_teaches_nothing() -> None:
     """The budget may cut the last rollout to one decision of each environment."""
-    of = learner(minibatch=8)
+    of = learner(minibatch_size=8)
     before = weights(of)
     of.update(rollout(steps=3), of_seed(0))
     assert same(before, weights(of))
@@ -202,7 +210,7 @@ def test_a_remnant_smaller_than_a_minibatch_teaches_nothing() -> None:
 
 
 def test_a_whole_rollout_teaches_however_small() -> None:
-    of = learner(rollout=3, minibatch=64)
+    of = learner(num_steps=3, minibatch_size=64)
     before = weights(of)
     of.update(rollout(steps=3), of_seed(0))
     assert not same(before, weights(of))
@@ -211,18 +219,18 @@ def test_a_whole_rollout_teaches_however_small() -> None:
 def test_minibatches_are_of_nearly_one_size() -> None:
     sizes = []
 
-    class Watched(Learner):
+    class ReportingLLM(Learner):
         def _step(self, batch: Any, actions: torch.Tensor, *rest: torch.Tensor) -> None:
             sizes.append(len(actions))
 
-    given = learner(minibatch=9, epochs=2)
-    Watched(given.network, given.hyperparameters, GAMMA).update(rollout(), of_seed(0))
+    given = learner(minibatch_size=9, update_epochs=2)
+    ReportingLLM(given.network, given.hyperparameters, GAMMA).update(rollout(), of_seed(0))
     assert sizes == [5, 5, 5, 5]
 
 
 def test_evaluation_learns_nothing(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW)
-    PPO().train(spec, budget=300, seed=0, folder=tmp_path / "a", hyperparameters=Hyperparameters(rollout=8))
+    PPO().train(spec, budget=300, seed=0, folder=tmp_path / "a", hyperparameters=Hyperparameters(num_steps=8))
     policy: Any = PPO().load(tmp_path / "a", spec)
     before = {key: value.clone() for key, value in policy.network.state_dict().items()}
     evaluate(policy, spec, seeds=range(3), greedy=False)

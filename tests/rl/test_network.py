@@ -14,9 +14,9 @@ from rlgpt.domain import Parameter
 from rlgpt.errors import TrainerError
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.distribution import ActionLayout
-from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.network import ActorCritic, take_over
 from rlgpt.rl.normalizer import RunningMoments
+from rlgpt.rl.step_counter import StepCounter
 from rlgpt.testing.counting import TO_ROW, WANDER, action, grid_spec
 
 SETTINGS = Hyperparameters()
@@ -147,15 +147,15 @@ def test_images_go_through_their_own_encoder(shape: tuple[int, ...]) -> None:
 
 def test_the_ledger_survives_its_process_and_only_grows(tmp_path: Path) -> None:
     path = tmp_path / "steps"
-    with Ledger(path, 3) as first:
+    with StepCounter(path, 3) as first:
         for cell in (0, 2, 2):
             first.add(cell)
-        with Ledger(path, 1) as second:
+        with StepCounter(path, 1) as second:
             second.add(0)
             assert first.total == second.total == 4
-    with Ledger(path, 5) as grown:
+    with StepCounter(path, 5) as grown:
         grown.add(4)
         assert grown.total == 5
     path.write_bytes(b"abc")
     with pytest.raises(TrainerError, match="no ledger"):
-        Ledger(path, 1)
+        StepCounter(path, 1)

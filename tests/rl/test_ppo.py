@@ -13,10 +13,10 @@ import pytest
 import torch
 from rlgpt.domain import Parameter, Plain, Task, TrainingRecord
 from rlgpt.errors import TrainerError
-from rlgpt.plugin.base import Context, Limits
+from rlgpt.plugin.base import Context, EnvLimits
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.checkpoint import Checkpoint, TrainingState
-from rlgpt.rl.ppo import LEDGER, PPO
+from rlgpt.rl.ppo import PPO, STEPS_FILE
 from rlgpt.testing.counting import TO_ROW, WANDER, CountingGrid, action, counted, grid_spec
 from rlgpt.testing.trainer_suite import TrainerSuite
 
@@ -106,7 +106,7 @@ def test_a_warm_start_keeps_values_only_where_they_are_of_the_same_returns(
 ) -> None:
     """The budget is less than a minibatch, so what was taken over is what is saved."""
     first, second = grid_spec(tmp_path / "count"), grid_spec(tmp_path / "count", **setup)
-    settings = Hyperparameters(rollout=8, minibatch=32)
+    settings = Hyperparameters(num_steps=8, minibatch_size=32)
     train(tmp_path / "cold", first, budget=100, settings=settings)
     other = settings.model_copy(update=switches)
     train(tmp_path / "warm", second, budget=10, settings=other, warm_start=tmp_path / "cold")
@@ -159,14 +159,14 @@ def test_an_error_in_a_worker_is_told(tmp_path: Path) -> None:
 
 
 class OneOnly(CountingGrid):
-    def limits(self, task: Task) -> Limits:
-        return Limits(max_envs=1)
+    def limits(self, task: Task) -> EnvLimits:
+        return EnvLimits(max_envs=1)
 
 
 def test_no_more_environments_than_the_plugin_bears(tmp_path: Path) -> None:
     spec = dataclasses.replace(grid_spec(tmp_path / "count"), factory=lambda task: OneOnly(str(tmp_path / "count")))
     train(tmp_path / "a", spec, budget=100)
-    assert (tmp_path / "a" / LEDGER).stat().st_size == 8
+    assert (tmp_path / "a" / STEPS_FILE).stat().st_size == 8
 
 
 def test_other_hyperparameters_for_the_same_folder_are_an_error(tmp_path: Path) -> None:

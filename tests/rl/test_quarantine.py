@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rlgpt.rl.tally import QUARANTINE_AFTER, Tally, TallyState
+from rlgpt.rl.training_stats import QUARANTINE_AFTER, TrainingStats, TrainingStatsState
 from rlgpt.rl.vector import Transition, Vector, WorkerVector
 from rlgpt.testing.counting import BROKEN, WANDER, grid_spec
 
@@ -26,7 +26,7 @@ def _masks(vector: Vector) -> list[list[float]]:
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_violations_of_all_workers_add_up(workers: int, tmp_path: Path) -> None:
     spec, seeds, ledger = grid_spec(tmp_path / "count", BROKEN, WANDER), [0, 1, 2, 3], tmp_path / "ledger"
-    tally, fallen = Tally(TallyState()), np.zeros(4, int)
+    tally, fallen = TrainingStats(TrainingStatsState()), np.zeros(4, int)
     with WorkerVector(spec, seeds, ledger, workers) if workers else Vector(spec, seeds, ledger) as vector:
         assert _masks(vector) == [[1, 1]] * 4
         for branches in ((5, 6, 5, 6), (5, 6, 6, 6)):

@@ -6,10 +6,10 @@ import dataclasses
 import json
 from pathlib import Path
 
-from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.sample_factory.adapter import LAST, Adapter
-from rlgpt.rl.sample_factory.board import BUSY, DECISIONS, FIRST_ENV, Board
-from rlgpt.rl.sample_factory.job import BOARD, LEDGER, VERDICTS
+from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, VERDICTS
+from rlgpt.rl.sample_factory.shared_status import BUSY, DECISIONS, FIRST_ENV, SharedStatus
+from rlgpt.rl.step_counter import StepCounter
 from rlgpt.testing.counting import BROKEN, WANDER, counted, grid_spec
 from sample_factory_parts import job_of, opened
 
@@ -30,9 +30,9 @@ def test_the_adapter_keeps_what_the_library_would_lose(tmp_path: Path) -> None:
         assert ("episode_extra_stats" in info) == (terminated or truncated)
         ends += terminated or truncated
     assert ends > 0
-    with Ledger(job.folder / LEDGER, 2) as ledger:
+    with StepCounter(job.folder / STEPS_FILE, 2) as ledger:
         assert steps == ledger.total == counted(tmp_path / "count")
-    board = Board(job.folder / BOARD)
+    board = SharedStatus(job.folder / STATUS_FILE)
     assert (board.get(FIRST_ENV + 1, DECISIONS), board.get(FIRST_ENV + 1, BUSY)) == (12, 0)
     board.close()
     env.close()

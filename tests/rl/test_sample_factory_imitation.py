@@ -16,7 +16,7 @@ from rlgpt.rl.checkpoint import BEST, Checkpoint
 from rlgpt.rl.imitation import End, SelfImitation
 from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
 from rlgpt.rl.sample_factory.adapter import Adapter
-from rlgpt.rl.sample_factory.course import COURSE, Follower
+from rlgpt.rl.sample_factory.episode_tag import EPISODE_TAG, TrajectoryReorderer
 from rlgpt.rl.sample_factory.job import Job
 from rlgpt.testing.counting import TO_ROW, counted, grid_spec
 from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
@@ -46,7 +46,9 @@ def played(job: Job, index: int, rollouts: int) -> tuple[list[Rollout], SelfImit
             observations.append(seen)
             actions.append([float(action)])
             dones.append(done)
-        batch = {k: torch.from_numpy(np.stack([o[k] for o in observations])) for k in ("obs", "action_mask", COURSE)}
+        batch = {
+            k: torch.from_numpy(np.stack([o[k] for o in observations])) for k in ("obs", "action_mask", EPISODE_TAG)
+        }
         made.append((batch, torch.tensor(actions), torch.tensor(dones)))
     env.close()
     return made, direct
@@ -75,7 +77,7 @@ def test_episodes_are_those_that_were_played_whatever_order_rollouts_come_in(shu
         rng = random.Random(0)
         order = [rollout for at in range(0, 120, 12) for rollout in rng.sample(rollouts[at : at + 12], 12)]
     imitation = SelfImitation(ON)
-    follower = Follower(imitation)
+    follower = TrajectoryReorderer(imitation)
     for batch in batches(order, 3):
         follower.see(*batch)
     got, want = imitation.tensors(), direct.tensors()
@@ -88,7 +90,7 @@ def test_environments_are_kept_apart(tmp_path: Path) -> None:
     one, direct_one = played(job(tmp_path), 0, 60)
     two, direct_two = played(job(tmp_path), 1, 60)
     imitation = SelfImitation(ON)
-    follower = Follower(imitation)
+    follower = TrajectoryReorderer(imitation)
     for batch in batches([r for pair in zip(one, two, strict=True) for r in pair], 2):
         follower.see(*batch)
     lengths = [*direct_one.memory.lengths, *direct_two.memory.lengths]
@@ -98,7 +100,7 @@ def test_environments_are_kept_apart(tmp_path: Path) -> None:
 
 def test_a_rollout_that_never_comes_is_an_error(tmp_path: Path) -> None:
     rollouts, _ = played(job(tmp_path), 0, 80)
-    follower = Follower(SelfImitation(ON))
+    follower = TrajectoryReorderer(SelfImitation(ON))
 
     def all_but_the_third() -> None:
         for batch in batches(rollouts[:2] + rollouts[3:], 1):
@@ -112,7 +114,7 @@ def test_batches_overwritten_later_do_not_reach_what_is_kept(tmp_path: Path) -> 
     """The library uses the same tensors for every batch."""
     rollouts, direct = played(job(tmp_path), 0, 60)
     imitation = SelfImitation(ON)
-    follower = Follower(imitation)
+    follower = TrajectoryReorderer(imitation)
     for batch in batches(rollouts, 1):
         follower.see(*batch)
         for tensor in (*batch[0].values(), batch[1], batch[2]):
@@ -167,9 +169,9 @@ def test_the_learner_imitates_what_it_keeps_and_takes_it_up_again(tmp_path: Path
 def test_nothing_is_told_and_nothing_changes_where_it_is_off(tmp_path: Path) -> None:
     off = job(tmp_path, imitation_coef=0.0)
     env = Adapter.build(off, 0)
-    assert COURSE not in env.observation_space.spaces
+    assert EPISODE_TAG not in env.observation_space.spaces
     (seen,), _ = env.reset()
-    assert COURSE not in seen
+    assert EPISODE_TAG not in seen
     env.close()
     learner, _, _ = made(off)
     assert learner.imitation is None
@@ -180,7 +182,7 @@ def test_nothing_is_told_and_nothing_changes_where_it_is_off(tmp_path: Path) -> 
 @pytest.mark.parametrize("budgets", [(1500,), pytest.param((1500, 2000), marks=pytest.mark.slow)])
 def test_a_training_keeps_good_episodes_across_sessions(budgets: tuple[int, ...], tmp_path: Path) -> None:
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
-    settings = ON.model_copy(update={"envs": 2, "rollout": 16, "minibatch": 32})
+    settings = ON.model_copy(update={"num_envs": 2, "num_steps": 16, "minibatch_size": 32})
     seen = 0.0
     for budget in budgets:
         record = SampleFactory().train(spec, budget=budget, seed=0, folder=folder, hyperparameters=settings)
@@ -198,7 +200,7 @@ def test_a_training_keeps_good_episodes_across_sessions(budgets: tuple[int, ...]
 def test_processes_in_parallel_keep_whole_episodes(asynchronous: bool, tmp_path: Path) -> None:
     """Each kept episode begins where the agent had not moved yet, and only its last decision can have found the key."""
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
-    settings = ON.model_copy(update={"envs": 4, "rollout": 16, "minibatch": 32})
+    settings = ON.model_copy(update={"num_envs": 4, "num_steps": 16, "minibatch_size": 32})
     how = SampleFactorySettings(mode="parallel", workers=2, splits=2, asynchronous=asynchronous)
     SampleFactory(how).train(spec, budget=3000, seed=0, folder=folder, hyperparameters=settings)
     kept = Checkpoint.load(folder).imitation
@@ -217,7 +219,7 @@ def test_a_sparse_reward_is_learnt_here_too(tmp_path: Path) -> None:
     spec = EnvSpec(task, setup, factory=grid_plugin)
 
     def late_success(coef: float, seed: int) -> float:
-        settings = Hyperparameters(entropy_coef=0.01, imitation_coef=coef)
+        settings = Hyperparameters(ent_coef=0.01, imitation_coef=coef)
         folder = tmp_path / f"{coef}-{seed}"
         curve = SampleFactory().train(spec, budget=15_000, seed=seed, folder=folder, hyperparameters=settings).curve
         return float(np.mean([p.success for p in curve[-len(curve) // 5 :]]))

@@ -64,7 +64,7 @@ def train(folder: Path, monkeypatch: pytest.MonkeyPatch, *points: CurvePoint, ve
             progress(each)
 
     monkeypatch.setattr(trainer, "supervise", supervise)
-    return SampleFactory().train(FORK, budget=100, seed=0, folder=folder, hyperparameters=Hyperparameters(envs=1))
+    return SampleFactory().train(FORK, budget=100, seed=0, folder=folder, hyperparameters=Hyperparameters(num_envs=1))
 
 
 def test_a_resume_loses_the_line_that_a_kill_cut_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

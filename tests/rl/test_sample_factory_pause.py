@@ -34,7 +34,7 @@ def test_after_a_pause_everybody_has_a_heartbeats_time_to_come_back(monkeypatch:
     monkeypatch.setattr(supervisor, "time", clock)
     monkeypatch.setattr(supervisor, "stall", lambda *_, **__: "the learner: no beat for 93 s")
     job = SimpleNamespace(settings=SampleFactorySettings(heartbeat_timeout=25))
-    watch = supervisor._Watch(job, board, None, lambda _: None, 0)  # type: ignore[arg-type]
+    watch = supervisor._ChildMonitor(job, board, None, lambda _: None, 0)  # type: ignore[arg-type]
 
     def look(after: float) -> None:
         clock.now += after
@@ -54,7 +54,7 @@ def test_without_a_pause_a_hang_is_told_at_once(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(supervisor, "time", clock)
     monkeypatch.setattr(supervisor, "stall", lambda *_, **__: "the learner: no beat for 26 s")
     job = SimpleNamespace(settings=SampleFactorySettings())
-    watch = supervisor._Watch(job, board, None, lambda _: None, 0)  # type: ignore[arg-type]
+    watch = supervisor._ChildMonitor(job, board, None, lambda _: None, 0)  # type: ignore[arg-type]
     clock.now += 0.1
     with pytest.raises(supervisor._ChildError, match="no beat for 26 s"):
         watch._judge()

@@ -10,9 +10,9 @@ import torch
 from rlgpt.errors import TrainerError
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.checkpoint import Checkpoint, TrainingState
-from rlgpt.rl.ledger import Ledger
-from rlgpt.rl.sample_factory.job import LEDGER
+from rlgpt.rl.sample_factory.job import STEPS_FILE
 from rlgpt.rl.sample_factory.resume import resumable
+from rlgpt.rl.step_counter import StepCounter
 
 
 def saved(folder: Path, state: dict[int, Any]) -> None:
@@ -31,7 +31,7 @@ def test_a_resume_never_begins_at_zero_in_silence(tmp_path: Path) -> None:
 
 
 def test_steps_without_a_checkpoint_are_an_error(tmp_path: Path) -> None:
-    with Ledger(tmp_path / LEDGER, 2) as ledger:
+    with StepCounter(tmp_path / STEPS_FILE, 2) as ledger:
         assert resumable(tmp_path, iterations=0) is None
         ledger.add(1)
     with pytest.raises(TrainerError, match="no trained policy"):

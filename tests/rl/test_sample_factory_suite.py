@@ -27,7 +27,7 @@ class TestSampleFactory(TrainerSuite):
 @pytest.mark.parametrize("budgets", [(2000,), pytest.param((2000, 2500), marks=pytest.mark.slow)])
 def test_the_best_moment_is_kept_and_loaded(budgets: tuple[int, ...], tmp_path: Path) -> None:
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
-    settings = Hyperparameters(envs=4, rollout=16, minibatch=32)
+    settings = Hyperparameters(num_envs=4, num_steps=16, minibatch_size=32)
     for budget in budgets:
         record = SampleFactory().train(spec, budget=budget, seed=0, folder=folder, hyperparameters=settings)
         moments = [recent_score(record.curve[: i + 1]) for i in range(len(record.curve))]

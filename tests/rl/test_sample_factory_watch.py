@@ -31,7 +31,7 @@ def train(
     learning_rate: float = 1e-3,
     **settings: Any,
 ) -> TrainingRecord:
-    h = Hyperparameters(envs=2, rollout=16, minibatch=32, learning_rate=learning_rate)
+    h = Hyperparameters(num_envs=2, num_steps=16, minibatch_size=32, learning_rate=learning_rate)
     trainer = SampleFactory(SampleFactorySettings(**settings))
     return trainer.train(spec, budget=budget, seed=0, folder=folder, hyperparameters=h, progress=progress)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from rlgpt.domain import CodedAction, Parameter, Plain
-from rlgpt.sandbox import Ask, Budgets, Guest, Library, Sandbox, Signature, Turn, ViewDoc
+from rlgpt.sandbox import Ask, Guest, Library, Sandbox, SandboxLimits, Signature, Turn, ViewDoc
 
 sys.path.insert(0, str(Path(__file__).parent))  # what other processes import lies beside
 
@@ -45,14 +45,14 @@ def library() -> Library:
 
 @pytest.fixture(scope="session")
 def open_guest(library: Library) -> Callable[..., Guest]:
-    """``open_guest(source, ..., seed=0, budgets=Budgets())``: actions a, b, ... from sources or CodedActions."""
+    """``open_guest(source, ..., seed=0, budgets=SandboxLimits())``: actions a, b, ... from sources or CodedActions."""
 
-    def opened(*sources: str | CodedAction, seed: int = 0, budgets: Budgets | None = None) -> Guest:
+    def opened(*sources: str | CodedAction, seed: int = 0, budgets: SandboxLimits | None = None) -> Guest:
         actions = [
             s if isinstance(s, CodedAction) else CodedAction(name="abcdefgh"[i], doc="", source=s)
             for i, s in enumerate(sources)
         ]
-        return Sandbox(budgets or Budgets()).open(library, actions, seed=seed)
+        return Sandbox(budgets or SandboxLimits()).open(library, actions, seed=seed)
 
     return opened
 

@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 
 from rlgpt.domain import CodedAction, Verdict
-from rlgpt.sandbox import Ask, Budgets, Guest, Library, Sandbox
+from rlgpt.sandbox import Ask, Guest, Library, Sandbox, SandboxLimits
 
 SOURCE = """
 def run():
@@ -21,7 +21,7 @@ LONG = f"""{SOURCE}
         table[random.random()] = object()
 """
 """In the end only its budget of fuel stops it, which takes a while."""
-BUDGETS = Budgets(turn_fuel=200_000_000, wall_seconds=60)
+BUDGETS = SandboxLimits(turn_fuel=200_000_000, wall_seconds=60)
 
 
 def history(guest: Guest) -> list[tuple[object, int]]:

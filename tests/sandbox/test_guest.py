@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from rlgpt.domain import CodedAction, Parameter, Plain, Verdict
 from rlgpt.errors import PluginError, SandboxError, UnknownNameError
-from rlgpt.sandbox import Ask, Budgets, Done, Guest, Library, Sandbox
+from rlgpt.sandbox import Ask, Done, Guest, Library, Sandbox, SandboxLimits
 
 Open = Callable[..., Guest]
 
@@ -201,7 +201,7 @@ def test_a_trap_costs_the_instance_but_not_the_guest(open_guest: Open) -> None:
 
 
 def test_a_view_that_is_too_large_or_not_finite_is_a_verdict(open_guest: Open) -> None:
-    guest = open_guest("def run():\n    yield observe()", budgets=Budgets(view_bytes=100))
+    guest = open_guest("def run():\n    yield observe()", budgets=SandboxLimits(view_bytes=100))
     views: list[Plain] = [{"text": "x" * 100}, {"number": float("nan")}]
     for view in views:
         guest.start("a", {})

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from rlgpt.domain import Parameter
-from rlgpt.sandbox import Budgets, Library, Signature, ViewDoc
+from rlgpt.sandbox import Library, SandboxLimits, Signature, ViewDoc
 
 GOLDEN = Path(__file__).with_name("stub.golden.py.txt")
 TEXT = st.text(max_size=60)
@@ -21,7 +21,7 @@ def test_the_stub_reads_as_it_should(library: Library) -> None:
 
 
 def test_the_stub_tells_the_budgets_in_force(library: Library) -> None:
-    stub = library.stub(Budgets(yields=7, requests=3, source_bytes=999))
+    stub = library.stub(SandboxLimits(yields=7, requests=3, source_bytes=999))
     assert "may yield 7 times, at most 3 requests each" in stub
     assert "at most 999 bytes" in stub
 

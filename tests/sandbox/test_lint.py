@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from rlgpt.domain import CodedAction, Parameter, Verdict
-from rlgpt.sandbox import Ask, Budgets, Guest, Library, lint, lint_parse
+from rlgpt.sandbox import Ask, Guest, Library, SandboxLimits, lint, lint_parse
 from rlgpt.sandbox.runtime import Instance
 
 DX = Parameter(name="dx", low=-1, high=1, default=0.1)
@@ -231,7 +231,7 @@ def test_every_mistake_is_told_in_order(library: Library) -> None:
 def test_the_budget_in_force_counts(library: Library) -> None:
     action = CodedAction(name="a", doc="", source="def run():\n    yield grasp()  # ä")
     assert lint(action, library) == []
-    (verdict,) = lint(action, library, Budgets(source_bytes=30))
+    (verdict,) = lint(action, library, SandboxLimits(source_bytes=30))
     assert verdict.message.startswith(f"the source has {len(action.source) + 1} bytes")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from rlgpt.domain import Verdict
-from rlgpt.sandbox import Ask, Budgets, Done, Guest
+from rlgpt.sandbox import Ask, Done, Guest, SandboxLimits
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -40,7 +40,7 @@ def test_a_guest_goes_on_in_both_after_a_fork(open_guest: Callable[..., Guest]) 
     guest = open_guest(
         "def run():\n    yield grasp()\n    yield observe()",
         ENDLESS,
-        budgets=Budgets(turn_fuel=10**15, wall_seconds=0.5),
+        budgets=SandboxLimits(turn_fuel=10**15, wall_seconds=0.5),
     )
     guest.start("a", {})
 

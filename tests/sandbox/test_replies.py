@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rlgpt.domain import PrimitiveCall, Verdict
-from rlgpt.sandbox import Ask, Budgets, Done, Library, replies
+from rlgpt.sandbox import Ask, Done, Library, SandboxLimits, replies
 from rlgpt.sandbox.checks import Checker, Refused
 
-BUDGETS = Budgets()
+BUDGETS = SandboxLimits()
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 JSON = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4)

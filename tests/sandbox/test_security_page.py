@@ -1,4 +1,4 @@
-"""docs/security.md, and what docs/anywhere.md tells of the sandbox and of bundles, are held to what they describe."""
+"""docs/security.md, and what docs/design.md tells of the sandbox and of bundles, are held to what they describe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from rlgpt.domain import Verdict
-from rlgpt.sandbox import Ask, Budgets, Guest
+from rlgpt.sandbox import Ask, Guest, SandboxLimits
 from rlgpt.sandbox.guest import vec
 from rlgpt.sandbox.guest.modules import PREIMPORTED
 from rlgpt.sandbox.replies import DEPTH
@@ -67,7 +67,7 @@ def test_the_traps_it_names_are_those_of_the_corpus() -> None:
 
 
 def test_the_budgets_are_those_of_the_code() -> None:
-    budgets = Budgets()
+    budgets = SandboxLimits()
     for told in (
         f"| source | {budgets.source_bytes:,} bytes |",
         f"| {budgets.memory_bytes >> 20} MiB |",
@@ -117,7 +117,7 @@ def test_every_budget_of_the_table_is_gone_over() -> None:
 @pytest.mark.parametrize("budget", GOES_OVER)
 def test_what_goes_over_ends_as_it_says(budget: str, open_guest: Callable[..., Guest]) -> None:
     fuel = 10**15 if budget == "wall clock" else 10**8
-    guest = open_guest(GOES_OVER[budget], budgets=Budgets(turn_fuel=fuel, load_fuel=10**8))
+    guest = open_guest(GOES_OVER[budget], budgets=SandboxLimits(turn_fuel=fuel, load_fuel=10**8))
     turn = guest.start("a", {})
     with _clock_that_runs_ahead() if budget == "wall clock" else contextlib.nullcontext():
         while isinstance(turn, Ask):
@@ -144,7 +144,7 @@ def test_the_modules_that_are_there_are_told() -> None:
 
 @pytest.mark.parametrize("bundle", sorted(path.name for path in (WORLDS / "bundles").iterdir()))
 def test_a_bundle_can_be_trained_by_the_function_of_its_name(bundle: str) -> None:
-    """``--make examples/anywhere/worlds.py:NAME``, as the page has it."""
+    """``--make examples/design/worlds.py:NAME``, as the page has it."""
     made = [
         node.name for node in ast.parse((WORLDS / "worlds.py").read_text()).body if isinstance(node, ast.FunctionDef)
     ]

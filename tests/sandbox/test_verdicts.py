@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 from rlgpt.domain import Verdict, VerdictKind
-from rlgpt.sandbox import Ask, Budgets, Guest, Turn
+from rlgpt.sandbox import Ask, Guest, SandboxLimits, Turn
 
 
 class Case(NamedTuple):
@@ -114,7 +114,7 @@ def test_a_program_that_misbehaves_is_stopped(case: Case, play: Callable[..., li
     assert case.says in verdict.message
     if case.line is not None:
         assert verdict.line == case.line
-    assert 0 < verdict.fuel <= Budgets().turn_fuel
+    assert 0 < verdict.fuel <= SandboxLimits().turn_fuel
 
 
 LOADS = [
@@ -147,7 +147,7 @@ def test_a_source_that_cannot_be_loaded(
 
 
 def test_loading_has_a_budget_of_its_own(open_guest: Callable[..., Guest]) -> None:
-    guest = open_guest("while True: pass", budgets=Budgets(load_fuel=50_000_000))
+    guest = open_guest("while True: pass", budgets=SandboxLimits(load_fuel=50_000_000))
     verdict = guest.start("a", {})
     assert isinstance(verdict, Verdict)
     assert (verdict.kind, verdict.fuel) == ("fuel", 50_000_000)
@@ -157,7 +157,7 @@ def test_loading_has_a_budget_of_its_own(open_guest: Callable[..., Guest]) -> No
 def test_what_was_used_up_is_told(open_guest: Callable[..., Guest]) -> None:
     """The budget in force, whichever it was; a message is no longer than the others for it."""
     loops, hoards = "while True: pass", "x = [0] * 10**9"
-    small = Budgets(turn_fuel=50_000_000, memory_bytes=48 * 2**20)
+    small = SandboxLimits(turn_fuel=50_000_000, memory_bytes=48 * 2**20)
     run = "def run():\n    {}\n    yield"
     for source, told in (
         (
@@ -178,7 +178,7 @@ def test_what_was_used_up_is_told(open_guest: Callable[..., Guest]) -> None:
 
 
 def test_what_the_wall_clock_stopped_while_it_loaded_is_loaded_again(open_guest: Callable[..., Guest]) -> None:
-    guest = open_guest("while True: pass", budgets=Budgets(load_fuel=10**15, wall_seconds=0.01))
+    guest = open_guest("while True: pass", budgets=SandboxLimits(load_fuel=10**15, wall_seconds=0.01))
     loads: list[str] = []
     call = guest._call
     guest._call = lambda *args, **more: loads.append(args[1]) or call(*args, **more)  # type: ignore[method-assign, func-returns-value]
@@ -187,7 +187,7 @@ def test_what_the_wall_clock_stopped_while_it_loaded_is_loaded_again(open_guest:
 
 
 def test_the_wall_clock_is_the_backstop(play: Callable[..., list[Turn]]) -> None:
-    budgets = Budgets(turn_fuel=10**15, wall_seconds=0.01)
+    budgets = SandboxLimits(turn_fuel=10**15, wall_seconds=0.01)
     verdict = _stopped(play("def run():\n    while True: pass\n    yield", budgets=budgets))
     assert verdict.kind == "wall"
     assert "between two yields (over 0.01 s)" in verdict.message

@@ -58,7 +58,7 @@ def main(folder: Path) -> None:
     llm = Recorder(FakeLLM(reply), folder / "llm.jsonl")
     agents = build_agents("slow_fast_critic", llm, plugin, task)
     settings = LoopSettings(budget=3000, iterations=1, selection_episodes=4, report_episodes=5, target_success=1.0)
-    hyperparameters = Hyperparameters(envs=2, rollout=16, minibatch=32, epochs=4, hidden=(16,))
+    hyperparameters = Hyperparameters(num_envs=2, num_steps=16, minibatch_size=32, update_epochs=4, hidden=(16,))
     result = run(LoopContext(settings, task, plugin, "corridor", agents, PPO(), hyperparameters, record))
     (iteration,) = result.history
     assert iteration.training is not None

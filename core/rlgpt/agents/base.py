@@ -102,7 +102,7 @@ class FastAgent(ABC):
 class Critic(ABC):
     """Reads what happened; writes findings for each agent."""
 
-    eyes: bool = False
+    supports_vision: bool = False
     """Whether :attr:`Outcome.frames` would be looked at."""
 
     @abstractmethod

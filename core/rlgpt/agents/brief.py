@@ -14,7 +14,7 @@ from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import Context, EnvironmentPlugin, RewardTerm, ViewKey
 from rlgpt.plugin.library import library
 from rlgpt.plugin.parts import shown
-from rlgpt.sandbox.budgets import DEFAULT, Budgets
+from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 
 if TYPE_CHECKING:
     import gymnasium
@@ -27,7 +27,7 @@ def make_brief(
     plugin: EnvironmentPlugin,
     task: Task,
     start_view: Mapping[str, Plain] | None = None,
-    budgets: Budgets = DEFAULT,
+    budgets: SandboxLimits = DEFAULT,
 ) -> Brief:
     """The brief of ``task``. Makes the environment once, for its spaces, and closes it.
 

@@ -19,7 +19,7 @@ from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.llm.base import LLM, Role
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library
-from rlgpt.sandbox import Budgets
+from rlgpt.sandbox import SandboxLimits
 
 Kind = Literal["rl_only", "code_only", "primitives_only", "untrained", "one_agent", "slow_fast", "slow_fast_critic"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -53,7 +53,7 @@ def build_agents(
     plugin: EnvironmentPlugin,
     task: Task,
     *,
-    budgets: Budgets | None = None,
+    budgets: SandboxLimits | None = None,
     training_steps: int | None = None,
     iterations: int | None = None,
 ) -> Agents:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 
 from rlgpt.agents.base import Brief
 from rlgpt.domain import ActionPlan, CodedAction, RLSetup
-from rlgpt.sandbox import Budgets, Library, lint
+from rlgpt.sandbox import Library, SandboxLimits, lint
 
 MOST_CODED = 8
 """Coded actions of a plan. Each is one more branch to explore with a few thousand decisions."""
@@ -35,7 +35,7 @@ def plan_faults(plan: ActionPlan, brief: Brief) -> list[str]:
     return faults
 
 
-def action_faults(action: CodedAction, library: Library, budgets: Budgets, horizon: int) -> list[str]:
+def action_faults(action: CodedAction, library: Library, budgets: SandboxLimits, horizon: int) -> list[str]:
     """What lint says of the source, and a step limit that an episode cannot hold."""
     faults = [f"line {v.line}: {v.message}" if v.line else v.message for v in lint(action, library, budgets)]
     if action.max_steps > horizon:

@@ -29,7 +29,7 @@ class LLMCritic(Critic):
     """Judges rehearsals for the fast agent, and iterations for both. Looks at frames where the model has eyes."""
 
     def __init__(self, llm: LLM, mode: Mode | None = None, *, review_llm: LLM | None = None) -> None:
-        self.eyes, self._mode = llm.eyes, mode or Mode()
+        self.supports_vision, self._mode = llm.supports_vision, mode or Mode()
         self._review, self._critique = Asker(review_llm or llm, "review"), Asker(llm, "critic")
 
     def review(self, brief: Brief, sub_action: SubAction, rehearsal: Rehearsal, *, iteration: int) -> Review:
@@ -64,7 +64,7 @@ class LLMCritic(Critic):
     def critique(self, brief: Brief, outcome: Outcome, history: History) -> Critique:
         """:raises rlgpt.errors.LLMError: no usable critique after every retry."""
         iteration = len(history)
-        frames = outcome.frames[:FRAMES] if self.eyes else ()
+        frames = outcome.frames[:FRAMES] if self.supports_vision else ()
         return self._critique(
             brief,
             RequestKey(task=brief.task.id, iteration=iteration, role="critic"),

@@ -14,7 +14,7 @@ from rlgpt.agents.text import code_block, shorten
 from rlgpt.agents.traces import failure_of, render_rehearsal
 from rlgpt.domain import ActionPlan, CodedAction, Plain, Rehearsal, RLSetup, SubAction
 from rlgpt.llm.base import LLM, RequestKey
-from rlgpt.sandbox import Budgets, Library
+from rlgpt.sandbox import Library, SandboxLimits
 
 
 class LLMFast(FastAgent):
@@ -24,12 +24,12 @@ class LLMFast(FastAgent):
         self,
         llm: LLM,
         library: Library,
-        budgets: Budgets | None = None,
+        budgets: SandboxLimits | None = None,
         mode: Mode | None = None,
         *,
         setup_llm: LLM | None = None,
     ) -> None:
-        self._library, self._budgets, self._mode = library, budgets or Budgets(), mode or Mode()
+        self._library, self._budgets, self._mode = library, budgets or SandboxLimits(), mode or Mode()
         self._code, self._learning = Asker(llm, "fast"), Asker(setup_llm or llm, "setup")
 
     def write(

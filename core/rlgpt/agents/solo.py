@@ -13,7 +13,7 @@ from rlgpt.agents.mode import Mode
 from rlgpt.agents.replies import ActionReply, SetupReply, SoloReply
 from rlgpt.domain import ActionPlan, CodedAction, Plain, Rehearsal, RLSetup, SubAction
 from rlgpt.llm.base import LLM, RequestKey
-from rlgpt.sandbox import Budgets, Library
+from rlgpt.sandbox import Library, SandboxLimits
 
 
 class LLMSolo(SlowAgent, FastAgent):
@@ -23,8 +23,10 @@ class LLMSolo(SlowAgent, FastAgent):
     is missing is asked for by itself, under the plan as it stands.
     """
 
-    def __init__(self, llm: LLM, library: Library, budgets: Budgets | None = None, mode: Mode | None = None) -> None:
-        self._library, self._budgets = library, budgets or Budgets()
+    def __init__(
+        self, llm: LLM, library: Library, budgets: SandboxLimits | None = None, mode: Mode | None = None
+    ) -> None:
+        self._library, self._budgets = library, budgets or SandboxLimits()
         self._ask, self._mode = Asker(llm, "solo"), mode or Mode()
         self._replies: dict[tuple[str, int], SoloReply] = {}
 

@@ -20,15 +20,15 @@ from rlgpt.llm.build import build_llm
 from rlgpt.llm.redact import redact
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.loop import LoopContext, LoopSettings
-from rlgpt.loop.progress import Watcher
-from rlgpt.loop.watched import Watched
+from rlgpt.loop.progress import ProgressReporter
+from rlgpt.loop.reporting_llm import ReportingLLM
 from rlgpt.plugin import EnvironmentPlugin, PluginManager
 from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.runs import Run
-from rlgpt.sandbox import Budgets
+from rlgpt.sandbox import SandboxLimits
 
 
-def context(config: Mapping[str, Any], run: Run, watcher: Watcher, manager: PluginManager) -> LoopContext:
+def context(config: Mapping[str, Any], run: Run, watcher: ProgressReporter, manager: PluginManager) -> LoopContext:
     """The objects of a run.
 
     :param config: plain values, by the keys of ``conf/config.yaml``.
@@ -37,7 +37,7 @@ def context(config: Mapping[str, Any], run: Run, watcher: Watcher, manager: Plug
     plugin, task = manager.task(task_of(config, manager))
     task = with_settings(task, config.get("task_settings") or {})
     settings = validated(LoopSettings, {k: v for k, v in config.items() if k in LoopSettings.model_fields})
-    budgets = validated(Budgets, config.get("sandbox") or {}, "sandbox")
+    budgets = validated(SandboxLimits, config.get("sandbox") or {}, "sandbox")
     trainer = _trainer(config["trainer"])
     hyperparameters = hyperparameters_of(config, plugin, task)
     kind = config["agents"]["kind"]
@@ -100,10 +100,10 @@ def hyperparameters_of(config: Mapping[str, Any], plugin: EnvironmentPlugin, tas
     """What the configuration says, else what the plugin advises for the task, else the defaults."""
     said = {k: v for k, v in (config.get("hyperparameters") or {}).items() if v is not None}
     most = plugin.limits(task).max_envs
-    if said.get("envs", 0) > most:
-        raise ConfigError(f"hyperparameters.envs={said['envs']}: {task.id} bears {most} environments at most.")
+    if said.get("num_envs", 0) > most:
+        raise ConfigError(f"hyperparameters.num_envs={said['num_envs']}: {task.id} bears {most} environments at most.")
     chosen = validated(Hyperparameters, {**plugin.trainer_defaults(task), **said}, "hyperparameters")
-    return chosen.model_copy(update={"envs": min(chosen.envs, most)})
+    return chosen.model_copy(update={"num_envs": min(chosen.num_envs, most)})
 
 
 def without_keys(config: Mapping[str, Any]) -> None:
@@ -137,7 +137,7 @@ def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 def _llm(
     config: Mapping[str, Any],
     folder: Path,
-    watcher: Watcher,
+    watcher: ProgressReporter,
     plugin: EnvironmentPlugin,
     task: Task,
     manager: PluginManager,
@@ -148,7 +148,7 @@ def _llm(
     llm = build_llm(
         settings, folder=folder, transcripts=transcripts, seed=config["seed"], task=task.id, recorded=recorded
     )
-    return Watched(llm, watcher)
+    return ReportingLLM(llm, watcher)
 
 
 def _trainer(config: Mapping[str, Any]) -> Trainer:

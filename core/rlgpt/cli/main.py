@@ -78,7 +78,7 @@ def _design(p: argparse.ArgumentParser) -> None:
     p.add_argument("--api-base", default=None, help="of a server of your own; the model is then openai/NAME")
     p.add_argument("--timeout", type=float, default=120.0, help="seconds a try may take (default 120)")
     p.add_argument("--docs", default=None, metavar="FILE", help="what an expert would tell (default: its docstring)")
-    named = "comma-separated; or a JSON file: a list, or name -> meaning (default: see docs/anywhere.md)"
+    named = "comma-separated; or a JSON file: a list, or name -> meaning (default: see docs/design.md)"
     p.add_argument("--labels", default=None, metavar="NAMES", help=f"of the action's parts, {named}")
     p.add_argument("--observations", default=None, metavar="NAMES", help=f"of the observation's numbers, {named}")
     p.add_argument("--idle", default=None, metavar="ACTION", help="what does nothing: a label, or an action as JSON")

@@ -9,7 +9,7 @@ from typing import Any
 
 from rlgpt.cli.compose import context, task_of, without_keys
 from rlgpt.loop import LoopContext, Result, run
-from rlgpt.loop.progress import Watcher, watcher
+from rlgpt.loop.progress import ProgressReporter, progress_reporter
 from rlgpt.loop.reserve import check_budget
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run, RunRecord
@@ -24,7 +24,7 @@ def start(config: Mapping[str, Any]) -> int:
     folder = Path(config["folder"])
     without_keys(config)
     record = RunRecord(task=task_of(config, manager), seed=config["seed"], created="")
-    with watcher() as watching:
+    with progress_reporter() as watching:
         first = context(config, Run(folder, record), watching, manager)
         check_budget(first.settings, first.task, first.agents)
         created = Run.create(folder, task=record.task, seed=record.seed, config=config)
@@ -35,7 +35,7 @@ def go_on(folder: Path, config: Mapping[str, Any]) -> int:
     """A run that exists, with a configuration that may have changed."""
     manager = PluginManager()
     without_keys(config)
-    with watcher() as watching:
+    with progress_reporter() as watching:
         there = Run.open(folder)
         made = context(config, there, watching, manager)
         if dict(there.record.config) != dict(config):
@@ -44,7 +44,7 @@ def go_on(folder: Path, config: Mapping[str, Any]) -> int:
         return finish(made, watching)
 
 
-def finish(made: LoopContext, watching: Watcher) -> int:
+def finish(made: LoopContext, watching: ProgressReporter) -> int:
     """Run the loops, then write the video and the page.
 
     :returns: 0, or the exit status of what stopped the run.
@@ -64,7 +64,7 @@ def finish(made: LoopContext, watching: Watcher) -> int:
     return 0
 
 
-def _show(made: LoopContext, result: Result, watching: Watcher) -> None:
+def _show(made: LoopContext, result: Result, watching: ProgressReporter) -> None:
     from rlgpt.cli.film import film
     from rlgpt.report.write import table, write_page
 

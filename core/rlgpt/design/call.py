@@ -13,7 +13,7 @@ from rlgpt.llm.settings import LLMSettings
 from rlgpt.plugin.idle import plain_idle
 
 WORLD = ("make_env", "goal", "docs", "labels", "observations", "success", "horizon", "idle")
-"""Of a call what :func:`rlgpt.anywhere.prepare.prepare` takes."""
+"""Of a call what :func:`rlgpt.design.prepare.prepare` takes."""
 
 
 def call_of(

@@ -19,7 +19,7 @@ from rlgpt.plugin.judged import Success
 from rlgpt.plugin.parts import unusable
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.policy_env import PolicyEnv
-from rlgpt.sandbox.budgets import DEFAULT, Budgets
+from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 
 _API = (
     "It must follow gymnasium's API (reset -> observation, info; step -> observation, reward, terminated, truncated, "
@@ -29,7 +29,7 @@ _ANY = CodedAction(name="any", doc="stands for the actions to come", source="")
 
 
 @dataclass(frozen=True)
-class Same:
+class ConstantPluginFactory:
     """``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec`: always this plugin.
 
     Picklable where the plugin is, as trainers with worker processes need: ``functools.partial(gymnasium.make, ID)`` is,
@@ -53,7 +53,7 @@ def prepare(
     horizon: int | None = None,
     primitives: Sequence[Primitive] = (),
     idle: Any = None,
-    budgets: Budgets = DEFAULT,
+    budgets: SandboxLimits = DEFAULT,
 ) -> tuple[GenericPlugin, Task]:
     """The plugin of the environments that ``make_env`` makes, and its task, after one step in one of them.
 
@@ -105,9 +105,9 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
     return env
 
 
-def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], budgets: Budgets) -> None:
+def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], budgets: SandboxLimits) -> None:
     """One step as a policy would do it, and what a language model would be shown of it."""
-    spec = EnvSpec(task, plugin.default_setup(task), (), Same(plugin))
+    spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
     env: PolicyEnv = _guarded("the environment's reset(seed=0) raised", _API, spec.build, seed=0, evaluation=True)
     try:
         if env.unwrapped is other.unwrapped:
@@ -123,7 +123,7 @@ def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], bud
         env.close()
 
 
-def _fits(view: Mapping[str, Plain], budgets: Budgets) -> None:
+def _fits(view: Mapping[str, Plain], budgets: SandboxLimits) -> None:
     """:raises ConfigError: code that looks at this view would be stopped for it, every time."""
     sizes = {name: len(json.dumps(value)) for name, value in view.items()}
     whole = len(json.dumps(view).encode())
@@ -133,7 +133,7 @@ def _fits(view: Mapping[str, Plain], budgets: Budgets) -> None:
             f"what code sees of the environment takes {whole:,} bytes ({largest}); at most {budgets.view_bytes:,} go "
             "into the sandbox. Leave parts out (gymnasium.wrappers.FilterObservation), make them smaller "
             "(TransformObservation, ResizeObservation), name fewer numbers, or allow more: "
-            "design(..., budgets=Budgets(view_bytes=...))."
+            "design(..., budgets=SandboxLimits(view_bytes=...))."
         )
 
 

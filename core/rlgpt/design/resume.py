@@ -6,33 +6,33 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rlgpt.agents.build import WITHOUT_LLM, build_agents
-from rlgpt.anywhere.call import WORLD, read_call
-from rlgpt.anywhere.designing import design, trainer_of
-from rlgpt.anywhere.prepare import Same, prepare
+from rlgpt.design.call import WORLD, read_call
+from rlgpt.design.designing import run_design, trainer_of
+from rlgpt.design.prepare import ConstantPluginFactory, prepare
 from rlgpt.domain import Bundle
 from rlgpt.domain.validated import validated
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.loop import LoopContext, LoopSettings
-from rlgpt.loop.progress import Watcher
+from rlgpt.loop.progress import ProgressReporter
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.runs import Run
-from rlgpt.sandbox import Budgets
+from rlgpt.sandbox import SandboxLimits
 
 
-def opened(run: Run, watching: Watcher) -> LoopContext:
+def opened(run: Run, watching: ProgressReporter) -> LoopContext:
     """What plays the policies of a run of ``design()``. Nobody is asked: its agents are those of ``rl_only``.
 
     :raises ConfigError: only what called ``design()`` can make the environment.
     """
     config = run.record.config["design"]
-    call, limits = read_call(config), validated(Budgets, config["budgets"], "budgets")
+    call, limits = read_call(config), validated(SandboxLimits, config["budgets"], "budgets")
     plugin, task = prepare(**{name: call[name] for name in WORLD if name in call}, budgets=limits)
     return LoopContext(
         settings=validated(LoopSettings, {k: config[k] for k in LoopSettings.model_fields if k in config}),
         task=task,
         plugin=plugin,
-        factory=Same(plugin),
+        factory=ConstantPluginFactory(plugin),
         agents=build_agents("rl_only", None, plugin, task),
         trainer=trainer_of(call["trainer"]),
         hyperparameters=validated(Hyperparameters, config["hyperparameters"], "hyperparameters"),
@@ -62,7 +62,7 @@ def go_on(folder: Path, changes: Mapping[str, str]) -> Bundle:
             f"the language model of {folder} was an object of its caller's: go on by the same call of design() "
             "(folder=...), or name another: llm=MODEL, or llm=FILE.jsonl, a transcript."
         )
-    return design(
+    return run_design(
         **call,
         llm=validated(LLMSettings, llm, "llm") if isinstance(llm, Mapping) else llm,
         hyperparameters=config["hyperparameters"],

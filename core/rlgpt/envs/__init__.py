@@ -1,7 +1,7 @@
 """An environment in another interpreter: a worker process, shared memory, a fresh start after a crash."""
 
 from rlgpt.envs.env import WorkerEnv
-from rlgpt.envs.recipe import Limits, Recipe
+from rlgpt.envs.recipe import Recipe, WorkerTimeouts
 from rlgpt.envs.text import TextArray
 
-__all__ = ["Limits", "Recipe", "TextArray", "WorkerEnv"]
+__all__ = ["Recipe", "TextArray", "WorkerEnv", "WorkerTimeouts"]

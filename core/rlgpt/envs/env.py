@@ -59,7 +59,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
         while True:
             try:
                 self._revive()
-                return self._observed(self._worker.ask(order, self.recipe.limits.reset))
+                return self._observed(self._worker.ask(order, self.recipe.timeouts.reset))
             except WorkerError:
                 if self.recipe.on_crash == "raise" or self._in_a_row >= self.recipe.restarts:
                     raise
@@ -69,7 +69,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
         self._alive()
         self._acts.write(action, inline)
         try:
-            answer = self._worker.ask({"do": "step", "inline": inline}, self.recipe.limits.step)
+            answer = self._worker.ask({"do": "step", "inline": inline}, self.recipe.timeouts.step)
             observation, info = self._observed(answer)
         except WorkerError as error:
             if self.recipe.on_crash == "raise" or self._last is None:
@@ -85,7 +85,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
     def render(self) -> NDArray[np.uint8] | None:
         """The frame, uint8 ``(height, width, 3)``; None where the environment renders none."""
         self._alive()
-        answer = self._worker.ask({"do": "render"}, self.recipe.limits.step)
+        answer = self._worker.ask({"do": "render"}, self.recipe.timeouts.step)
         frame = answer.get("frame")
         if frame is None:
             return None
@@ -131,7 +131,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
             "paths": list(recipe.paths),
             "render_mode": self.render_mode,
         }
-        told = worker.ask(order, recipe.limits.start)
+        told = worker.ask(order, recipe.timeouts.start)
         try:
             described = told["observation"], told["action"]
             if self._described is None:
@@ -146,7 +146,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
         shared = worker.share(size)
         self._sees.attach(shared)
         self._acts.attach(shared)
-        worker.ask({"do": "attach"}, recipe.limits.start)
+        worker.ask({"do": "attach"}, recipe.timeouts.start)
         return worker
 
     def _observed(self, answer: Message) -> Observed:

@@ -71,7 +71,7 @@ class Worker:
         os.set_blocking(reading, False)
         self._connection, self._output = here, reading
         self._end = weakref.finalize(
-            self, _end, self._process, here, reading, self.memory, os.getpid(), recipe.limits.close
+            self, _end, self._process, here, reading, self.memory, os.getpid(), recipe.timeouts.close
         )
         self._poll = select.poll()
         self._poll.register(here, select.POLLIN)
@@ -166,7 +166,7 @@ class Worker:
 
     def _how_it_ended(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(self.recipe.limits.close)
+            self._process.wait(self.recipe.timeouts.close)
         code = self._process.poll()
         if code is None:
             return "closed its connection"

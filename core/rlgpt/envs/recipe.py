@@ -13,7 +13,7 @@ from rlgpt.domain import Plain, Value
 FACTORY = r"^([A-Za-z_][\w.]*|.+\.py):[A-Za-z_]\w*$"
 
 
-class Limits(Value):
+class WorkerTimeouts(Value):
     """Seconds of wall time after which a worker counts as hung and is killed."""
 
     start: float = Field(default=120.0, gt=0, description="until the environment is made")
@@ -46,6 +46,6 @@ class Recipe(Value):
     environment: Mapping[str, str] = Field(default_factory=dict)
     passed: tuple[str, ...] = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "OMP_NUM_THREADS", "DISPLAY", "XAUTHORITY")
     folder: str | None = None
-    limits: Limits = Limits()
+    timeouts: WorkerTimeouts = WorkerTimeouts()
     restarts: int = Field(default=3, ge=0)
     on_crash: Literal["raise", "truncate"] = "raise"

@@ -82,7 +82,7 @@ class Reply(Value):
 class LLM(ABC):
     """A language model, or what stands in for one (replay)."""
 
-    eyes: bool = False
+    supports_vision: bool = False
     """Whether it takes images."""
 
     @abstractmethod

@@ -13,7 +13,7 @@ from rlgpt.llm.estimate import prompt_tokens
 from rlgpt.llm.exchange import Exchange
 
 
-class Budget(Value):
+class LLMBudget(Value):
     """Hard limits of a run, from its beginning and over every resume. None: no limit."""
 
     tokens: int | None = Field(default=None, ge=0, description="prompt and completion together")
@@ -95,8 +95,8 @@ class Budgeted(LLM):
     :param spent: what the run had spent before it was resumed: ``Spending.of(read_exchanges(path))``.
     """
 
-    def __init__(self, llm: LLM, budget: Budget, spent: Spending | None = None) -> None:
-        self.llm, self.eyes, self.budget = llm, llm.eyes, budget
+    def __init__(self, llm: LLM, budget: LLMBudget, spent: Spending | None = None) -> None:
+        self.llm, self.supports_vision, self.budget = llm, llm.supports_vision, budget
         self.spending = spent or Spending()
 
     def complete(self, request: Request) -> Reply:

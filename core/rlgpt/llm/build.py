@@ -97,7 +97,7 @@ def _model(own: ModelSettings, seed: int) -> LiteLLM:
         max_tokens=own.max_tokens,
         timeout=own.timeout,
         retries=own.retries,
-        eyes=own.eyes,
+        supports_vision=own.supports_vision,
         price=own.price,
         extra=own.extra,
         rng=random.Random(seed),

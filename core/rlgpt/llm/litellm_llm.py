@@ -72,7 +72,7 @@ class LiteLLM(LLM):
         max_tokens: int | None = None,
         timeout: float = 120.0,
         retries: int = 4,
-        eyes: bool = False,
+        supports_vision: bool = False,
         price: tuple[float, float] | None = None,
         extra: Mapping[str, Plain] | None = None,
         sleep: Callable[[float], None] = time.sleep,
@@ -84,7 +84,7 @@ class LiteLLM(LLM):
                 f"llm.key_env names {key_env!r}: processes that run environments would inherit it. Give the variable a "
                 "name with KEY, TOKEN or SECRET in it, which they do not get."
             )
-        self.model, self.api_base, self.key_env, self.eyes = model, api_base, key_env, eyes
+        self.model, self.api_base, self.key_env, self.supports_vision = model, api_base, key_env, supports_vision
         self.temperature, self.max_tokens, self.timeout, self.retries = temperature, max_tokens, timeout, retries
         self.price, self.extra = price, dict(extra or {})
         self._sleep, self._clock, self._rng = sleep, clock, rng or random.Random()
@@ -147,7 +147,7 @@ class LiteLLM(LLM):
     def _content(self, message: Message) -> str | list[dict[str, Any]]:
         if not message.images:
             return message.content
-        if not self.eyes:
+        if not self.supports_vision:
             return f"{message.content}\n[{len(message.images)} images are left out: this model takes none]"
         images = [{"type": "image_url", "image_url": {"url": url}} for url in message.images]
         return [{"type": "text", "text": message.content}, *images]

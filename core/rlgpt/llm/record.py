@@ -22,7 +22,7 @@ class Recorder(LLM):
     """
 
     def __init__(self, llm: LLM, path: Path, *, transcript: Path | None = None) -> None:
-        self.llm, self.eyes, self.transcript = llm, llm.eyes, transcript
+        self.llm, self.supports_vision, self.transcript = llm, llm.supports_vision, transcript
         self.journal = Journal(path)
         self._known = {e.identity: e.reply for e in self.journal.remembered}
 

@@ -16,7 +16,7 @@ class ByRole(LLM):
 
     def __init__(self, default: LLM, roles: Mapping[Role, LLM]) -> None:
         self.default, self.roles = default, dict(roles)
-        self.eyes = any(llm.eyes for llm in (default, *self.roles.values()))
+        self.supports_vision = any(llm.supports_vision for llm in (default, *self.roles.values()))
 
     def complete(self, request: Request) -> Reply:
         return self.roles.get(request.key.role, self.default).complete(request)
@@ -29,7 +29,7 @@ class WithFallbacks(LLM):
     """
 
     def __init__(self, first: LLM, *others: LLM) -> None:
-        self.llms, self.eyes = (first, *others), first.eyes
+        self.llms, self.supports_vision = (first, *others), first.supports_vision
 
     def complete(self, request: Request) -> Reply:
         """The first reply.

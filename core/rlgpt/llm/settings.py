@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from rlgpt.domain import Plain, Value
 from rlgpt.llm.base import Role
-from rlgpt.llm.budget import Budget
+from rlgpt.llm.budget import LLMBudget
 
 
 class ModelSettings(Value):
@@ -22,7 +22,7 @@ class ModelSettings(Value):
     max_tokens: int | None = Field(default=None, ge=1)
     timeout: float = Field(default=120.0, gt=0, description="seconds a try may take")
     retries: int = Field(default=4, ge=0, le=20)
-    eyes: bool = Field(default=False, description="whether the model takes images")
+    supports_vision: bool = Field(default=False, description="whether the model takes images")
     price: tuple[float, float] | None = Field(default=None, description="dollars per million prompt, completion tokens")
     extra: Mapping[str, Plain] = Field(default_factory=dict)
 
@@ -42,7 +42,7 @@ class LLMSettings(ModelSettings):
     kind: Literal["replay", "record", "live"] = "replay"
     roles: Mapping[Role, ModelSettings] = Field(default_factory=dict)
     fallbacks: tuple[ModelSettings, ...] = ()
-    budget: Budget = Budget()
+    budget: LLMBudget = LLMBudget()
     transcript: int | str | None = None
 
     @model_validator(mode="before")

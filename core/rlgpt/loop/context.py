@@ -11,12 +11,12 @@ from rlgpt.agents.build import Agents
 from rlgpt.domain import CodedAction, Iteration, RLSetup, Task, TrainingRecord
 from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
-from rlgpt.loop.spending import Book
+from rlgpt.loop.spending import RunStepCounter
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Trainer
 from rlgpt.runs import Run
-from rlgpt.sandbox import Budgets, Library, Sandbox
+from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class LoopContext:
     trainer: Trainer
     hyperparameters: Hyperparameters
     run: Run
-    budgets: Budgets = field(default_factory=Budgets)
+    budgets: SandboxLimits = field(default_factory=SandboxLimits)
     observer: Observer = field(default_factory=Observer)
 
     @cached_property
@@ -46,8 +46,8 @@ class LoopContext:
         return Sandbox(self.budgets)
 
     @cached_property
-    def book(self) -> Book:
-        return Book(self.run)
+    def book(self) -> RunStepCounter:
+        return RunStepCounter(self.run)
 
     @property
     def seeds(self) -> Seeds:

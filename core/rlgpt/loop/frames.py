@@ -1,4 +1,4 @@
-"""Frames of an episode for a critic with eyes: a few, spread over the episode, as PNG data URLs."""
+"""Frames of an episode for a critic with supports_vision: a few, spread over the episode, as PNG data URLs."""
 
 from __future__ import annotations
 

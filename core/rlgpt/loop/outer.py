@@ -147,8 +147,8 @@ def _train(
 def _share(ctx: LoopContext, before: Steps, index: int) -> int:
     """This iteration's part of what is left, after putting by what judging can cost at most."""
     turns = turns_of(ctx.settings, ctx.agents) - index
-    put_by = reserve(ctx.settings, ctx.task, ctx.agents, turns)
-    return max(1, (ctx.settings.budget - before.total - put_by) // turns)
+    reserved_steps = reserve(ctx.settings, ctx.task, ctx.agents, turns)
+    return max(1, (ctx.settings.budget - before.total - reserved_steps) // turns)
 
 
 def _warm_start(ctx: LoopContext, setup: RLSetup, history: History) -> Path | None:
@@ -219,7 +219,7 @@ def _frames(ctx: LoopContext, outcome: Outcome, index: int) -> tuple[tuple[str, 
 
     :returns: the frames, and the primitive steps it took: no new experience, but they count.
     """
-    if not ctx.agents.critic.eyes:
+    if not ctx.agents.critic.supports_vision:
         return (), 0
     spec = ctx.spec(outcome.setup, outcome.actions, outcome.training)
     seeds, count, before = ctx.seeds.selection(1), ctx.book.counting("selection"), ctx.book.total

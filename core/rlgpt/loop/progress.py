@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rlgpt.llm.budget import Spending
 
 
-class Watcher(Observer):
+class ProgressReporter(Observer):
     """An observer that also knows the language model's bill, and holds its display open while the run lasts."""
 
     def spent(self, spending: Spending) -> None:
@@ -56,7 +56,7 @@ def headline(name: str, facts: dict[str, Any]) -> str:
     return f"{name}: {', '.join(told)}" if told else name
 
 
-class PlainWatcher(Watcher):
+class PlainProgressReporter(ProgressReporter):
     """Lines of text, for logs. Training writes a line at each tenth of its budget."""
 
     def __init__(self, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -94,7 +94,7 @@ class PlainWatcher(Watcher):
         print(text, file=self._out, flush=True)
 
 
-class RichWatcher(Watcher):
+class RichProgressReporter(ProgressReporter):
     """One live line: stage, bar, steps per second, success so far, cost so far. Finished stages stay above it."""
 
     def __init__(self, console: Any) -> None:
@@ -160,11 +160,11 @@ def _rate(rate: float | None) -> str:
     return "" if rate is None else f", {rate:,.0f} steps/s"
 
 
-def watcher(out: TextIO | None = None) -> Watcher:
+def progress_reporter(out: TextIO | None = None) -> ProgressReporter:
     """The watcher that suits ``out`` (standard error by default): live on a terminal, lines elsewhere."""
     stream = sys.stderr if out is None else out
     if not stream.isatty():
-        return PlainWatcher(stream)
+        return PlainProgressReporter(stream)
     from rich.console import Console
 
-    return RichWatcher(Console(file=stream))
+    return RichProgressReporter(Console(file=stream))

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from rlgpt.domain import CodedAction, Decision, Task, Trace, Verdict
 from rlgpt.options import BrokenActionWarning, ExtendedEnv, extend
 from rlgpt.plugin.base import EnvironmentPlugin
-from rlgpt.rl.watch import OnStep, Watch
+from rlgpt.rl.monitor import OnStep, StepMonitor
 from rlgpt.sandbox import Sandbox
 
 
-class Rehearsed(NamedTuple):
+class RehearsalResult(NamedTuple):
     """What came of a rehearsal.
 
     :ivar trace: with the action at its end.
@@ -35,14 +35,14 @@ def rehearse(
     seed: int,
     sandbox: Sandbox,
     on_step: OnStep | None = None,
-) -> Rehearsed:
+) -> RehearsalResult:
     """Run ``action`` once, after the actions the plan puts before it, parameters at their defaults.
 
     Where an earlier action already ends the episode, ``action`` is tried alone from a fresh start.
 
     :param on_step: sees every primitive step, for those who count them.
     """
-    base = Watch(plugin.make_env(task, seed=seed), on_step=on_step)
+    base = StepMonitor(plugin.make_env(task, seed=seed), on_step=on_step)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BrokenActionWarning)  # its call tells the same, to the one who mends it
         env = extend(base, (*before, action), plugin=plugin, task=task, trace=True, sandbox=sandbox, quarantined=())
@@ -53,12 +53,14 @@ def rehearse(
             trace, more = _play(env, base, (action,), seed)
             steps, fallen = steps + trace.primitive_steps, fallen + more
         own = trace.decisions[-1].verdict
-        return Rehearsed(trace, steps, own or next((v for v in fallen if v.action == action.name), None))
+        return RehearsalResult(trace, steps, own or next((v for v in fallen if v.action == action.name), None))
     finally:
         env.close()
 
 
-def _play(env: ExtendedEnv, base: Watch, actions: Sequence[CodedAction], seed: int) -> tuple[Trace, list[Verdict]]:
+def _play(
+    env: ExtendedEnv, base: StepMonitor, actions: Sequence[CodedAction], seed: int
+) -> tuple[Trace, list[Verdict]]:
     """One episode of ``actions``, and every verdict that fell in it, those on a ``can_start`` between calls too.
 
     Success is ``base``'s to tell: a decision's info has the last primitive step's only.

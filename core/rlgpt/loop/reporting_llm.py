@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from rlgpt.llm.base import LLM, Reply, Request, RequestKey
 from rlgpt.llm.record import Recorder
-from rlgpt.loop.progress import Watcher
+from rlgpt.loop.progress import ProgressReporter
 
 
-class Watched(LLM):
+class ReportingLLM(LLM):
     """Passes everything on; a reply's note (where a replay drifts) and the spending go to the watcher."""
 
-    def __init__(self, llm: Recorder, watcher: Watcher) -> None:
-        self.llm, self.eyes, self._watcher = llm, llm.eyes, watcher
+    def __init__(self, llm: Recorder, watcher: ProgressReporter) -> None:
+        self.llm, self.supports_vision, self._watcher = llm, llm.supports_vision, watcher
 
     def complete(self, request: Request) -> Reply:
         reply = self.llm.complete(request)

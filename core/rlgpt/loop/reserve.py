@@ -9,7 +9,7 @@ from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
 from rlgpt.loop.settings import LoopSettings
 
-LEAST = 0.1
+MIN_TRAINING_FRACTION = 0.1
 """Part of the budget below which a run that is to learn does not begin."""
 
 
@@ -29,19 +29,19 @@ def reserve(settings: LoopSettings, task: Task, agents: Agents, turns: int) -> i
 
 def _looks(agents: Agents, turns: int) -> int:
     """Episodes that are played for the critic to look at."""
-    return turns - 1 if agents.critic.eyes else 0
+    return turns - 1 if agents.critic.supports_vision else 0
 
 
 def check_budget(settings: LoopSettings, task: Task, agents: Agents) -> None:
     """Before anything is spent. Where code is written it may do without learning, and :func:`warning` is enough; so it
     is with a single selection episode, which makes a run a mere trial of every stage.
 
-    :raises ConfigError: a run that can only learn would have less than :data:`LEAST` of its budget for it.
+    :raises ConfigError: a run that can only learn would learn with less than :data:`MIN_TRAINING_FRACTION` of its budget.
     """
-    put_by = reserve(settings, task, agents, turns_of(settings, agents))
+    reserved_steps = reserve(settings, task, agents, turns_of(settings, agents))
     only_learns = agents.train and not agents.rehearse and settings.selection_episodes > 1
-    if only_learns and settings.budget - put_by < LEAST * settings.budget:
-        least = math.ceil(put_by / (1 - LEAST))
+    if only_learns and settings.budget - reserved_steps < MIN_TRAINING_FRACTION * settings.budget:
+        least = math.ceil(reserved_steps / (1 - MIN_TRAINING_FRACTION))
         raise ConfigError(
             f"{_told(settings, task, agents)} A run begins from budget={least}. {_advice(settings, task, agents)}"
         )
@@ -56,25 +56,25 @@ def warning(settings: LoopSettings, task: Task, agents: Agents) -> str:
 
 def _told(settings: LoopSettings, task: Task, agents: Agents) -> str:
     turns = turns_of(settings, agents)
-    put_by = reserve(settings, task, agents, turns)
-    left = max(0, settings.budget - put_by)
+    reserved_steps = reserve(settings, task, agents, turns)
+    left = max(0, settings.budget - reserved_steps)
     rest = f"{left:,} primitive steps" if left else "nothing"
     episodes = f"{2 * turns - 1} x selection_episodes={settings.selection_episodes}"
     if looks := _looks(agents, turns):
         episodes = f"({episodes} + {looks} for the critic to look at)"
     return (
         f"budget={settings.budget:,} leaves {rest} to learn with: judging "
-        f"may take {put_by:,} ({episodes} x horizon={task.horizon:,})."
+        f"may take {reserved_steps:,} ({episodes} x horizon={task.horizon:,})."
     )
 
 
 def _advice(settings: LoopSettings, task: Task, agents: Agents) -> str:
     """What each setting would have to be, alone, for half of the budget to be left."""
     turns = turns_of(settings, agents)
-    put_by = reserve(settings, task, agents, turns)
+    reserved_steps = reserve(settings, task, agents, turns)
     episodes = (settings.budget // (2 * task.horizon) - _looks(agents, turns)) // (2 * turns - 1)
-    horizon = settings.budget // (2 * put_by // task.horizon)
-    ways = [f"budget={2 * put_by} or more"]
+    horizon = settings.budget // (2 * reserved_steps // task.horizon)
+    ways = [f"budget={2 * reserved_steps} or more"]
     ways += [f"selection_episodes={episodes} or fewer"] if episodes > 0 else []
     ways += [f"a horizon of {horizon} or less"] if horizon else []
     ways += ["iterations=1"] if turns > 1 else []

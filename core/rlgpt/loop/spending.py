@@ -8,8 +8,8 @@ from rlgpt.agents.base import History
 from rlgpt.domain import Evaluation, Rehearsal, Steps, TrainingRecord
 from rlgpt.errors import RunError
 from rlgpt.files import read_model
-from rlgpt.rl.ledger import LEDGER, Ledger
-from rlgpt.rl.watch import OnStep
+from rlgpt.rl.monitor import OnStep
+from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 from rlgpt.runs import Run
 
 Purpose = Literal["rehearsal", "code", "selection"]
@@ -17,7 +17,7 @@ Purpose = Literal["rehearsal", "code", "selection"]
 _CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
 
 
-class Book:
+class RunStepCounter:
     """Counts each step outside training when it is taken; a training counts in its own folder.
 
     What it holds beyond the stages that were finished was spent in stages that were cut short.
@@ -26,10 +26,10 @@ class Book:
     """
 
     def __init__(self, run: Run) -> None:
-        path = run.folder / LEDGER
+        path = run.folder / STEPS_FILE
         history = () if path.exists() else run.iterations()
         before = spent(history) + finished_stages(run, len(history))
-        self._ledger = Ledger(path, len(_CELLS))
+        self._ledger = StepCounter(path, len(_CELLS))
         if not self._ledger.total:
             for purpose, cell in _CELLS.items():
                 self._ledger.add(cell, getattr(before, purpose))

@@ -12,7 +12,7 @@ from rlgpt.options.arguments import (
     BrokenActionWarning,
     check_environment,
     check_names,
-    names_of_ones_own,
+    merge_custom_names,
     plugin_and_task,
     read_actions,
     read_sandbox,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rlgpt.plugin.base import EnvironmentPlugin
     from rlgpt.plugin.generic import Named
-    from rlgpt.sandbox import Budgets, Sandbox
+    from rlgpt.sandbox import Sandbox, SandboxLimits
 
 __all__ = [
     "BrokenActionWarning",
@@ -57,7 +57,7 @@ def extend(
     gamma: float | None = None,
     base_actions: Sequence[str] | None = None,
     reward_weights: Mapping[str, float] | None = None,
-    sandbox: Sandbox | Budgets | Mapping[str, Any] | None = None,
+    sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None = None,
     quarantined: Iterable[str] | None = None,
     trace: bool = False,
 ) -> ExtendedEnv:
@@ -79,7 +79,7 @@ def extend(
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
     :param base_actions: labels of the base actions that stay; None keeps all.
     :param reward_weights: replace the environment's reward by the plugin's terms, so weighted.
-    :param sandbox: where coded actions run, or its :class:`~rlgpt.sandbox.Budgets`, or some of them by name:
+    :param sandbox: where coded actions run, or its :class:`~rlgpt.sandbox.SandboxLimits`, or some of them by name:
         ``{"yields": 100}``. Default: ``Sandbox()``.
     :param quarantined: names of coded actions that are masked, all that are: the caller counts violations, over many
         environments, say (see :meth:`ExtendedEnv.quarantine`). None, the default: this environment counts its own, and
@@ -112,7 +112,7 @@ def extend(
     gamma = 0.99 if gamma is None else gamma
     if not 0 < gamma <= 1:
         raise ConfigError(f"gamma is {gamma}; valid: a discount per primitive step in (0, 1].")
-    world = names_of_ones_own(plugin, world, labels=labels, observations=observations, idle=idle)
+    world = merge_custom_names(plugin, world, labels=labels, observations=observations, idle=idle)
     plugin, task = plugin_and_task(env, plugin, task, world, bundled=isinstance(given, Bundle))
     extended = ExtendedEnv(
         env,

@@ -17,7 +17,7 @@ from rlgpt.options.bundle import load_bundle
 if TYPE_CHECKING:
     from rlgpt.plugin.base import EnvironmentPlugin
     from rlgpt.plugin.generic import Named
-    from rlgpt.sandbox import Budgets, Sandbox
+    from rlgpt.sandbox import Sandbox, SandboxLimits
 
 
 class BrokenActionWarning(UserWarning):
@@ -59,20 +59,22 @@ def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
     return found
 
 
-def read_sandbox(sandbox: Sandbox | Budgets | Mapping[str, Any] | None) -> Sandbox | None:
+def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) -> Sandbox | None:
     """The sandbox that is meant; None for the default.
 
     :raises ConfigError: it is neither a sandbox nor budgets; UnknownNameError: there is no such budget.
     """
-    from rlgpt.sandbox import Budgets, Sandbox
+    from rlgpt.sandbox import Sandbox, SandboxLimits
 
     if sandbox is None or isinstance(sandbox, Sandbox):
         return sandbox
-    if isinstance(sandbox, Budgets):
+    if isinstance(sandbox, SandboxLimits):
         return Sandbox(sandbox)
     if isinstance(sandbox, Mapping):
-        return Sandbox(validated(Budgets, sandbox, "sandbox"))
-    raise ConfigError(f'sandbox is {_told(sandbox)}. Valid: a Sandbox, Budgets, or some by name: {{"yields": 100}}.')
+        return Sandbox(validated(SandboxLimits, sandbox, "sandbox"))
+    raise ConfigError(
+        f'sandbox is {_told(sandbox)}. Valid: a Sandbox, SandboxLimits, or some by name: {{"yields": 100}}.'
+    )
 
 
 def check_names(argument: str, names: Iterable[str] | None) -> None:
@@ -81,7 +83,7 @@ def check_names(argument: str, names: Iterable[str] | None) -> None:
         raise ConfigError(f"{argument} is the text {names!r}; give a list of names: {argument}=[{names!r}].")
 
 
-def names_of_ones_own(
+def merge_custom_names(
     plugin: EnvironmentPlugin | None,
     world: World | None,
     *,
@@ -177,10 +179,10 @@ def warn_of_faults(
     :param origin: " of the bundle ...", where they come from one; else empty.
     """
     from rlgpt.plugin.library import library
-    from rlgpt.sandbox import Budgets, faults
+    from rlgpt.sandbox import SandboxLimits, faults
 
     known = library(plugin, task)
-    budgets = Budgets() if sandbox is None else sandbox.budgets
+    budgets = SandboxLimits() if sandbox is None else sandbox.budgets
     for action in actions:
         told = [f"line {v.line}: {v.message}" if v.line else v.message for v in faults(action, known, budgets)]
         if told:

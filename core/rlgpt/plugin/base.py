@@ -103,7 +103,7 @@ class ResetOption:
 
 
 @dataclass(frozen=True)
-class Limits:
+class EnvLimits:
     """What the environment bears: at most ``max_envs`` of it at once (a real robot: one)."""
 
     max_envs: int = 64
@@ -209,8 +209,8 @@ class EnvironmentPlugin(ABC):
         """Recorded transcripts (``.jsonl``) of this task, shipped as package data."""
         return ()
 
-    def limits(self, task: Task) -> Limits:
-        return Limits()
+    def limits(self, task: Task) -> EnvLimits:
+        return EnvLimits()
 
     def doctor(self) -> Sequence[Check]:
         """What of its world is missing on this machine."""

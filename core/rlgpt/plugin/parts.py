@@ -12,7 +12,7 @@ from gymnasium import spaces
 from rlgpt.plugin.actions import slug
 from rlgpt.plugin.base import ViewKey
 from rlgpt.plugin.pictures import as_image, is_image, is_picture
-from rlgpt.sandbox.budgets import DEFAULT
+from rlgpt.sandbox.limits import DEFAULT
 
 LONG = 64
 """Vectors longer than this are given with five significant digits."""

@@ -27,15 +27,15 @@ class Hyperparameters(Value):
     The defaults are those that learnt with options at a few thousand decisions (small batches, little entropy).
     """
 
-    envs: int = Field(default=4, ge=1)
-    rollout: int = Field(default=32, ge=1, description="decisions of each environment between updates")
-    minibatch: int = Field(default=64, ge=1)
-    epochs: int = Field(default=8, ge=1)
+    num_envs: int = Field(default=4, ge=1)
+    num_steps: int = Field(default=32, ge=1, description="decisions of each environment between updates")
+    minibatch_size: int = Field(default=64, ge=1)
+    update_epochs: int = Field(default=8, ge=1)
     learning_rate: float = Field(default=1e-3, gt=0)
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
-    clip: float = Field(default=0.2, gt=0)
-    value_coef: float = Field(default=0.5, ge=0)
-    entropy_coef: float = Field(default=0.003, ge=0)
+    clip_coef: float = Field(default=0.2, gt=0)
+    vf_coef: float = Field(default=0.5, ge=0)
+    ent_coef: float = Field(default=0.003, ge=0)
     max_grad_norm: float = Field(default=1.0, gt=0)
     initial_std: float = Field(default=0.6, gt=0)
     hidden: tuple[int, ...] = (64, 64)
@@ -119,11 +119,11 @@ class Trainer(ABC):
     def spent(self, folder: Path) -> int:
         """Primitive steps that the training in ``folder`` has spent so far, finished or not; 0 where none began.
 
-        A trainer that does not count in a :class:`~rlgpt.rl.ledger.Ledger` there says it in its own way.
+        A trainer that does not count in a :class:`~rlgpt.rl.step_counter.StepCounter` there says it in its own way.
         """
-        from rlgpt.rl.ledger import LEDGER, steps_in
+        from rlgpt.rl.step_counter import STEPS_FILE, steps_in
 
-        return steps_in(folder / LEDGER)
+        return steps_in(folder / STEPS_FILE)
 
     @abstractmethod
     def load(self, folder: Path, spec: EnvSpec) -> Policy:

@@ -15,7 +15,7 @@ from rlgpt.errors import TrainerError
 from rlgpt.files import write_atomic
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.best import Score
-from rlgpt.rl.tally import TallyState
+from rlgpt.rl.training_stats import TrainingStatsState
 
 FILE = "policy.pt"
 """The newest: what a training resumes from."""
@@ -51,7 +51,7 @@ class TrainingState(Value):
     axis_names: Mapping[str, tuple[tuple[str, ...] | None, ...]] = Field(description="what tensors' axes stand for")
     decisions: int = 0
     seconds: float = 0.0
-    tally: TallyState = TallyState()
+    tally: TrainingStatsState = TrainingStatsState()
     best: Score | None = None
     returns: Returns | None = Field(default=None, description="None in checkpoints of older versions, which lack it")
 

@@ -24,7 +24,7 @@ from rlgpt.rl.base import Encoder
 _SMALLEST = {"small": 1, "nature": 36, "impala": 1}
 
 
-class Eye(nn.Module):
+class ImageEncoder(nn.Module):
     """The encoder of one image.
 
     :param shape: height x width x channels, or channels x height x width; channels are the smaller end.

@@ -14,9 +14,9 @@ import numpy as np
 from rlgpt.domain import CodedAction, Decision, Episode, Evaluation, Trace, Verdict
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Policy
+from rlgpt.rl.monitor import OnStep
 from rlgpt.rl.policy_env import Observation, PolicyEnv, build
-from rlgpt.rl.tally import worth_keeping
-from rlgpt.rl.watch import OnStep
+from rlgpt.rl.training_stats import worth_keeping
 
 TRACE_HEAD, TRACE_TAIL = 30, 30
 """Decisions that a trace keeps of a longer episode's beginning and end."""

@@ -124,7 +124,7 @@ class SelfImitation:
             return
         device = network.log_std.device
         for _ in range(settings.imitation_minibatches):
-            entries, actions = self.memory.sample(settings.minibatch, generator)
+            entries, actions = self.memory.sample(settings.minibatch_size, generator)
             batch = {key: values.to(device) for key, values in entries.items()}
             log_probs = network.distribution(batch).log_prob(actions.to(device))
             descend(-settings.imitation_coef * log_probs.mean())

@@ -38,7 +38,7 @@ class Learner:
         if self.imitation is not None:
             for slot in range(envs):
                 self.imitation.see(slot, *rollout.of(slot))
-        if steps < settings.rollout and steps * envs < settings.minibatch:
+        if steps < settings.num_steps and steps * envs < settings.minibatch_size:
             return
         batch = {key: values[:-1].flatten(0, 1) for key, values in rollout.observations.items()}
         actions = rollout.actions.flatten(0, 1)
@@ -52,8 +52,8 @@ class Learner:
                 self.network.returns.update(returns.reshape(-1, 1))
             targets = self.network.returns.scale(returns).flatten()
             advantages = (advantages.flatten() - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
-        parts = -(-steps * envs // settings.minibatch)
-        for _ in range(settings.epochs):
+        parts = -(-steps * envs // settings.minibatch_size)
+        for _ in range(settings.update_epochs):
             order = torch.randperm(steps * envs, generator=generator)
             for rows in torch.tensor_split(order, parts):
                 chosen = {key: values[rows] for key, values in batch.items()}
@@ -94,7 +94,7 @@ class Learner:
     def _parts(self, batch: Batch) -> list[slice]:
         """What goes through the network at once: all of it, or a minibatch where features of images need the room."""
         size = len(batch["obs"])
-        step = self.hyperparameters.minibatch if self.network.sees_images else size
+        step = self.hyperparameters.minibatch_size if self.network.sees_images else size
         return [slice(at, at + step) for at in range(0, size, step)]
 
     def _step(
@@ -109,12 +109,12 @@ class Learner:
         settings = self.hyperparameters
         distribution = self.network.distribution(batch)
         ratio = (distribution.log_prob(actions) - old_log_probs).exp()
-        clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+        clipped = ratio.clamp(1 - settings.clip_coef, 1 + settings.clip_coef)
         policy_loss = -torch.min(ratio * advantages, clipped * advantages).mean()
         value_loss = (self.network.scaled_value(batch) - targets).square().mean()
-        loss = policy_loss + settings.value_coef * value_loss
-        if settings.entropy_coef:
-            loss = loss - settings.entropy_coef * distribution.entropy().mean()
+        loss = policy_loss + settings.vf_coef * value_loss
+        if settings.ent_coef:
+            loss = loss - settings.ent_coef * distribution.entropy().mean()
         self._descend(loss)
 
     def _descend(self, loss: torch.Tensor) -> None:

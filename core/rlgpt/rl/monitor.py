@@ -11,7 +11,7 @@ OnStep = Callable[[gymnasium.Env[Any, Any], int], None]
 """Called with the base environment and its primitive steps so far: 0 after a reset, then after every step."""
 
 
-class Watch(gymnasium.Wrapper[Any, Any, Any, Any]):
+class StepMonitor(gymnasium.Wrapper[Any, Any, Any, Any]):
     """The base environment, watched at primitive steps (a decision may take many).
 
     :param horizon: primitive steps after which an episode is truncated; None leaves that to ``env``.

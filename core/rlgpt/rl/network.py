@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from rlgpt.rl.distribution import ActionLayout, BranchedDistribution
-from rlgpt.rl.encoder import Eye
+from rlgpt.rl.encoder import ImageEncoder
 from rlgpt.rl.normalizer import RunningMoments
 
 if TYPE_CHECKING:
@@ -134,9 +134,9 @@ class Torso(nn.Module):
         self, inputs: int, images: Mapping[str, tuple[int, ...]], hidden: tuple[int, ...], encoder: Encoder
     ) -> None:
         super().__init__()
-        eyes = {key: Eye(shape, encoder) for key, shape in sorted(images.items())}
-        self.eyes = nn.ModuleDict(eyes)
-        self.image_features = sum(eye.features for eye in eyes.values())
+        encoders = {key: ImageEncoder(shape, encoder) for key, shape in sorted(images.items())}
+        self.image_encoders = nn.ModuleDict(encoders)
+        self.image_features = sum(e.features for e in encoders.values())
         sizes = [inputs + self.image_features, *hidden]
         self.width = sizes[-1]
         layers: list[nn.Module] = []
@@ -147,7 +147,7 @@ class Torso(nn.Module):
         self.layers = nn.Sequential(*layers)
 
     def forward(self, vector: torch.Tensor, batch: Batch) -> torch.Tensor:
-        parts = [vector, *(eye(batch[key]) for key, eye in self.eyes.items())]
+        parts = [vector, *(encode(batch[key]) for key, encode in self.image_encoders.items())]
         features: torch.Tensor = self.layers(torch.cat(parts, dim=-1))
         return features
 

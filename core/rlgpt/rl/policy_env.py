@@ -14,8 +14,8 @@ from rlgpt.errors import UnknownNameError
 from rlgpt.options import ExtendedEnv, extend
 from rlgpt.rl.codec import ActionCodec
 from rlgpt.rl.distribution import ActionLayout
+from rlgpt.rl.monitor import OnStep, StepMonitor
 from rlgpt.rl.observation import ObservationBuilder
-from rlgpt.rl.watch import OnStep, Watch
 
 if TYPE_CHECKING:
     from rlgpt.domain import Task
@@ -44,7 +44,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     :ivar observation_names: a name for each number of ``obs``.
     """
 
-    def __init__(self, env: ExtendedEnv, watch: Watch, keys: tuple[str, ...], *, seed: int) -> None:
+    def __init__(self, env: ExtendedEnv, watch: StepMonitor, keys: tuple[str, ...], *, seed: int) -> None:
         super().__init__(env)
         self.extended, self._watch = env, watch
         self.codec = ActionCodec(env.action_space, env.layout, env.actions)
@@ -148,7 +148,7 @@ def build(
 
     :param seed: of the stream that resets without a seed draw from.
     :param trace: ``info["decision"]`` holds a :class:`rlgpt.domain.Decision`.
-    :param on_step: see :data:`rlgpt.rl.watch.OnStep`.
+    :param on_step: see :data:`rlgpt.rl.monitor.OnStep`.
     :raises UnknownNameError: the setup names an action, observation key, reward term or reset option there is not.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup
@@ -160,7 +160,7 @@ def build(
             )
     start = None if evaluation else _reset_options(plugin, task, setup.reset_option)
     horizon = None if evaluation else setup.horizon
-    watch = Watch(
+    watch = StepMonitor(
         plugin.make_env(task, seed=seed, render_mode=render_mode),
         horizon=horizon if horizon is not None and horizon < task.horizon else None,
         options=start,
@@ -184,9 +184,9 @@ def build(
 def _sandbox(spec: EnvSpec) -> Any:
     if not spec.setup.coded_actions:
         return None
-    from rlgpt.sandbox import Budgets, Sandbox
+    from rlgpt.sandbox import Sandbox, SandboxLimits
 
-    return Sandbox(Budgets(**spec.sandbox))
+    return Sandbox(SandboxLimits(**spec.sandbox))
 
 
 def _reset_options(plugin: EnvironmentPlugin, task: Task, name: str | None) -> dict[str, Any] | None:

@@ -17,12 +17,12 @@ from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.best import is_best, recent_score
 from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
 from rlgpt.rl.learner import Learner
-from rlgpt.rl.ledger import LEDGER, Ledger
 from rlgpt.rl.lock import exclusive
 from rlgpt.rl.network import ActorCritic, take_over
 from rlgpt.rl.policy_env import Observation, plugin_of
 from rlgpt.rl.rollout import Collector, stack
-from rlgpt.rl.tally import Tally
+from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
+from rlgpt.rl.training_stats import TrainingStats
 from rlgpt.rl.vector import Vector, WorkerVector, with_quarantined
 
 
@@ -72,8 +72,8 @@ class PPO(Trainer):
                 state = checkpoint.state
                 _restore(checkpoint, learner, generator, folder)
             run = _Run(spec, state, learner, generator, folder)
-            envs = min(hyperparameters.envs, plugin_of(spec).limits(spec.task).max_envs)
-            with Ledger(folder / LEDGER, envs) as ledger:
+            envs = min(hyperparameters.num_envs, plugin_of(spec).limits(spec.task).max_envs)
+            with StepCounter(folder / STEPS_FILE, envs) as ledger:
                 if ledger.total < budget:
                     every = max(1, budget // self.segments)
                     with self._vector(run.spec, seed, ledger.total, envs, folder, lock) as vector:
@@ -94,8 +94,8 @@ class PPO(Trainer):
         # a resumed training must not meet the episodes of its beginning again
         seeds = [int(s) for s in np.random.SeedSequence([seed, spent]).generate_state(envs)]
         if self.workers:
-            return WorkerVector(spec, seeds, folder / LEDGER, self.workers, lock=lock)
-        return Vector(spec, seeds, folder / LEDGER)
+            return WorkerVector(spec, seeds, folder / STEPS_FILE, self.workers, lock=lock)
+        return Vector(spec, seeds, folder / STEPS_FILE)
 
 
 class NetworkPolicy(Policy):
@@ -120,16 +120,16 @@ class _Run:
     def __init__(
         self, spec: EnvSpec, state: TrainingState, learner: Learner, generator: torch.Generator, folder: Path
     ) -> None:
-        self.tally = Tally(state.tally)
+        self.tally = TrainingStats(state.tally)
         self.spec = with_quarantined(spec, self.tally.quarantined)
         self.learner, self.generator, self.folder = learner, generator, folder
         self.decisions, self._before, self._start = state.decisions, state.seconds, time.monotonic()
         self._given, self._best = spec.quarantined, state.best
 
-    def segments(self, vector: Vector, ledger: Ledger, budget: int, every: int, progress: Progress | None) -> None:
+    def segments(self, vector: Vector, ledger: StepCounter, budget: int, every: int, progress: Progress | None) -> None:
         """Train until ``budget`` steps are in the ledger, or ``progress`` asks for a stop."""
         collector = Collector(vector, self.learner.network, self.generator, self.tally)
-        length, end = self.learner.hyperparameters.rollout, ledger.total + every
+        length, end = self.learner.hyperparameters.num_steps, ledger.total + every
         while True:
             rollout = collector.collect(length, lambda: ledger.total >= budget)
             self.decisions += rollout.rewards.numel()
@@ -201,7 +201,7 @@ def _open(folder: Path) -> Checkpoint | None:
 
     A checkpoint is written before the first step: steps without one are a loss, not a beginning.
     """
-    ledger = folder / LEDGER
+    ledger = folder / STEPS_FILE
     if not (folder / FILE).exists() and not ledger.exists():
         return None
     return Checkpoint.load(folder)

@@ -12,7 +12,7 @@ from rlgpt.errors import TrainerError
 from rlgpt.rl.imitation import End
 from rlgpt.rl.network import ActorCritic, Batch
 from rlgpt.rl.policy_env import Observation
-from rlgpt.rl.tally import Tally
+from rlgpt.rl.training_stats import TrainingStats
 from rlgpt.rl.vector import Vector
 
 
@@ -56,7 +56,7 @@ def stack(observations: Sequence[Observation]) -> Batch:
 class Collector:
     """Plays ``network`` in ``vector``, episode after episode."""
 
-    def __init__(self, vector: Vector, network: ActorCritic, generator: torch.Generator, tally: Tally) -> None:
+    def __init__(self, vector: Vector, network: ActorCritic, generator: torch.Generator, tally: TrainingStats) -> None:
         self._vector, self._network, self._generator, self._tally = vector, network, generator, tally
         first = vector.reset()
         for _, verdicts in first:

@@ -10,16 +10,16 @@ from typing import Any
 import gymnasium
 
 from rlgpt.errors import TrainerError
-from rlgpt.rl.watch import OnStep
+from rlgpt.rl.monitor import OnStep
 
-LEDGER = "steps.bin"
+STEPS_FILE = "steps.bin"
 """Its name in the folder of what it counts for."""
 
 _CELL = 8
 """Bytes of a count."""
 
 
-class Ledger:
+class StepCounter:
     """64-bit counts, one for each environment or purpose, in a memory-mapped file.
 
     Each cell has one writer. The pages belong to the kernel, and a count is one aligned word: what was counted before a
@@ -58,7 +58,7 @@ class Ledger:
     def total(self) -> int:
         return sum(self._cells)
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> StepCounter:
         return self
 
     def __exit__(
@@ -76,5 +76,5 @@ def steps_in(path: Path) -> int:
     """
     if not path.exists() or not path.stat().st_size:
         return 0
-    with Ledger(path, 0) as ledger:
+    with StepCounter(path, 0) as ledger:
         return ledger.total

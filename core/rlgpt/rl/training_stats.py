@@ -13,7 +13,7 @@ KEPT_VERDICTS = 50
 """Verdicts that a record holds; those that led to a quarantine are kept beyond it, so that it says why."""
 
 
-class TallyState(Value):
+class TrainingStatsState(Value):
     """What a checkpoint keeps of a tally."""
 
     curve: tuple[CurvePoint, ...] = ()
@@ -36,21 +36,21 @@ def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     return tuple(found)
 
 
-class Tally:
+class TrainingStats:
     """Counts while training goes on.
 
     :param state: where a resumed training takes up.
     """
 
-    def __init__(self, state: TallyState) -> None:
+    def __init__(self, state: TrainingStatsState) -> None:
         self.curve, self.verdicts = list(state.curve), list(state.verdicts)
         self.violations: Counter[str] = Counter(state.violations)
         self.quarantined = list(state.quarantined)
         self._episodes: list[Mapping[str, Any]] = []
         self._usage: Counter[str] = Counter()
 
-    def state(self) -> TallyState:
-        return TallyState(
+    def state(self) -> TrainingStatsState:
+        return TrainingStatsState(
             curve=tuple(self.curve),
             verdicts=tuple(self.verdicts),
             violations=dict(self.violations),

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from rlgpt.domain import Verdict
 from rlgpt.errors import RlgptError, TrainerError
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.lock import Shared
 from rlgpt.rl.policy_env import Observation, PolicyEnv, build
 from rlgpt.rl.secrets import secrets_hidden
+from rlgpt.rl.step_counter import StepCounter
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Transition:
 class Slot:
     """One environment that begins its next episode by itself, and enters each primitive step into the ledger."""
 
-    def __init__(self, spec: EnvSpec, seed: int, ledger: Ledger, cell: int) -> None:
+    def __init__(self, spec: EnvSpec, seed: int, ledger: StepCounter, cell: int) -> None:
         self.env: PolicyEnv = build(spec, seed=seed, on_step=ledger.counting(cell))
 
     def reset(self) -> tuple[Observation, tuple[Verdict, ...]]:
@@ -74,7 +74,7 @@ class Vector:
     """
 
     def __init__(self, spec: EnvSpec, seeds: Sequence[int], ledger: Path) -> None:
-        self._ledger = Ledger(ledger, len(seeds))
+        self._ledger = StepCounter(ledger, len(seeds))
         self._slots = [Slot(spec, seed, self._ledger, cell) for cell, seed in enumerate(seeds)]
 
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
@@ -115,7 +115,7 @@ class WorkerVector(Vector):
     ) -> None:
         held = None if lock is None else Shared(lock)
         context = multiprocessing.get_context("spawn")
-        Ledger(ledger, len(seeds)).__exit__(None, None, None)
+        StepCounter(ledger, len(seeds)).__exit__(None, None, None)
         self._shares = [list(share) for share in np.array_split(np.arange(len(seeds)), workers) if len(share)]
         self._pipes: list[Connection] = []
         self._processes = []
@@ -165,7 +165,7 @@ def _work(
     pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], ledger: Path, cells: int, lock: Shared | None
 ) -> None:
     """A worker's life: it ends when the other end of its pipe is closed, by whatever cause, and ``lock`` with it."""
-    with Ledger(ledger, cells) as book:
+    with StepCounter(ledger, cells) as book:
         try:
             slots = [Slot(spec, seed, book, cell) for cell, seed in share]
             while True:

@@ -3,21 +3,21 @@
 Importing it is light; WebAssembly's runtime is loaded with the first guest.
 """
 
-from rlgpt.sandbox.budgets import Budgets
 from rlgpt.sandbox.host import Guest, Sandbox
 from rlgpt.sandbox.library import OBSERVE, Library, Signature, ViewDoc
+from rlgpt.sandbox.limits import SandboxLimits
 from rlgpt.sandbox.lint import faults, lint
 from rlgpt.sandbox.turns import Ask, Done, Request, Turn
 
 __all__ = [
     "OBSERVE",
     "Ask",
-    "Budgets",
     "Done",
     "Guest",
     "Library",
     "Request",
     "Sandbox",
+    "SandboxLimits",
     "Signature",
     "Turn",
     "ViewDoc",

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rlgpt.domain import CodedAction, Plain, Verdict, VerdictKind
 from rlgpt.errors import PluginError, SandboxError, UnknownNameError
 from rlgpt.sandbox import replies
-from rlgpt.sandbox.budgets import DEFAULT, Budgets
 from rlgpt.sandbox.checks import Checker, Refused
 from rlgpt.sandbox.library import Library
+from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 from rlgpt.sandbox.turns import Ask, Turn
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _FATAL: frozenset[VerdictKind] = frozenset({"memory", "reply"})
 class Sandbox:
     """Opens guests under one set of budgets. Cheap to make; the first guest of a process loads the compiled program."""
 
-    def __init__(self, budgets: Budgets = DEFAULT) -> None:
+    def __init__(self, budgets: SandboxLimits = DEFAULT) -> None:
         self.budgets = budgets
 
     def open(self, library: Library, actions: Sequence[CodedAction], *, seed: int) -> Guest:
@@ -48,7 +48,7 @@ class Guest:
     The same seed, sources and replies give the same requests.
     """
 
-    def __init__(self, budgets: Budgets, library: Library, actions: Sequence[CodedAction], seed: int) -> None:
+    def __init__(self, budgets: SandboxLimits, library: Library, actions: Sequence[CodedAction], seed: int) -> None:
         self.budgets = budgets
         self.actions = {a.name: a for a in actions}
         if len(self.actions) != len(actions):
@@ -185,7 +185,7 @@ class Guest:
         self._waits_for = len(turn.requests)
         return turn
 
-    def _call(self, action: str, export: str, *arguments: str, read: Callable[[str, Budgets], T]) -> T | Verdict:
+    def _call(self, action: str, export: str, *arguments: str, read: Callable[[str, SandboxLimits], T]) -> T | Verdict:
         """Call an export and read its reply; whatever the guest does wrong is a verdict on ``action``."""
         fuel = self.budgets.load_fuel if export == "load-action" else self.budgets.turn_fuel
         instance = self._ready()

@@ -9,8 +9,8 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from rlgpt.domain import Name, Parameter, Value
-from rlgpt.sandbox.budgets import DEFAULT, Budgets
 from rlgpt.sandbox.guest.modules import PREIMPORTED
+from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 
 OBSERVE = "observe"
 """The request for the view: no arguments, no primitive step, no primitive of a plugin."""
@@ -67,7 +67,7 @@ class Library(Value):
         """Name of every function that makes a request, ``observe`` first -> names of its arguments, in order."""
         return {OBSERVE: ()} | {s.name: tuple(p.name for p in s.parameters) for s in self.primitives}
 
-    def stub(self, budgets: Budgets = DEFAULT) -> str:
+    def stub(self, budgets: SandboxLimits = DEFAULT) -> str:
         """The library as Python text, for prompts: signatures, units, ranges, outcomes, the view, the rules."""
         from rlgpt.sandbox.stub import render
 

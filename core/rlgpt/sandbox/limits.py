@@ -7,7 +7,7 @@ from pydantic import Field
 from rlgpt.domain import Value
 
 
-class Budgets(Value):
+class SandboxLimits(Value):
     """Limits of one guest. Fuel is deterministic: about one unit for each WebAssembly instruction that runs."""
 
     source_bytes: int = Field(default=16_384, ge=1, description="UTF-8 length of a source")
@@ -27,4 +27,4 @@ class Budgets(Value):
     wall_seconds: float = Field(default=5.0, gt=0, description="backstop on one turn; fuel should always come first")
 
 
-DEFAULT = Budgets()
+DEFAULT = SandboxLimits()

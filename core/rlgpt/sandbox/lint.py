@@ -6,13 +6,13 @@ import ast
 
 from rlgpt.domain import CodedAction, Verdict
 from rlgpt.sandbox import lint_calls, lint_parse
-from rlgpt.sandbox.budgets import DEFAULT, Budgets
 from rlgpt.sandbox.guest.modules import IMPORTABLE, refusal
 from rlgpt.sandbox.library import Library
+from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 from rlgpt.sandbox.lint_calls import Finding
 
 
-def lint(action: CodedAction, library: Library, budgets: Budgets = DEFAULT) -> list[Verdict]:
+def lint(action: CodedAction, library: Library, budgets: SandboxLimits = DEFAULT) -> list[Verdict]:
     """What is wrong with ``action`` as far as its text tells; empty where nothing is. Each verdict is of kind ``lint``.
 
     Nothing of the source runs. Where the host's Python cannot read it the guest's is asked, so that all hosts tell the
@@ -23,12 +23,12 @@ def lint(action: CodedAction, library: Library, budgets: Budgets = DEFAULT) -> l
     return [_verdict(action, finding) for finding in _findings(action, library, budgets)]
 
 
-def faults(action: CodedAction, library: Library, budgets: Budgets = DEFAULT) -> list[Verdict]:
+def faults(action: CodedAction, library: Library, budgets: SandboxLimits = DEFAULT) -> list[Verdict]:
     """Those of :func:`lint` that are surely wrong, for one who uses the action and need not have written it."""
     return [_verdict(action, finding) for finding in _findings(action, library, budgets) if finding.sure]
 
 
-def _findings(action: CodedAction, library: Library, budgets: Budgets) -> list[Finding]:
+def _findings(action: CodedAction, library: Library, budgets: SandboxLimits) -> list[Finding]:
     size = len(action.source.encode("utf-8", "replace"))
     if size > budgets.source_bytes:
         return [Finding(None, f"the source has {size} bytes; at most {budgets.source_bytes} are taken")]

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlgpt.sandbox import replies
-from rlgpt.sandbox.budgets import Budgets
 from rlgpt.sandbox.checks import Refused
+from rlgpt.sandbox.limits import SandboxLimits
 
 _PROGRAM = """
 def run(source):
@@ -49,7 +49,7 @@ def put(value, nodes, leaves):
 """
 """Parses in the guest: its only request has a tree in it, or why there is none. Runs nothing of the source."""
 
-_BUDGETS = Budgets(wall_seconds=60)
+_BUDGETS = SandboxLimits(wall_seconds=60)
 """Of the guest that parses: what a busy machine makes of its time must not tell."""
 _FUEL = 10 * _BUDGETS.turn_fuel
 _LONGEST = 16 * 2**20

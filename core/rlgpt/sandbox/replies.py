@@ -7,8 +7,8 @@ import math
 from typing import Any, NoReturn
 
 from rlgpt.domain import VerdictKind
-from rlgpt.sandbox.budgets import Budgets
 from rlgpt.sandbox.checks import Checker, Refused
+from rlgpt.sandbox.limits import SandboxLimits
 from rlgpt.sandbox.turns import Ask, Done, Request
 
 _GUEST_KINDS: dict[str, VerdictKind] = {
@@ -60,7 +60,7 @@ def _depth(reply: str) -> int:
     return deepest
 
 
-def turn(reply: str, checker: Checker, budgets: Budgets) -> Ask | Done:
+def turn(reply: str, checker: Checker, budgets: SandboxLimits) -> Ask | Done:
     """The checked reply to ``start`` or ``send``.
 
     :raises Refused: with the kind of the verdict it becomes.
@@ -76,17 +76,17 @@ def turn(reply: str, checker: Checker, budgets: Budgets) -> Ask | Done:
             raise _refusal(other, budgets)
 
 
-def loaded(reply: str, budgets: Budgets) -> bool:
+def loaded(reply: str, budgets: SandboxLimits) -> bool:
     """Whether the loaded source defines ``can_start``. :raises Refused: where loading failed."""
     return _flag("loaded", reply, budgets)
 
 
-def answer(reply: str, budgets: Budgets) -> bool:
+def answer(reply: str, budgets: SandboxLimits) -> bool:
     """What ``can_start`` said. :raises Refused: where it failed."""
     return _flag("answer", reply, budgets)
 
 
-def _flag(word: str, reply: str, budgets: Budgets) -> bool:
+def _flag(word: str, reply: str, budgets: SandboxLimits) -> bool:
     match parse(reply, budgets.reply_bytes):
         case [str(said), bool(flag)] if said == word:
             return flag
@@ -94,7 +94,7 @@ def _flag(word: str, reply: str, budgets: Budgets) -> bool:
             raise _refusal(other, budgets)
 
 
-def _refusal(message: list[Any], budgets: Budgets) -> Refused:
+def _refusal(message: list[Any], budgets: SandboxLimits) -> Refused:
     """The guest's own word on an error, as far as it can be believed."""
     match message:
         case ["error", "memory", str(text), line]:

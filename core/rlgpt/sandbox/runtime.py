@@ -16,8 +16,8 @@ from wasmtime.component import Component, Func, Linker
 
 from rlgpt.errors import SandboxError
 from rlgpt.sandbox import cache
-from rlgpt.sandbox.budgets import Budgets
 from rlgpt.sandbox.checks import Refused
+from rlgpt.sandbox.limits import SandboxLimits
 
 _STACK = 2 * 2**20
 """Bytes of stack: four times the runtime's default, so that Python's own limits on nesting come first more often."""
@@ -95,7 +95,7 @@ def runtime() -> Runtime:
 class Instance:
     """One running guest: calls into it under budgets of fuel, memory and time."""
 
-    def __init__(self, budgets: Budgets) -> None:
+    def __init__(self, budgets: SandboxLimits) -> None:
         self._runtime = runtime()
         self._wall = budgets.wall_seconds
         self._ticks = int(budgets.wall_seconds / TICK) + 1

@@ -7,16 +7,16 @@ import textwrap
 from collections.abc import Sequence
 
 from rlgpt.domain import Parameter
-from rlgpt.sandbox.budgets import Budgets
 from rlgpt.sandbox.checks import printable
 from rlgpt.sandbox.guest import vec
 from rlgpt.sandbox.guest.modules import PREIMPORTED
 from rlgpt.sandbox.library import Library, Signature, ViewDoc
+from rlgpt.sandbox.limits import SandboxLimits
 
 _TYPES = {"float": "float", "int": "int", "bool": "bool", "choice": "str"}
 
 
-def render(library: Library, budgets: Budgets) -> str:
+def render(library: Library, budgets: SandboxLimits) -> str:
     """Rules, primitives, ``observe()`` and the vector module, in this order."""
     parts = [_rules(budgets)]
     parts += [_function(s) for s in library.primitives]
@@ -24,7 +24,7 @@ def render(library: Library, budgets: Budgets) -> str:
     return "\n\n\n".join(parts) + "\n"
 
 
-def _rules(budgets: Budgets) -> str:
+def _rules(budgets: SandboxLimits) -> str:
     modules = ", ".join(m for m in PREIMPORTED if m != "vec")
     return f'''\
 """What a coded action can use.

@@ -24,10 +24,10 @@ class FakeLLM(LLM):
         script: Script,
         *,
         model: str = "fake",
-        eyes: bool = False,
+        supports_vision: bool = False,
         usage: Usage = Usage(prompt_tokens=100, completion_tokens=20, dollars=0.001),  # noqa: B008 - frozen
     ) -> None:
-        self.script, self.model, self.eyes, self.usage = script, model, eyes, usage
+        self.script, self.model, self.supports_vision, self.usage = script, model, supports_vision, usage
         self.requests: list[Request] = []
         self._given: dict[RequestKey | str, int] = {}
 

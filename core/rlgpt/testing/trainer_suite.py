@@ -83,7 +83,7 @@ class TrainerSuite:
         _, folder, record, _ = trained
         assert self.make().spent(folder) == record.primitive_steps
         assert self.make().spent(tmp_path) == 0
-        longest = SETTINGS.envs * SETTINGS.rollout * 6
+        longest = SETTINGS.num_envs * SETTINGS.num_steps * 6
         assert self.budget <= record.primitive_steps <= self.budget + longest
         spec = grid_spec(tmp_path / "count", WANDER, base_actions=("use",))
         record = self.make().train(spec, budget=500, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
@@ -112,7 +112,7 @@ class TrainerSuite:
         assert process.exitcode == -signal.SIGKILL
         spent = counted(counter)
         assert 0 < spent < 3000
-        assert self.make().spent(folder) >= spent - SETTINGS.envs, "only a step in flight may be uncounted"
+        assert self.make().spent(folder) >= spent - SETTINGS.num_envs, "only a step in flight may be uncounted"
         points: list[CurvePoint] = []
         record = self.make().train(
             spec,

@@ -63,14 +63,14 @@ class FurniturePlugin(EnvironmentPlugin):
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
         return {
-            "envs": 4,
-            "rollout": 64,
-            "minibatch": 64,
-            "epochs": 8,
+            "num_envs": 4,
+            "num_steps": 64,
+            "minibatch_size": 64,
+            "update_epochs": 8,
             "learning_rate": 5e-4,
             "gae_lambda": 0.95,
-            "clip": 0.2,
-            "entropy_coef": 0.001,
+            "clip_coef": 0.2,
+            "ent_coef": 0.001,
             "initial_std": 0.5,
             "hidden": (128, 128),
         }

@@ -12,8 +12,8 @@ from rlgpt.plugin.base import (
     Check,
     Context,
     EnvironmentPlugin,
+    EnvLimits,
     Labels,
-    Limits,
     Primitive,
     RewardTerm,
     ViewKey,
@@ -82,14 +82,14 @@ class KitchenPlugin(EnvironmentPlugin):
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
         return {
-            "envs": 4,
-            "rollout": 32,
-            "minibatch": 64,
-            "epochs": 8,
+            "num_envs": 4,
+            "num_steps": 32,
+            "minibatch_size": 64,
+            "update_epochs": 8,
             "learning_rate": 1e-3,
             "gae_lambda": 0.95,
-            "clip": 0.2,
-            "entropy_coef": 0.001,
+            "clip_coef": 0.2,
+            "ent_coef": 0.001,
             "initial_std": 0.6,
             "hidden": (64, 64),
         }
@@ -97,8 +97,8 @@ class KitchenPlugin(EnvironmentPlugin):
     def transcripts(self, task: Task) -> Sequence[Path]:
         return recordings("rlgpt_kitchen", task)
 
-    def limits(self, task: Task) -> Limits:
-        return Limits(max_envs=64)
+    def limits(self, task: Task) -> EnvLimits:
+        return EnvLimits(max_envs=64)
 
     def doctor(self) -> Sequence[Check]:
         from rlgpt_kitchen.doctor import checks

@@ -20,7 +20,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from rlgpt.domain import Plain
-from rlgpt.envs import Limits, Recipe, WorkerEnv
+from rlgpt.envs import Recipe, WorkerEnv, WorkerTimeouts
 from rlgpt.errors import ConfigError, PluginError
 
 from rlgpt_minecraft.doctor import display, java
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 FACTORY = f"{Path(__file__).with_name('minedojo_worker.py')}:MineDojo"
 PASSED = ("JAVA_HOME", "GRADLE_USER_HOME", "XDG_RUNTIME_DIR", "MINEDOJO_HEADLESS", "MINEDOJO_DEBUG_LOG")
 """Variables that the game and its launcher read, beside those that every worker gets."""
-LIMITS = Limits(start=180.0, reset=1200.0, step=300.0, close=30.0)
+LIMITS = WorkerTimeouts(start=180.0, reset=1200.0, step=300.0, close=30.0)
 """The game is built at its first start, starts in the first reset, and its own client waits 240 s for an answer."""
 UNSEEN = (64, 64)
 """Height and width that the game draws where nobody looks: it cannot be told not to."""
@@ -253,7 +253,7 @@ def recipe(arguments: Mapping[str, Plain]) -> Recipe:
         arguments=arguments,
         environment={"MALMO_MINECRAFT_OUTPUT_LOGDIR": str(logs), **headless},
         passed=(*Recipe.model_fields["passed"].default, *PASSED),
-        limits=LIMITS,
+        timeouts=LIMITS,
         on_crash="truncate",
     )
 

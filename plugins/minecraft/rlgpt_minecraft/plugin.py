@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlgpt.domain import Plain, RLSetup, Task
-from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, Labels, Limits, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, EnvLimits, Labels, Primitive, RewardTerm, ViewKey
 from rlgpt.plugin.shipped import recordings
 
 from rlgpt_minecraft.tasks import NAME, make_tasks
@@ -81,21 +81,21 @@ class MinecraftPlugin(EnvironmentPlugin):
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
         return {
-            "envs": 8,
-            "rollout": 32,
-            "minibatch": 64,
-            "epochs": 8,
+            "num_envs": 8,
+            "num_steps": 32,
+            "minibatch_size": 64,
+            "update_epochs": 8,
             "learning_rate": 1e-3,
             "gae_lambda": 0.95,
-            "clip": 0.2,
-            "entropy_coef": 0.003,
+            "clip_coef": 0.2,
+            "ent_coef": 0.003,
             "hidden": (64, 64),
         }
 
     def transcripts(self, task: Task) -> Sequence[Path]:
         return recordings("rlgpt_minecraft", task)
 
-    def limits(self, task: Task) -> Limits:
+    def limits(self, task: Task) -> EnvLimits:
         """The game itself takes gigabytes for each; a server that runs already is asked for no more than ours plays.
 
         :raises ConfigError: a setting of the task has no valid value, or no server listens on its port; asked before a
@@ -109,13 +109,13 @@ class MinecraftPlugin(EnvironmentPlugin):
             from rlgpt_minecraft.world.biomes import biome_id
 
             biome_id(settings.biome)
-            return Limits(max_envs=64)
+            return EnvLimits(max_envs=64)
         if settings.port == 0:
-            return Limits(max_envs=2)
+            return EnvLimits(max_envs=2)
         from rlgpt_minecraft.backend import SERVED, check_server
 
         check_server(settings.port)
-        return Limits(max_envs=SERVED)
+        return EnvLimits(max_envs=SERVED)
 
     def doctor(self) -> Sequence[Check]:
         from rlgpt_minecraft.doctor import checks

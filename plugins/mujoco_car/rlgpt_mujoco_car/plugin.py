@@ -66,14 +66,14 @@ class CarPlugin(EnvironmentPlugin):
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
         return {
-            "envs": 4,
-            "rollout": 64,
-            "minibatch": 64,
-            "epochs": 8,
+            "num_envs": 4,
+            "num_steps": 64,
+            "minibatch_size": 64,
+            "update_epochs": 8,
             "learning_rate": 1e-3,
             "gae_lambda": 0.95,
-            "clip": 0.2,
-            "entropy_coef": 0.001,
+            "clip_coef": 0.2,
+            "ent_coef": 0.001,
             "initial_std": 0.6,
             "hidden": (64, 64),
         }

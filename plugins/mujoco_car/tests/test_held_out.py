@@ -42,7 +42,7 @@ def test_the_roads_of_the_report_are_new(
             factory=plugin.name,
             agents=build_agents("rl_only", None, plugin, task),
             trainer=PPO(),
-            hyperparameters=Hyperparameters(envs=2, rollout=32, minibatch=32, epochs=1, hidden=(16,)),
+            hyperparameters=Hyperparameters(num_envs=2, num_steps=32, minibatch_size=32, update_epochs=1, hidden=(16,)),
             run=Run.create(tmp_path, task=task.id, seed=SETTINGS.seed, config={}),
         )
     )

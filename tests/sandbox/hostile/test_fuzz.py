@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rlgpt.domain import Verdict
 from rlgpt.domain.events import Ending, VerdictKind
-from rlgpt.sandbox import Budgets, Sandbox, replies, runtime
+from rlgpt.sandbox import Sandbox, SandboxLimits, replies, runtime
 from rlgpt.sandbox.checks import Refused
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
@@ -51,7 +51,7 @@ class Liar:
 
     script: Iterator[str] = iter(())
 
-    def __init__(self, budgets: Budgets) -> None:
+    def __init__(self, budgets: SandboxLimits) -> None:
         self.fuel_used = 1
 
     def call(self, export: str, *arguments: str | int, fuel: int) -> str:
@@ -91,7 +91,7 @@ def test_an_episode_with_a_guest_that_says_anything(stage: Stage, ready: Sequenc
 @pytest.mark.parametrize("read", [replies.loaded, replies.answer])
 def test_yes_no_or_refused(read: Any, said: str) -> None:
     try:
-        assert isinstance(read(said, Budgets()), bool)
+        assert isinstance(read(said, SandboxLimits()), bool)
     except Refused as refused:
         Verdict(kind=refused.kind, action="a", message=refused.message[:500], line=refused.line)
 

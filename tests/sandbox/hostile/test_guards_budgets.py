@@ -15,9 +15,9 @@ from hostile_guards import BOTH, Open, Patch, kind_of, says
 from hostile_programs import BENIGN
 from hostile_stage import Stage
 from rlgpt.options import ExtendedEnv
-from rlgpt.rl import tally
-from rlgpt.rl.tally import Tally, TallyState
-from rlgpt.sandbox import Ask, Budgets, Done, Sandbox
+from rlgpt.rl import training_stats as tally
+from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
+from rlgpt.sandbox import Ask, Done, Sandbox, SandboxLimits
 from rlgpt.sandbox.runtime import runtime
 
 
@@ -31,7 +31,7 @@ def test_fuel(guarded: bool, where: str, open_guest: Open, monkeypatch: Patch) -
     source = (
         f"def run():\n    {loop}\n    yield grasp()" if where == "in run" else f"{loop}{BENIGN.replace('use', 'grasp')}"
     )
-    small = Budgets(turn_fuel=10_000_000, load_fuel=10_000_000)
+    small = SandboxLimits(turn_fuel=10_000_000, load_fuel=10_000_000)
     assert kind_of(open_guest(source, budgets=small).start("a", {})) == ("fuel" if guarded else "Ask")
 
 
@@ -67,7 +67,7 @@ def test_wall_clock(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None
         deadline = wasmtime.Store.set_epoch_deadline
         monkeypatch.setattr(wasmtime.Store, "set_epoch_deadline", lambda store, ticks: deadline(store, 2**40))
     # without the clock nothing but fuel ends it: enough for hundreds of ticks there, without an end with the clock
-    budgets = Budgets(turn_fuel=10**15 if guarded else 4 * 10**9, wall_seconds=0.3)
+    budgets = SandboxLimits(turn_fuel=10**15 if guarded else 4 * 10**9, wall_seconds=0.3)
     guest = open_guest("def run():\n    yield grasp()\n    while True: pass", budgets=budgets)
     assert isinstance(guest.start("a", {}), Ask)
     with _fast_clock():
@@ -103,8 +103,8 @@ def test_sizes(guarded: bool, field: str, source: str, kind: str, open_guest: Op
     assert guarded or isinstance(turn, Ask | Done)
 
 
-def _without(field: str, guarded: bool) -> Budgets:
-    return Budgets() if guarded else Budgets.model_validate({field: 10**6})
+def _without(field: str, guarded: bool) -> SandboxLimits:
+    return SandboxLimits() if guarded else SandboxLimits.model_validate({field: 10**6})
 
 
 @BOTH
@@ -124,7 +124,7 @@ def test_an_instance_for_each_episode(guarded: bool, monkeypatch: Patch) -> None
 def test_quarantine(guarded: bool, monkeypatch: Patch) -> None:
     if not guarded:
         monkeypatch.setattr(tally, "QUARANTINE_AFTER", 10**9)
-    stage, counts, endings = Stage("def run():\n    yield 5", Sandbox()), Tally(TallyState()), []
+    stage, counts, endings = Stage("def run():\n    yield 5", Sandbox()), TrainingStats(TrainingStatsState()), []
     for _ in range(5):
         endings.append(stage.attack()[-1].ended)
         counts.add_verdicts(stage.verdicts)

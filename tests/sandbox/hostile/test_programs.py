@@ -16,12 +16,12 @@ from hostile_programs import BENIGN, KINDS, Program, Targets, programs
 from hostile_stage import KEY, SECRET, TASK, Stage, host_state, straight, watched
 from rlgpt.domain import CodedAction, Decision, Verdict
 from rlgpt.plugin.library import library
-from rlgpt.sandbox import Ask, Budgets, Sandbox, lint
+from rlgpt.sandbox import Ask, Sandbox, SandboxLimits, lint
 from rlgpt.testing.grid import GridPlugin
 
 PROGRAMS = programs()
 EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
-BUDGETS = Budgets()
+BUDGETS = SandboxLimits()
 
 UNLOCKED = """
 def run():

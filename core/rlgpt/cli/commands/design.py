@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def main(arguments: argparse.Namespace) -> int:
     """Run, and say where the bundle lies."""
-    from rlgpt.anywhere import design
-    from rlgpt.anywhere.model import Model
+    from rlgpt.design import design
+    from rlgpt.design.model import Model
     from rlgpt.llm.settings import LLMSettings
 
     docs = Path(arguments.docs) if arguments.docs else None

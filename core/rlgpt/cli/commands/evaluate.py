@@ -21,11 +21,11 @@ FRESH = 700_000
 
 def main(arguments: argparse.Namespace) -> int:
     """Print success, reward and steps in each mode; keep the evaluations in the run's folder."""
-    from rlgpt.anywhere.again import opened
     from rlgpt.cli.compose import context
     from rlgpt.cli.film import film
+    from rlgpt.design.resume import opened
     from rlgpt.loop import LoopContext
-    from rlgpt.loop.progress import watcher
+    from rlgpt.loop.progress import progress_reporter
     from rlgpt.rl.evaluate import evaluate, evaluate_code
 
     if arguments.episodes < 1:
@@ -50,7 +50,7 @@ def main(arguments: argparse.Namespace) -> int:
         for greedy in (False, True):
             yield evaluate(policy, spec, seeds=seeds, greedy=greedy)
 
-    with watcher() as watching:
+    with progress_reporter() as watching:
         config = dict(run.record.config)
         if changed:
             config["task_settings"] = {**(config.get("task_settings") or {}), **changed}

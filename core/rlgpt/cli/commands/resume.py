@@ -31,8 +31,8 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _design(folder: Path, overrides: Sequence[str]) -> int:
-    from rlgpt.anywhere.again import go_on
     from rlgpt.cli.commands.design import told
+    from rlgpt.design.resume import go_on
 
     pairs = [text.partition("=") for text in overrides]
     for text, (key, _, value) in zip(overrides, pairs, strict=True):

@@ -15,7 +15,7 @@ import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
 from rlgpt.envs.env import WorkerEnv
-from rlgpt.envs.recipe import Limits, Recipe
+from rlgpt.envs.recipe import Recipe, WorkerTimeouts
 from rlgpt.errors import ConfigError
 
 HERE = Path(__file__).parent
@@ -101,7 +101,7 @@ def recipe(task: str, *, seed: int = 0) -> Recipe:
         python=str(found),
         arguments={"task": task, "seed": seed},
         environment={"MUJOCO_GL": os.environ.get("MUJOCO_GL", "egl")},
-        limits=Limits(start=300.0),
+        timeouts=WorkerTimeouts(start=300.0),
     )
 
 

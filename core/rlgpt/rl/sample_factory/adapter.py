@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from rlgpt.domain import Verdict
 from rlgpt.errors import TrainerError
 from rlgpt.options.violations import NO_VIOLATION, QUARANTINE_AFTER
-from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.policy_env import PolicyEnv, build
-from rlgpt.rl.sample_factory.board import DECISIONS, FIRST_ENV, Board
-from rlgpt.rl.sample_factory.course import COURSE, SPACE, Course
-from rlgpt.rl.sample_factory.job import BOARD, LEDGER, VERDICTS, Job
+from rlgpt.rl.sample_factory.episode_tag import EPISODE_TAG, SPACE, EpisodeTag
+from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, VERDICTS, Job
+from rlgpt.rl.sample_factory.shared_status import DECISIONS, FIRST_ENV, SharedStatus
+from rlgpt.rl.step_counter import StepCounter
 
 LAST = "last_"
 """Prefix of the entries that hold the last observation of an episode a time limit cut, beside the next one's first."""
@@ -45,7 +45,7 @@ class Adapter(gymnasium.Env[Any, Any]):
     So the observation after a decision holds, whether or not an episode ended in between: ``duration``, that
     decision's own; and for each entry the networks read, ``last_ENTRY``, the episode's last observation where a time
     limit cut it (zeros elsewhere). With self-imitation it says how the episode went too
-    (:mod:`rlgpt.rl.sample_factory.course`).
+    (:mod:`rlgpt.rl.sample_factory.episode_tag`).
 
     A mask that masks nothing, for want of branches, is left out: each entry costs at every step.
     """
@@ -55,7 +55,7 @@ class Adapter(gymnasium.Env[Any, Any]):
     num_agents = 1
     is_multiagent = True
 
-    def __init__(self, env: PolicyEnv, job: Job, index: int, board: Board | None = None) -> None:
+    def __init__(self, env: PolicyEnv, job: Job, index: int, board: SharedStatus | None = None) -> None:
         self.env, self._job, self._row = env, job, FIRST_ENV + index
         self._board = board
         inner = env.observation_space
@@ -68,9 +68,9 @@ class Adapter(gymnasium.Env[Any, Any]):
             LAST + key: np.zeros(inner[key].shape or (), inner[key].dtype or np.float32) for key in self._entries
         }
         shown = {key: entry for key, entry in inner.spaces.items() if key not in self._hidden}
-        self._course = Course(index) if job.hyperparameters.imitation_coef else None
+        self._course = EpisodeTag(index) if job.hyperparameters.imitation_coef else None
         if self._course is not None:
-            shown[COURSE] = SPACE
+            shown[EPISODE_TAG] = SPACE
         self.observation_space: spaces.Dict = spaces.Dict(
             {**shown, **{LAST + key: inner[key] for key in self._entries}}
         )
@@ -81,8 +81,8 @@ class Adapter(gymnasium.Env[Any, Any]):
     @classmethod
     def build(cls, job: Job, index: int) -> Adapter:
         """Environment ``index`` of a training, with a stream of seeds of its own; its primitive steps are counted."""
-        board, row = Board(job.folder / BOARD), FIRST_ENV + index
-        ledger = Ledger(job.folder / LEDGER, job.hyperparameters.envs)
+        board, row = SharedStatus(job.folder / STATUS_FILE), FIRST_ENV + index
+        ledger = StepCounter(job.folder / STEPS_FILE, job.hyperparameters.num_envs)
 
         def count(env: gymnasium.Env[Any, Any], step: int) -> None:
             board.beat(row)
@@ -101,7 +101,7 @@ class Adapter(gymnasium.Env[Any, Any]):
         """``seed`` is ignored: Sample Factory gives the environment's index, whatever the training's seed."""
         observation = {**self._reset(), **self._blank}
         if self._course is not None:
-            observation[COURSE] = self._course.begin()
+            observation[EPISODE_TAG] = self._course.begin()
         return [observation], [{}]
 
     def step(self, actions: Sequence[Any]) -> _Agents:  # type: ignore[override]
@@ -124,7 +124,7 @@ class Adapter(gymnasium.Env[Any, Any]):
             observation = self._reset()
             observation["duration"] = duration
         if self._course is not None:
-            observation[COURSE] = self._course.after(info.get("episode"))
+            observation[EPISODE_TAG] = self._course.after(info.get("episode"))
         if board is not None:
             board.end(self._row)
         return [{**observation, **blank}], [reward], [terminated], [truncated and not terminated], [report]
@@ -149,7 +149,7 @@ class Adapter(gymnasium.Env[Any, Any]):
             del observation[key]
         return observation
 
-    def _quarantine(self, board: Board) -> None:
+    def _quarantine(self, board: SharedStatus) -> None:
         banned = {
             name for name, count in zip(self._job.coded, board.violations(), strict=True) if count >= QUARANTINE_AFTER
         }
@@ -158,7 +158,7 @@ class Adapter(gymnasium.Env[Any, Any]):
             self.env.quarantine(banned)
             self._quarantined = frozenset(banned)
 
-    def _record(self, board: Board, verdicts: Sequence[Verdict]) -> None:
+    def _record(self, board: SharedStatus, verdicts: Sequence[Verdict]) -> None:
         if not verdicts:
             return
         with (self._job.folder / VERDICTS).open("ab", buffering=0) as file:

@@ -14,7 +14,7 @@ from rlgpt.errors import TrainerError
 from rlgpt.rl.imitation import End, SelfImitation
 from rlgpt.rl.network import Batch
 
-COURSE = "course"
+EPISODE_TAG = "course"
 """Entry of an observation: environment, decisions it took so far, and of the episode that just ended, if any did, its
 success and its return. Only there where self-imitation is on."""
 
@@ -25,7 +25,7 @@ _MOST_WAITING = 64
 _Piece = tuple[Batch, torch.Tensor, tuple[End, ...]]
 
 
-class Course:
+class EpisodeTag:
     """The environment's side: what each observation says."""
 
     def __init__(self, slot: int) -> None:
@@ -44,7 +44,7 @@ class Course:
         return np.array([self._slot, self._decisions, success, reward], np.float64)
 
 
-class Follower:
+class TrajectoryReorderer:
     """The learner's side: shows self-imitation each environment's rollouts in the order they were played.
 
     With several batches of trajectories in flight, a later one may arrive first; it waits for those before it.
@@ -62,12 +62,12 @@ class Follower:
         :param actions: flat, ``[rollouts, T, action_size]``; with ``dones``, ``[rollouts, T]``.
         :raises TrainerError: rollouts are missing.
         """
-        course = observations[COURSE].cpu()
+        course = observations[EPISODE_TAG].cpu()
         for row, told in enumerate(course.tolist()):
             slot, first = int(told[1][0]), int(told[1][1]) - 1
             ended = dones[row].nonzero().flatten().tolist()
             ends = tuple(End(t, bool(told[t + 1][2]), told[t + 1][3]) for t in ended)
-            entries = {k: v[row, :-1].to("cpu", copy=True) for k, v in observations.items() if k != COURSE}
+            entries = {k: v[row, :-1].to("cpu", copy=True) for k, v in observations.items() if k != EPISODE_TAG}
             self._waiting[slot][first] = entries, actions[row].to("cpu", copy=True), ends
             self._show(slot)
 

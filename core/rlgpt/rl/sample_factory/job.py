@@ -9,10 +9,10 @@ import numpy as np
 
 from rlgpt.domain import CurvePoint
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.ledger import LEDGER as LEDGER
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings
+from rlgpt.rl.step_counter import STEPS_FILE as STEPS_FILE
 
-BOARD, LOG, CURVE, VERDICTS = "board.bin", "child.log", "curve.jsonl", "verdicts.jsonl"
+STATUS_FILE, LOG, CURVE, VERDICTS = "board.bin", "child.log", "curve.jsonl", "verdicts.jsonl"
 """Files of a training's folder, beside the checkpoint and the ledger of steps, which are those of every trainer."""
 
 

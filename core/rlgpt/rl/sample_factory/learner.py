@@ -27,11 +27,11 @@ from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.imitation import SelfImitation
 from rlgpt.rl.ppo import begin_from
 from rlgpt.rl.sample_factory.adapter import LAST
-from rlgpt.rl.sample_factory.board import ITERATIONS, LEARNER, SAVED, Board
-from rlgpt.rl.sample_factory.course import COURSE, Follower
-from rlgpt.rl.sample_factory.job import BOARD, Job
+from rlgpt.rl.sample_factory.episode_tag import EPISODE_TAG, TrajectoryReorderer
+from rlgpt.rl.sample_factory.job import STATUS_FILE, Job
 from rlgpt.rl.sample_factory.processes import die_when_orphaned
 from rlgpt.rl.sample_factory.resume import fit, resumable, steps_of
+from rlgpt.rl.sample_factory.shared_status import ITERATIONS, LEARNER, SAVED, SharedStatus
 
 _LOG = logging.getLogger(__name__)
 
@@ -47,10 +47,10 @@ class OptionLearner(Learner):  # type: ignore[misc]
 
     def init(self) -> Any:
         job: Job = self.cfg.job
-        self.board, self._start = Board(job.folder / BOARD), time.monotonic()
+        self.board, self._start = SharedStatus(job.folder / STATUS_FILE), time.monotonic()
         self._best: Score | None = None
         self.imitation = SelfImitation.of(job.hyperparameters)
-        self._follower = Follower(self.imitation) if self.imitation is not None else None
+        self._follower = TrajectoryReorderer(self.imitation) if self.imitation is not None else None
         data = super().init()
         self.kl_loss_func = self._kl_loss
         self.save()
@@ -129,9 +129,9 @@ class OptionLearner(Learner):  # type: ignore[misc]
         self.board.end(LEARNER)
         return stats
 
-    def _follow(self, follower: Follower, batch: TensorDict) -> None:
+    def _follow(self, follower: TrajectoryReorderer, batch: TensorDict) -> None:
         """Show ``follower`` the rollouts as they came: the update overwrites the actions of those that are stale."""
-        entries = {**self.actor_critic.read(batch["obs"]), COURSE: batch["obs"][COURSE]}
+        entries = {**self.actor_critic.read(batch["obs"]), EPISODE_TAG: batch["obs"][EPISODE_TAG]}
         follower.see(entries, batch["actions"], batch["dones"])
 
     def _descend(self, loss: torch.Tensor) -> None:
@@ -252,7 +252,7 @@ class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
     def __init__(self, evt_loop: Any, cfg: Any, env_info: Any, buffer_mgr: Any, batcher: Any, policy_id: int) -> None:
         super().__init__(evt_loop, cfg, env_info, buffer_mgr, batcher, policy_id)
         own = type(cfg)(cfg)
-        own.batch_size = min(cfg.job.hyperparameters.minibatch, cfg.batch_size)
+        own.batch_size = min(cfg.job.hyperparameters.minibatch_size, cfg.batch_size)
         own.num_batches_per_epoch = -(-cfg.batch_size // own.batch_size)
         self.learner = OptionLearner(own, env_info, buffer_mgr.policy_versions, policy_id, self.param_server)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rlgpt.errors import TrainerError
 from rlgpt.rl.checkpoint import FILE, Checkpoint
-from rlgpt.rl.ledger import LEDGER
 from rlgpt.rl.ppo import fit
+from rlgpt.rl.step_counter import STEPS_FILE
 
 __all__ = ["fit", "resumable", "steps_of"]
 
@@ -21,7 +21,7 @@ def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
     :param iterations: updates that earlier sessions finished.
     :raises TrainerError: it is missing, cannot be read, or holds no update where there were some.
     """
-    ledger = folder / LEDGER
+    ledger = folder / STEPS_FILE
     began = iterations > 0 or (ledger.exists() and any(ledger.read_bytes()))
     if not (folder / FILE).exists() and not began:
         return None

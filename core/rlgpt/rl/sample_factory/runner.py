@@ -18,10 +18,10 @@ from signal_slot.signal_slot import Timer
 
 from rlgpt.errors import TrainerError
 from rlgpt.rl.best import recent_score
-from rlgpt.rl.ledger import Ledger
-from rlgpt.rl.sample_factory.board import DECISIONS, RUNNER, Board
 from rlgpt.rl.sample_factory.learner import OptionLearnerWorker
-from rlgpt.rl.tally import Tally, TallyState
+from rlgpt.rl.sample_factory.shared_status import DECISIONS, RUNNER, SharedStatus
+from rlgpt.rl.step_counter import StepCounter
+from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 
 _INTERVAL = 0.02
 _POINTS = 100
@@ -34,8 +34,8 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
     def prepare(
         self,
         env_info: EnvInfo,
-        board: Board,
-        ledger: Ledger,
+        board: SharedStatus,
+        ledger: StepCounter,
         budget: int,
         stop: Event,
         send: Callable[[dict[str, Any]], None],
@@ -46,7 +46,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         """
         self._info, self._board, self._ledger = env_info, board, ledger
         self._budget, self._stop, self._send = budget, stop, send
-        self._tally, self._due = Tally(TallyState(curve=self.cfg.job.curve)), ledger.total
+        self._tally, self._due = TrainingStats(TrainingStatsState(curve=self.cfg.job.curve)), ledger.total
         self.register_episodic_stats_handler(self._on_episode)
         self.register_observer(_CurveObserver())
         self._look_timer = Timer(self.event_loop, _INTERVAL)

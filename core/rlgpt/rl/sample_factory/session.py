@@ -17,14 +17,14 @@ from sample_factory.utils.attr_dict import AttrDict
 
 from rlgpt.errors import ConfigError, TrainerError
 from rlgpt.rl.encoder import check
-from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.sample_factory.adapter import Adapter, image_shapes
-from rlgpt.rl.sample_factory.board import Board
-from rlgpt.rl.sample_factory.job import BOARD, LEDGER, LOG, Job
+from rlgpt.rl.sample_factory.job import LOG, STATUS_FILE, STEPS_FILE, Job
 from rlgpt.rl.sample_factory.model import OptionActorCritic
 from rlgpt.rl.sample_factory.processes import die_when_orphaned
 from rlgpt.rl.sample_factory.runner import BudgetedParallelRunner, BudgetedSerialRunner
 from rlgpt.rl.sample_factory.settings import arguments
+from rlgpt.rl.sample_factory.shared_status import SharedStatus
+from rlgpt.rl.step_counter import StepCounter
 
 
 def make_env(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
@@ -75,8 +75,8 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
     info = extract_env_info(NonBatchedVecEnv(probe), cfg)
     probe.close()
     runner = (BudgetedSerialRunner if cfg.serial_mode else BudgetedParallelRunner)(cfg)
-    with Ledger(job.folder / LEDGER, job.hyperparameters.envs) as ledger:
-        runner.prepare(info, Board(job.folder / BOARD), ledger, job.budget, stop, send)
+    with StepCounter(job.folder / STEPS_FILE, job.hyperparameters.num_envs) as ledger:
+        runner.prepare(info, SharedStatus(job.folder / STATUS_FILE), ledger, job.budget, stop, send)
         status = runner.init()
         if status == ExperimentStatus.SUCCESS:
             status = runner.run()

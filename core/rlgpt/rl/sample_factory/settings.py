@@ -66,9 +66,9 @@ def arguments(
     _check(settings.extra)
     parallel = settings.mode == "parallel"
     workers = settings.workers if parallel else 1
-    if h.envs % (workers * settings.splits):
+    if h.num_envs % (workers * settings.splits):
         raise ConfigError(
-            f"{h.envs} environments cannot be shared by {workers} workers with {settings.splits} splits each. "
+            f"{h.num_envs} environments cannot be shared by {workers} workers with {settings.splits} splits each. "
             f"Choose envs as a multiple of {workers * settings.splits}."
         )
     given: dict[str, Scalar] = {
@@ -81,12 +81,12 @@ def arguments(
         "serial_mode": not parallel,
         "async_rl": settings.asynchronous and parallel,
         "num_workers": workers,
-        "num_envs_per_worker": h.envs // workers,
+        "num_envs_per_worker": h.num_envs // workers,
         "worker_num_splits": settings.splits,
-        "rollout": h.rollout,
-        "batch_size": h.envs * h.rollout,
+        "rollout": h.num_steps,
+        "batch_size": h.num_envs * h.num_steps,
         "num_batches_per_epoch": 1,
-        "num_epochs": h.epochs,
+        "num_epochs": h.update_epochs,
         "shuffle_minibatches": True,
         "use_rnn": False,
         "recurrence": 1,
@@ -94,10 +94,10 @@ def arguments(
         "lr_schedule": "constant",
         "gamma": gamma,
         "gae_lambda": h.gae_lambda,
-        "ppo_clip_ratio": h.clip,
+        "ppo_clip_ratio": h.clip_coef,
         "ppo_clip_value": 10.0,
-        "value_loss_coeff": h.value_coef,
-        "exploration_loss_coeff": h.entropy_coef,
+        "value_loss_coeff": h.vf_coef,
+        "exploration_loss_coeff": h.ent_coef,
         "kl_loss_coeff": 0.0,
         "max_grad_norm": h.max_grad_norm,
         "normalize_input": False,

@@ -2,7 +2,7 @@
 
 Plain int64 cells, each with one writer, so there is nothing to lock. The pages belong to the kernel: what was counted
 before a ``kill -9`` is on the board when training resumes. Times are ``time.monotonic_ns``, one clock for all of them.
-Primitive steps are in :class:`rlgpt.rl.ledger.Ledger`.
+Primitive steps are in :class:`rlgpt.rl.step_counter.StepCounter`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DECISIONS, ITERATIONS, BUSY, BEAT, SAVED = range(5)
 _COLUMNS = 5
 
 
-class Board:
+class SharedStatus:
     """The board of one folder.
 
     Rows: what earlier sessions spent, the runner, the learner, then one for each environment. Columns: decisions,
@@ -51,7 +51,7 @@ class Board:
         self._cells = memoryview(self._map).cast("q")
 
     @classmethod
-    def open_session(cls, path: Path, envs: int, actions: int) -> Board:
+    def open_session(cls, path: Path, envs: int, actions: int) -> SharedStatus:
         """The board of a new session: what earlier ones spent is carried over.
 
         :raises TrainerError: an earlier board is damaged, or counts another number of coded actions.
@@ -132,7 +132,7 @@ class Board:
         return at
 
 
-def stall(board: Board, *, now: int, timeout: float, serial: bool) -> str | None:
+def stall(board: SharedStatus, *, now: int, timeout: float, serial: bool) -> str | None:
     """What hangs, in words; None while all goes on.
 
     A component hangs that is busy and has not beaten for ``timeout`` seconds. So does the runner where its own beat is

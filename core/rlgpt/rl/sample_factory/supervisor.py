@@ -17,9 +17,9 @@ from typing import IO, Any
 from rlgpt.domain import CurvePoint
 from rlgpt.errors import ConfigError, TrainerError
 from rlgpt.rl.base import Progress
-from rlgpt.rl.sample_factory.board import ITERATIONS, LEARNER, SAVED, Board, stall
 from rlgpt.rl.sample_factory.job import LOG, Job
 from rlgpt.rl.sample_factory.processes import child_environment, end_group, main_module_of, tail
+from rlgpt.rl.sample_factory.shared_status import ITERATIONS, LEARNER, SAVED, SharedStatus, stall
 
 _POLL = 0.1
 _FAREWELL = 5.0
@@ -28,7 +28,7 @@ _PAUSE = 5.0
 """Seconds between two looks that only a machine that stood still, this process with it, lets pass."""
 
 
-def supervise(job: Job, board: Board, lock: int, progress: Progress) -> None:
+def supervise(job: Job, board: SharedStatus, lock: int, progress: Progress) -> None:
     """Train in a child process, to the end.
 
     The child leads a process group of its own that is ended as a whole, however this ends: no simulator and no learner
@@ -56,7 +56,7 @@ def supervise(job: Job, board: Board, lock: int, progress: Progress) -> None:
     os.close(sender)
     try:
         _tell(child, payload)
-        _Watch(job, board, child, progress, receiver).follow()
+        _ChildMonitor(job, board, child, progress, receiver).follow()
     except _ChildError as fault:
         raise TrainerError(f"Sample Factory {fault}. The end of {log}:\n{tail(log, start)}") from None
     finally:
@@ -71,9 +71,9 @@ class _ChildError(Exception):
     """What went wrong with the child, as the predicate of a sentence."""
 
 
-class _Watch:
+class _ChildMonitor:
     def __init__(
-        self, job: Job, board: Board, child: subprocess.Popen[bytes], progress: Progress, receiver: int
+        self, job: Job, board: SharedStatus, child: subprocess.Popen[bytes], progress: Progress, receiver: int
     ) -> None:
         self._settings, self._board, self._child, self._progress = job.settings, board, child, progress
         self._receiver, self._began = receiver, time.monotonic()

@@ -12,17 +12,17 @@ from rlgpt.errors import TrainerError
 from rlgpt.options.violations import QUARANTINE_AFTER
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.checkpoint import Checkpoint
-from rlgpt.rl.ledger import Ledger
 from rlgpt.rl.lock import exclusive
 from rlgpt.rl.policy_env import plugin_of
 from rlgpt.rl.ppo import PPO
-from rlgpt.rl.sample_factory.board import DECISIONS, Board
-from rlgpt.rl.sample_factory.job import BOARD, CURVE, LEDGER, VERDICTS, Job
+from rlgpt.rl.sample_factory.job import CURVE, STATUS_FILE, STEPS_FILE, VERDICTS, Job
 from rlgpt.rl.sample_factory.lines import mend, read
 from rlgpt.rl.sample_factory.resume import resumable
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
+from rlgpt.rl.sample_factory.shared_status import DECISIONS, SharedStatus
 from rlgpt.rl.sample_factory.supervisor import supervise
-from rlgpt.rl.tally import worth_keeping
+from rlgpt.rl.step_counter import StepCounter
+from rlgpt.rl.training_stats import worth_keeping
 
 
 class SampleFactory(Trainer):
@@ -73,7 +73,7 @@ class SampleFactory(Trainer):
             )
         folder = folder.resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        envs = min(hyperparameters.envs, plugin_of(spec).limits(spec.task).max_envs)
+        envs = min(hyperparameters.num_envs, plugin_of(spec).limits(spec.task).max_envs)
         hyperparameters = hyperparameters.model_copy(update={"envs": envs})
         arguments(self.settings, hyperparameters, folder=str(folder), seed=0, gamma=spec.setup.gamma)
         with exclusive(folder) as lock:
@@ -85,15 +85,15 @@ class SampleFactory(Trainer):
             if found is None and warm_start is not None:
                 Checkpoint.load_best(warm_start)
             before = found.state.seconds if found else 0.0
-            with Ledger(folder / LEDGER, envs) as ledger:
+            with StepCounter(folder / STEPS_FILE, envs) as ledger:
                 spent = ledger.total
                 job = Job(spec, seed, budget, folder, hyperparameters, self.settings, spent, before, warm_start, curve)
                 return self._session(job, ledger, lock, progress)
 
-    def _session(self, job: Job, ledger: Ledger, lock: int, progress: Progress | None) -> TrainingRecord:
+    def _session(self, job: Job, ledger: StepCounter, lock: int, progress: Progress | None) -> TrainingRecord:
         folder, began = job.folder, time.monotonic()
         curve = list(job.curve)
-        board = Board.open_session(folder / BOARD, job.hyperparameters.envs, len(job.coded))
+        board = SharedStatus.open_session(folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.coded))
 
         def note(point: CurvePoint) -> bool | None:
             curve.append(point)
@@ -125,10 +125,10 @@ class SampleFactory(Trainer):
 
 
 def _iterations(folder: Path) -> int:
-    path = folder / BOARD
+    path = folder / STATUS_FILE
     if not path.exists():
         return 0
-    board = Board(path)
+    board = SharedStatus(path)
     try:
         return board.iterations()
     finally:

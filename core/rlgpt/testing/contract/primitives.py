@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import EnvironmentPlugin, Primitive
 from rlgpt.plugin.library import library
-from rlgpt.sandbox.budgets import DEFAULT
+from rlgpt.sandbox.limits import DEFAULT
 from rlgpt.testing.contract.laws import Laws, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments
 

@@ -9,7 +9,7 @@ from rlgpt.domain import Task
 from rlgpt.plugin.actions import default_labels
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.parts import shown
-from rlgpt.sandbox.budgets import DEFAULT
+from rlgpt.sandbox.limits import DEFAULT
 from rlgpt.testing.contract.laws import Laws, plain, same
 from rlgpt.testing.stage import Stage
 

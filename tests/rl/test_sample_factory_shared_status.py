@@ -6,14 +6,24 @@ from pathlib import Path
 
 import pytest
 from rlgpt.errors import TrainerError
-from rlgpt.rl.sample_factory.board import BEAT, BUSY, DECISIONS, FIRST_ENV, ITERATIONS, LEARNER, RUNNER, Board, stall
-from rlgpt.rl.sample_factory.job import BOARD
+from rlgpt.rl.sample_factory.job import STATUS_FILE
+from rlgpt.rl.sample_factory.shared_status import (
+    BEAT,
+    BUSY,
+    DECISIONS,
+    FIRST_ENV,
+    ITERATIONS,
+    LEARNER,
+    RUNNER,
+    SharedStatus,
+    stall,
+)
 
 
 def test_a_new_session_carries_over_what_was_counted(tmp_path: Path) -> None:
-    path = tmp_path / BOARD
+    path = tmp_path / STATUS_FILE
     for session in (1, 2, 3):
-        board = Board.open_session(path, 3, 1)
+        board = SharedStatus.open_session(path, 3, 1)
         board.add(FIRST_ENV + 2, DECISIONS, 10)
         board.add(LEARNER, ITERATIONS)
         board.violation(FIRST_ENV, 0)
@@ -23,16 +33,16 @@ def test_a_new_session_carries_over_what_was_counted(tmp_path: Path) -> None:
 
 
 def test_a_damaged_board_or_one_of_other_actions_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / BOARD
-    Board.open_session(path, 2, 1).close()
+    path = tmp_path / STATUS_FILE
+    SharedStatus.open_session(path, 2, 1).close()
     with pytest.raises(TrainerError, match="1 coded actions; this one has 2"):
-        Board.open_session(path, 2, 2)
+        SharedStatus.open_session(path, 2, 2)
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(TrainerError, match="damaged"):
-        Board.open_session(path, 2, 1)
+        SharedStatus.open_session(path, 2, 1)
     path.write_bytes(b"")
     with pytest.raises(TrainerError, match="cannot be read"):
-        Board.open_session(path, 2, 1)
+        SharedStatus.open_session(path, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +58,7 @@ def test_a_damaged_board_or_one_of_other_actions_is_an_error(tmp_path: Path) -> 
     ],
 )
 def test_who_hangs(tmp_path: Path, beats: dict[int, int], busy: list[int], serial: bool, said: str | None) -> None:
-    board, now = Board.open_session(tmp_path / BOARD, 1, 0), 10**12
+    board, now = SharedStatus.open_session(tmp_path / STATUS_FILE, 1, 0), 10**12
     for row, age in beats.items():
         board.put(row, BEAT, now - age * 10**9)
     for row in busy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rlgpt.domain import Verdict
 from rlgpt.domain.events import VerdictKind
-from rlgpt.rl.tally import KEPT_VERDICTS, QUARANTINE_AFTER, Tally, TallyState, worth_keeping
+from rlgpt.rl.training_stats import KEPT_VERDICTS, QUARANTINE_AFTER, TrainingStats, TrainingStatsState, worth_keeping
 
 
 def verdict(action: str, kind: VerdictKind = "error") -> Verdict:
@@ -14,7 +14,7 @@ def verdict(action: str, kind: VerdictKind = "error") -> Verdict:
 
 @pytest.mark.parametrize(("kind", "counts"), [("fuel", True), ("error", True), ("wall", False), ("lint", False)])
 def test_the_wall_clock_counts_towards_nothing(kind: VerdictKind, counts: bool) -> None:
-    tally = Tally(TallyState())
+    tally = TrainingStats(TrainingStatsState())
     tally.add_verdicts([verdict("a", kind)] * QUARANTINE_AFTER)
     assert tally.close_segment() is counts
     assert tally.quarantined == (["a"] if counts else [])
@@ -23,7 +23,7 @@ def test_the_wall_clock_counts_towards_nothing(kind: VerdictKind, counts: bool) 
 
 def test_a_loud_action_does_not_drown_another() -> None:
     many = [*[verdict("loud")] * 1000, *[verdict("late")] * 10]
-    tally = Tally(TallyState())
+    tally = TrainingStats(TrainingStatsState())
     tally.add_verdicts(many)
     assert worth_keeping(many) == tuple(tally.verdicts)
     assert [sum(v.action == name for v in tally.verdicts) for name in ("loud", "late")] == [
