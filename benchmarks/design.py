@@ -1,6 +1,6 @@
 """RL-GPT beside pure PPO, code alone and an untrained policy in environments without a plugin, at equal total steps.
 
-    python benchmarks/design.py --out runs/anywhere   # all cells, two at a time; start it again to go on
+    python benchmarks/design.py --out runs/design   # all cells, two at a time; start it again to go on
     python benchmarks/design.py --report             # only the summary of what is there
 
 The environments and what is told of them stand in examples/design/worlds.py, the replies in its transcripts;
@@ -19,7 +19,7 @@ from cells import Cell
 from contest import Contest
 from rows import Rows
 
-WORLDS = Path(__file__).resolve().parents[1] / "examples" / "anywhere"
+WORLDS = Path(__file__).resolve().parents[1] / "examples" / "design"
 
 
 class Anywhere(Rows):
@@ -49,8 +49,8 @@ class Anywhere(Rows):
 
 
 ANYWHERE = Contest(
-    name="anywhere",
-    tasks=tuple(f"anywhere/{w}" for w in ("doorkey", "mountain_car", "lunar_lander", "breakout", "metaworld_drawer")),
+    name="design",
+    tasks=tuple(f"design/{w}" for w in ("doorkey", "mountain_car", "lunar_lander", "breakout", "metaworld_drawer")),
     budget=0,
     rows=("rlgpt", "rl", "code", "untrained"),
     trainer="ppo",

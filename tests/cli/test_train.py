@@ -23,7 +23,7 @@ def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
     assert "train: iteration 0" in err
     run = Run.open(Path("here"))
     assert (run.record.status, run.record.seed, run.record.task) == ("finished", 3, "grid/key")
-    assert run.record.config["hyperparameters"]["envs"] == 2
+    assert run.record.config["hyperparameters"]["num_envs"] == 2
     assert 0 < run.record.steps.total <= 600 + 40
     assert "grid/key" in Path("here/report.html").read_text()
 

@@ -4,4 +4,4 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "examples" / "anywhere")]
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "examples" / "design")]

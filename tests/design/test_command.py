@@ -93,7 +93,7 @@ def test_what_it_is_told_goes_to_design(tmp_path: Path, monkeypatch: pytest.Monk
         tested = Provenance(task="gymnasium/cartpole-v1", success_rate=1.0, episodes=2)
         return Bundle(actions=(), tested_on=tested)
 
-    monkeypatch.setattr("rlgpt.design.design", design)
+    monkeypatch.setattr(rlgpt, "design", design)
     meanings = {"x": "position of the cart, m", "v": "m/s", "angle": "rad", "spin": "rad/s"}
     (tmp_path / "seen.json").write_text(json.dumps(meanings))
     told = ["--labels", "left, right", "--observations", str(tmp_path / "seen.json"), "--horizon", "90"]

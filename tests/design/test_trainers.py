@@ -22,7 +22,7 @@ from words import speaker
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PUSH = "def run(steps=3.0):\n    yield repeat({label}, steps=round(steps))\n"
-WORLDS = f"{DOCS.parent / 'examples' / 'anywhere' / 'worlds.py'}"
+WORLDS = f"{DOCS.parent / 'examples' / 'design' / 'worlds.py'}"
 DESIGNS = {
     "CartPole-v1": ('action="right"', {"left": "", "right": "to the right"}),
     "MountainCarContinuous-v0": ("force=1.0", {"force": "to the right"}),

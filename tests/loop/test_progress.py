@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from rlgpt.domain import CurvePoint
 from rlgpt.llm.budget import Spending
-from rlgpt.loop.progress import Meter, PlainProgressReporter, RichProgressReporter, headline, watcher
+from rlgpt.loop.progress import Meter, PlainProgressReporter, RichProgressReporter, headline, progress_reporter
 
 
 def point(steps: int, success: float = 0.5) -> CurvePoint:
@@ -74,4 +74,4 @@ def test_a_terminal_gets_a_live_line() -> None:
 
 
 def test_what_is_no_terminal_gets_lines() -> None:
-    assert isinstance(watcher(io.StringIO()), PlainProgressReporter)
+    assert isinstance(progress_reporter(io.StringIO()), PlainProgressReporter)

@@ -22,8 +22,8 @@ from rlgpt.sandbox.runtime import runtime
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text()
-ANYWHERE = (ROOT / "docs" / "anywhere.md").read_text()
-WORLDS = ROOT / "examples" / "anywhere"
+ANYWHERE = (ROOT / "docs" / "design.md").read_text()
+WORLDS = ROOT / "examples" / "design"
 PROGRAMS = {
     path.stem: tomllib.loads(path.read_text())
     for path in (ROOT / "tests" / "sandbox" / "hostile" / "programs").glob("*.toml")

@@ -36,7 +36,7 @@ def check_budget(settings: LoopSettings, task: Task, agents: Agents) -> None:
     """Before anything is spent. Where code is written it may do without learning, and :func:`warning` is enough; so it
     is with a single selection episode, which makes a run a mere trial of every stage.
 
-    :raises ConfigError: a run that can only learn would learn with less than :data:`MIN_TRAINING_FRACTION` of its budget.
+    :raises ConfigError: less than :data:`MIN_TRAINING_FRACTION` of the budget is left for a run that can only learn.
     """
     reserved_steps = reserve(settings, task, agents, turns_of(settings, agents))
     only_learns = agents.train and not agents.rehearse and settings.selection_episodes > 1

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def main(arguments: argparse.Namespace) -> int:
     """Run, and say where the bundle lies."""
-    from rlgpt.design import design
+    import rlgpt
     from rlgpt.design.model import Model
     from rlgpt.llm.settings import LLMSettings
 
@@ -30,7 +30,7 @@ def main(arguments: argparse.Namespace) -> int:
         if arguments.llm is None:
             raise ConfigError("--api-base without --llm: name the model that is served there, --llm openai/NAME.")
         llm = LLMSettings(kind="record", model=arguments.llm, api_base=arguments.api_base, timeout=arguments.timeout)
-    bundle = design(
+    bundle = rlgpt.design(
         arguments.env,
         arguments.goal,
         llm,
