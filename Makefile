@@ -12,7 +12,7 @@ GUEST := core/rlgpt/sandbox/guest.wasm
 GUEST_SOURCES := core/rlgpt/sandbox/build.py $(shell find core/rlgpt/sandbox/guest -name '*.py' -o -name '*.wit' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock guest minedojo metaworld demo test test-full check bench wheels clean
+.PHONY: help setup lock guest minedojo metaworld demo test test-full types check docs bench wheels clean
 
 help: ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -81,16 +81,23 @@ test: setup ## the tests, without the long ones
 test-full: setup ## every test
 	$(BIN)/python -m pytest -n 2
 
-check: setup ## style, types, the rooms' import order, the documents' examples
+PACKAGES = $(patsubst %/,%,$(dir $(wildcard core/*/py.typed $(addsuffix /*/py.typed,$(PLUGINS)))))
+
+types: setup ## types, with mypy --strict
+	$(BIN)/mypy $(PACKAGES) core/hydra_plugins
+
+check: types ## style, types, the rooms' import order, the documents' examples
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy core/rlgpt core/hydra_plugins $(wildcard plugins/*/rlgpt_*)
 	$(BIN)/python tools/rooms.py
 	$(BIN)/python -m pytest tests/docs
+
+docs: setup ## the documentation site, in site/
+	$(BIN)/mkdocs build --strict --quiet
 
 wheels: setup ## a wheel of each distribution, in dist/
 	for d in core $(PLUGINS); do \
 	  $(BIN)/uv build --quiet --wheel --out-dir dist $$d || exit 1; done
 
 clean: ## what was built here; runs stay
-	rm -rf $(VENV) .minedojo .metaworld $(GUEST) dist build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .minedojo .metaworld $(GUEST) dist site build .mypy_cache .ruff_cache .pytest_cache
