@@ -1,0 +1,42 @@
+"""The documentation site builds without a warning and loads nothing from another host."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LOADED = re.compile(
+    r"<(?:script|img|iframe|video|source)\b[^>]*\bsrc=[\"']?([^\"' >]+)|<link\b[^>]*\bhref=[\"']?([^\"' >]+)"
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built site."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    build = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert build.returncode == 0, build.stdout + build.stderr
+    return folder
+
+
+def test_site_loads_nothing_from_another_host(site: Path) -> None:
+    loads = [
+        f"{page.relative_to(site)}: {address}"
+        for page in site.rglob("*.html")
+        for match in LOADED.finditer(page.read_text())
+        for address in filter(None, match.groups())
+        if "//" in address and 'rel="canonical"' not in match[0]
+    ]
+    assert not loads
+
+
+def test_reference_shows_no_sphinx_role(site: Path) -> None:
+    pages = list((site / "reference").glob("*.html"))
+    assert pages
+    assert not [page.name for page in pages if re.search(r":(class|func|meth|attr|mod):", page.read_text())]

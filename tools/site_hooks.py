@@ -1,0 +1,14 @@
+"""Adapts docstrings to the documentation site: mkdocs runs this file as a hook."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod|obj):(?=<code>)~?")
+"""A Sphinx role. In the page that Markdown makes of a docstring it stands in front of the code it marks."""
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Drop the markers of Sphinx roles: Markdown has none."""
+    return _ROLE.sub("", html)
