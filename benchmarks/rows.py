@@ -136,7 +136,7 @@ class Rows:
 
     def _kept(self, context: Any, iteration: Any) -> float:
         """The success of what an iteration keeps, code or policy, on the seeds of the report."""
-        from rlgpt.rl.evaluate import evaluate, evaluate_code
+        from rlgpt.rl.evaluation import evaluate, evaluate_code
 
         spec, seeds = context.kept_spec(iteration), self.seeds.report(self.settings.report_episodes)
         if iteration.kept.mode == "code":
@@ -179,7 +179,7 @@ class Rows:
     def code(self) -> dict[str, Any]:
         from rlgpt.domain import Evaluation
         from rlgpt.rl.base import EnvSpec
-        from rlgpt.rl.evaluate import evaluate_code
+        from rlgpt.rl.evaluation import evaluate_code
 
         best = self._best()
         spec = EnvSpec(self.task, best.setup, best.actions, self.factory)
@@ -213,7 +213,7 @@ class Rows:
         return sum(i.steps.rehearsal + i.steps.code for i in past)
 
     def _judge(self, policy: Any, spec: Any) -> dict[str, Any]:
-        from rlgpt.rl.evaluate import evaluate
+        from rlgpt.rl.evaluation import evaluate
 
         seeds = self.seeds.report(self.settings.report_episodes)
         return _figures(*(evaluate(policy, spec, seeds=seeds, greedy=greedy) for greedy in (False, True)))

@@ -27,7 +27,7 @@ from rlgpt.domain import (
     TrainingRecord,
     Verdict,
 )
-from rlgpt.plugin.library import library
+from rlgpt.plugin.library import library_of
 from rlgpt.sandbox import Library
 from rlgpt.testing.grid import TASKS, GridPlugin
 
@@ -51,7 +51,7 @@ def brief(plugin: GridPlugin, task: Task) -> Brief:
 
 @pytest.fixture(scope="session")
 def shelf(plugin: GridPlugin, task: Task) -> Library:
-    return library(plugin, task)
+    return library_of(plugin, task)
 
 
 @pytest.fixture

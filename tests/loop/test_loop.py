@@ -12,7 +12,7 @@ from rlgpt.llm.base import Request
 from rlgpt.loop import LoopSettings, Observer, Seeds, run
 from rlgpt.options import load_bundle
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.evaluate import evaluate_code
+from rlgpt.rl.evaluation import evaluate_code
 from rlgpt.rl.policy_env import TRAINING_SEEDS
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run

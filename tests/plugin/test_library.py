@@ -4,21 +4,21 @@ import pytest
 from rlgpt.domain import Parameter
 from rlgpt.errors import PluginError
 from rlgpt.plugin.base import Primitive
-from rlgpt.plugin.library import library
+from rlgpt.plugin.library import library_of
 from rlgpt.testing.grid import TASKS, GridPlugin
 
 TASK = TASKS["grid/key"]
 
 
 def test_everything_documented_arrives() -> None:
-    found = library(GridPlugin(), TASK)
+    found = library_of(GridPlugin(), TASK)
     assert found.functions == {"observe": (), "go": ("direction", "cells"), "use": ()}
     assert found.primitives[0].outcome.keys() == {"moved", "blocked"}
     assert [(v.name, v.size, v.source) for v in found.view][2] == ("door", 2, "privileged")
 
 
 def test_defaults_of_a_bare_plugin_arrive(bare) -> None:
-    found = library(bare, TASK)
+    found = library_of(bare, TASK)
     assert list(found.functions) == ["observe", "act", "repeat", "act_until"]
     assert [v.name for v in found.view] == ["observation"]
 
@@ -45,4 +45,4 @@ def test_bad_names_are_the_plugins_fault(primitive_name: str) -> None:
             return (*super().primitives(task), extra)
 
     with pytest.raises(PluginError, match=r"plugin 'grid', task 'grid/key': "):
-        library(Clashing(), TASK)
+        library_of(Clashing(), TASK)

@@ -10,7 +10,7 @@ import torch
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Trainer
 from rlgpt.rl.checkpoint import Checkpoint
-from rlgpt.rl.evaluate import evaluate
+from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.network import ActorCritic
 from rlgpt.rl.ppo import PPO

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.distribution import ActionLayout, HeadShape
-from rlgpt.rl.evaluate import evaluate
+from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.network import ActorCritic
 from rlgpt.rl.ppo import PPO

@@ -13,7 +13,7 @@ from gymnasium import spaces
 from rlgpt.domain import CodedAction, Evaluation, Parameter, RLSetup, Task, TrainingRecord
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.evaluate import evaluate
+from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.counting import action
 

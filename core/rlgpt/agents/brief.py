@@ -12,7 +12,7 @@ from rlgpt.agents.base import Brief
 from rlgpt.agents.text import bullets, fields, number, shorten
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import Context, EnvironmentPlugin, RewardTerm, ViewKey
-from rlgpt.plugin.library import library
+from rlgpt.plugin.library import library_of
 from rlgpt.plugin.parts import shown
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 
@@ -41,7 +41,7 @@ def make_brief(
         base_space = _space(env.action_space)
     finally:
         env.close()
-    shelf = library(plugin, task)
+    shelf = library_of(plugin, task)
     return Brief(
         task=task,
         stub=shelf.stub(budgets),

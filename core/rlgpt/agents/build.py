@@ -18,7 +18,7 @@ from rlgpt.domain import Task
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.llm.base import LLM, Role
 from rlgpt.plugin.base import EnvironmentPlugin
-from rlgpt.plugin.library import library
+from rlgpt.plugin.library import library_of
 from rlgpt.sandbox import SandboxLimits
 
 Kind = Literal["rl_only", "code_only", "primitives_only", "untrained", "one_agent", "slow_fast", "slow_fast_critic"]
@@ -83,7 +83,7 @@ def build_agents(
             f"agents={kind} needs a language model; set llm=... or use agents={' or '.join(WITHOUT_LLM)}."
         )
     mode = Mode(learns=kind != "code_only", training_steps=training_steps, iterations=iterations)
-    shelf = library(plugin, task)
+    shelf = library_of(plugin, task)
     if kind == "one_agent":
         solo = LLMSolo(_of(llm, "solo"), shelf, budgets, mode)
         return Agents(kind, OneSubtask(), solo, solo, NoCritic())

@@ -17,7 +17,7 @@ def film(made: LoopContext, path: Path, *, seed: int | None = None) -> str:
     :param seed: of the episode; default: the first of the reported ones.
     :returns: one line for the user.
     """
-    from rlgpt.rl.evaluate import evaluate, evaluate_code
+    from rlgpt.rl.evaluation import evaluate, evaluate_code
 
     best = best_of(made.run.iterations())
     spec = made.kept_spec(best)

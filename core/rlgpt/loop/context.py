@@ -13,7 +13,7 @@ from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
 from rlgpt.loop.spending import RunStepCounter
 from rlgpt.plugin.base import EnvironmentPlugin
-from rlgpt.plugin.library import library
+from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Trainer
 from rlgpt.runs import Run
 from rlgpt.sandbox import Library, Sandbox, SandboxLimits
@@ -39,7 +39,7 @@ class LoopContext:
 
     @cached_property
     def library(self) -> Library:
-        return library(self.plugin, self.task)
+        return library_of(self.plugin, self.task)
 
     @cached_property
     def sandbox(self) -> Sandbox:

@@ -27,7 +27,7 @@ from rlgpt.loop.frames import shots
 from rlgpt.loop.inner import write_actions
 from rlgpt.loop.reserve import reserve, turns_of
 from rlgpt.loop.spending import finished_stages, spent
-from rlgpt.rl.evaluate import OnFrame, evaluate, evaluate_code
+from rlgpt.rl.evaluation import OnFrame, evaluate, evaluate_code
 
 
 def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:

@@ -15,7 +15,7 @@ from rlgpt.loop.outer import learn
 from rlgpt.loop.reserve import warning
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.options import extend, save_bundle
-from rlgpt.rl.evaluate import evaluate, evaluate_code
+from rlgpt.rl.evaluation import evaluate, evaluate_code
 from rlgpt.runs import Report
 
 

@@ -178,10 +178,10 @@ def warn_of_faults(
 
     :param origin: " of the bundle ...", where they come from one; else empty.
     """
-    from rlgpt.plugin.library import library
+    from rlgpt.plugin.library import library_of
     from rlgpt.sandbox import SandboxLimits, faults
 
-    known = library(plugin, task)
+    known = library_of(plugin, task)
     budgets = SandboxLimits() if sandbox is None else sandbox.budgets
     for action in actions:
         told = [f"line {v.line}: {v.message}" if v.line else v.message for v in faults(action, known, budgets)]

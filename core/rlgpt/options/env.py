@@ -102,12 +102,12 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     def _prepare(self) -> tuple[str, ...]:
         """Everything that coded actions need. Returns the names of those with a ``can_start``."""
-        from rlgpt.plugin.library import library
+        from rlgpt.plugin.library import library_of
         from rlgpt.sandbox import Sandbox
 
         primitives = {p.name: p for p in self.plugin.primitives(self.task)}
         check_primitives(primitives)
-        self._library = library(self.plugin, self.task)
+        self._library = library_of(self.plugin, self.task)
         self._sandbox = self._sandbox or Sandbox()
         self._execution = Execution(primitives, self.view, self._advance, keep_calls=self.trace)
         guest = self._sandbox.open(self._library, self.actions, seed=0)

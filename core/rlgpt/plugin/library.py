@@ -10,7 +10,7 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.sandbox.library import Library, Signature, ViewDoc
 
 
-def library(plugin: EnvironmentPlugin, task: Task) -> Library:
+def library_of(plugin: EnvironmentPlugin, task: Task) -> Library:
     """The plugin's primitives and view keys: what prompts show and what the guest offers is rendered from it.
 
     :raises PluginError: names clash, or are no names.

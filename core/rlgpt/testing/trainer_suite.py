@@ -14,7 +14,7 @@ import pytest
 from rlgpt.domain import CurvePoint, TrainingRecord
 from rlgpt.errors import TrainerError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Trainer
-from rlgpt.rl.evaluate import evaluate
+from rlgpt.rl.evaluation import evaluate
 from rlgpt.testing import smdp
 from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, counted, grid_spec
 

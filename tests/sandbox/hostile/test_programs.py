@@ -15,7 +15,7 @@ import pytest
 from hostile_programs import BENIGN, KINDS, Program, Targets, programs
 from hostile_stage import KEY, SECRET, TASK, Stage, host_state, straight, watched
 from rlgpt.domain import CodedAction, Decision, Verdict
-from rlgpt.plugin.library import library
+from rlgpt.plugin.library import library_of
 from rlgpt.sandbox import Ask, Sandbox, SandboxLimits, lint
 from rlgpt.testing.grid import GridPlugin
 
@@ -110,7 +110,7 @@ def test_straight_into_the_guest(program: Program, unlocked: bool, targets: Targ
     before = host_state(targets)
     sources = {"hostile": targets.aim(program.source), "unlock": UNLOCKED, "honest": BENIGN}
     actions = [CodedAction(name=name, doc="", source=source) for name, source in sources.items()]
-    guest = sandbox.open(library(GridPlugin(), TASK), actions, seed=0)
+    guest = sandbox.open(library_of(GridPlugin(), TASK), actions, seed=0)
     if unlocked:
         assert isinstance(guest.start("unlock", {}), Ask)
     turn = straight(guest)
@@ -125,7 +125,7 @@ def test_lint_only_reads(targets: Targets) -> None:
     before = host_state(targets)
     for program in PROGRAMS:
         action = CodedAction(name="hostile", doc="", source=targets.aim(program.source))
-        assert all(v.kind == "lint" for v in lint(action, library(GridPlugin(), TASK)))
+        assert all(v.kind == "lint" for v in lint(action, library_of(GridPlugin(), TASK)))
     assert host_state(targets) == before
 
 

@@ -26,7 +26,7 @@ def main(arguments: argparse.Namespace) -> int:
     from rlgpt.design.resume import opened
     from rlgpt.loop import LoopContext
     from rlgpt.loop.progress import progress_reporter
-    from rlgpt.rl.evaluate import evaluate, evaluate_code
+    from rlgpt.rl.evaluation import evaluate, evaluate_code
 
     if arguments.episodes < 1:
         raise ConfigError(f"--episodes {arguments.episodes}: at least 1 is needed.")

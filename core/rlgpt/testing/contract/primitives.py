@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import EnvironmentPlugin, Primitive
-from rlgpt.plugin.library import library
+from rlgpt.plugin.library import library_of
 from rlgpt.sandbox.limits import DEFAULT
 from rlgpt.testing.contract.laws import Laws, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments
@@ -22,7 +22,7 @@ class PrimitiveLaws(Laws):
     """Primitives are general, bounded skills."""
 
     def test_primitives_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        library(plugin, task)
+        library_of(plugin, task)
         for p in plugin.primitives(task):
             where = f"{task.id}: primitive {p.name!r}"
             lines = len(p.doc.strip().splitlines())

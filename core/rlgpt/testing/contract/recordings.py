@@ -16,7 +16,7 @@ from rlgpt.errors import TranscriptEnded
 from rlgpt.llm.base import LLM, Reply, Request, RequestKey
 from rlgpt.llm.transcript import Transcript
 from rlgpt.plugin.base import EnvironmentPlugin
-from rlgpt.plugin.library import library
+from rlgpt.plugin.library import library_of
 from rlgpt.testing.contract.laws import Laws
 
 Kind = tuple[str, str]
@@ -46,7 +46,7 @@ class _Prints(LLM):
 def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
     """Of each kind of request of the whole method: they do not depend on what a run measured."""
     llm = _Prints()
-    shelf = library(plugin, brief.task)
+    shelf = library_of(plugin, brief.task)
     slow, fast, solo, critic = LLMSlow(llm), LLMFast(llm, shelf), LLMSolo(llm, shelf), LLMCritic(llm)
     push = SubAction(name="push", description="push it", kind="code", reason="simple")
     plan = ActionPlan(sub_actions=(push,))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
-from rlgpt.rl.evaluate import TRACE_HEAD, TRACE_TAIL, evaluate, evaluate_code
+from rlgpt.rl.evaluation import TRACE_HEAD, TRACE_TAIL, evaluate, evaluate_code
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec
 from rlgpt.testing.grid import TASKS
