@@ -18,7 +18,7 @@ from rlgpt.llm.patience import pause, within
 from rlgpt.llm.record import Recorder
 from rlgpt.llm.roles import ByRole, WithFallbacks
 from rlgpt.llm.structured import ask
-from rlgpt.rl.secrets import without_secrets
+from rlgpt.secrets import without_secrets
 
 from .server import FAULTS, GOOD, Provider, error, say
 

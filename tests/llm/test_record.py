@@ -14,8 +14,8 @@ from rlgpt.llm.base import Message, Reply, Request, Usage
 from rlgpt.llm.budget import Spending
 from rlgpt.llm.exchange import Exchange, Journal, read_exchanges
 from rlgpt.llm.record import Recorder
-from rlgpt.llm.redact import redact
 from rlgpt.llm.structured import ask
+from rlgpt.secrets import redact
 from rlgpt.testing.llm import FakeLLM
 
 

@@ -10,8 +10,8 @@ import pytest
 from rlgpt.domain import RLSetup
 from rlgpt.rl import vector
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.secrets import is_secret, secrets_hidden, without_secrets
 from rlgpt.rl.vector import WorkerVector
+from rlgpt.secrets import is_secret, secrets_hidden, without_secrets
 from rlgpt.testing.grid import TASKS
 from telling import telling
 

@@ -17,7 +17,6 @@ from rlgpt.domain.validated import validated
 from rlgpt.errors import MANY, ConfigError, UnknownNameError
 from rlgpt.llm.base import LLM
 from rlgpt.llm.build import build_llm
-from rlgpt.llm.redact import redact
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.loop import LoopContext, LoopSettings
 from rlgpt.loop.progress import ProgressReporter
@@ -26,6 +25,7 @@ from rlgpt.plugin import EnvironmentPlugin, PluginManager
 from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.runs import Run
 from rlgpt.sandbox import SandboxLimits
+from rlgpt.secrets import redact
 
 
 def context(config: Mapping[str, Any], run: Run, watcher: ProgressReporter, manager: PluginManager) -> LoopContext:

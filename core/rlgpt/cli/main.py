@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from rlgpt.errors import RlgptError, UnknownNameError
+from rlgpt.terminal import say
 
 INTERRUPTED = 130
 
@@ -163,7 +164,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(command.main(arguments))
     except RlgptError as error:
-        print(f"rlgpt: {error}", file=sys.stderr)
+        say(f"rlgpt: {error}", sys.stderr)
         return error.exit_status
     except KeyboardInterrupt:
         print("rlgpt: interrupted.", file=sys.stderr)

@@ -13,6 +13,7 @@ from rlgpt.loop.progress import ProgressReporter, progress_reporter
 from rlgpt.loop.reserve import check_budget
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run, RunRecord
+from rlgpt.terminal import say
 
 
 def start(config: Mapping[str, Any]) -> int:
@@ -54,12 +55,12 @@ def finish(made: LoopContext, watching: ProgressReporter) -> int:
     try:
         result = run(made)
     except KeyboardInterrupt:
-        print(f"rlgpt: interrupted; go on with: rlgpt resume {folder}", file=sys.stderr)
+        say(f"rlgpt: interrupted; go on with: rlgpt resume {folder}", sys.stderr)
         raise
     if result.report is not None:
         _show(made, result, watching)
     if result.stopped is not None:
-        print(f"rlgpt: stopped: {result.stopped}", file=sys.stderr)
+        say(f"rlgpt: stopped: {result.stopped}", sys.stderr)
         return result.stopped.exit_status
     return 0
 
@@ -73,5 +74,5 @@ def _show(made: LoopContext, result: Result, watching: ProgressReporter) -> None
         watching.stage("video")
         watching.message(f"  {film(made, folder / 'videos' / 'best.mp4')}")
     page = write_page([folder], folder / "report.html")
-    print(table(page))
-    print(f"report {folder / 'report.html'}")
+    say(table(page))
+    say(f"report {folder / 'report.html'}")

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rlgpt.errors import ConfigError
-from rlgpt.llm.redact import redact
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.plugin.idle import plain_idle
+from rlgpt.secrets import redact
 
 WORLD = ("make_env", "goal", "docs", "labels", "observations", "success", "horizon", "idle")
 """Of a call what :func:`rlgpt.design.prepare.prepare` takes."""

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from rlgpt.domain import Value
 from rlgpt.errors import RunError
 from rlgpt.llm.base import Message, Reply, Request, RequestKey
-from rlgpt.llm.redact import redact
+from rlgpt.secrets import redact
 
 Identity = tuple[RequestKey, str, str]
 """Key, fingerprint and digest of the messages: what makes a request the same one."""

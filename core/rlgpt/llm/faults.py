@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rlgpt.errors import ConfigError, LLMError, RlgptError
-from rlgpt.llm.redact import redact
+from rlgpt.secrets import redact
 
 _CONFIG = {401: "the key was refused", 403: "the key may not use this model", 404: "there is no such model or address"}
 _NOISE = re.compile(

@@ -17,8 +17,7 @@ from rlgpt.llm.extract import REPLY_LIMIT
 from rlgpt.llm.faults import Fault, diagnose
 from rlgpt.llm.late import litellm
 from rlgpt.llm.patience import pause, within
-from rlgpt.llm.redact import redact
-from rlgpt.rl.secrets import is_secret
+from rlgpt.secrets import is_secret, redact
 
 _OURS = {
     "model",

@@ -12,7 +12,7 @@ from rlgpt.errors import TranscriptError
 from rlgpt.files import read_text, write_atomic
 from rlgpt.llm.base import Reply, RequestKey, Usage
 from rlgpt.llm.exchange import read_exchanges
-from rlgpt.llm.redact import redact
+from rlgpt.secrets import redact
 
 M = TypeVar("M", bound=BaseModel)
 

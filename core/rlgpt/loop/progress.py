@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from rlgpt.domain import CurvePoint
 from rlgpt.loop.observer import Observer
+from rlgpt.secrets import redact
+from rlgpt.terminal import say, visible
 
 if TYPE_CHECKING:
     from rlgpt.llm.budget import Spending
@@ -91,7 +93,7 @@ class PlainProgressReporter(ProgressReporter):
         self._write(text)
 
     def _write(self, text: str) -> None:
-        print(text, file=self._out, flush=True)
+        say(text, self._out)
 
 
 class RichProgressReporter(ProgressReporter):
@@ -126,7 +128,7 @@ class RichProgressReporter(ProgressReporter):
     def stage(self, name: str, **facts: Any) -> None:
         self._meter.restart()
         text = headline(name, facts)
-        self._console.print(text, markup=False, highlight=False)
+        self._console.print(visible(redact(text)), markup=False, highlight=False)
         self._figures["training"] = ""
         self._bar.reset(self._task, total=None, description=text, figures=self._line())
 
@@ -144,7 +146,7 @@ class RichProgressReporter(ProgressReporter):
         self._bar.update(self._task, figures=self._line())
 
     def message(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False)
+        self._console.print(visible(redact(text)), markup=False, highlight=False)
 
     def _line(self) -> str:
         return "  ".join(figure for figure in self._figures.values() if figure)
@@ -153,7 +155,12 @@ class RichProgressReporter(ProgressReporter):
 def _figure(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else _words(value)
+
+
+def _words(value: Any) -> str:
+    """Foreign words on one line, without what controls a terminal."""
+    return " ".join(visible(redact(str(value))).split())
 
 
 def _rate(rate: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Foreign text made fit to be shown: what could deceive the eye is spelt out, and code is coloured and compared.
+"""Foreign text made safe to show: deceptive characters are spelt out, code is coloured and compared.
 
 Escaping for HTML is done in one place, by the template engine; the two functions that return markup escape every
 character of their input themselves.
@@ -7,26 +7,20 @@ character of their input themselves.
 from __future__ import annotations
 
 import difflib
-import unicodedata
 from collections.abc import Iterator
 
 from markupsafe import Markup, escape
+
+from rlgpt import terminal
 
 LIMIT = 6_000
 """Characters of one text that are shown."""
 
 
 def visible(text: str, limit: int = LIMIT) -> str:
-    """The text with invisible and direction-changing characters spelt out (``\\u202e``), cut at ``limit``.
-
-    Such characters can make code read otherwise than it runs (Boucher and Anderson 2021, "Trojan Source").
-    """
-    shown = "".join(c if _plain(c) else f"\\u{ord(c):04x}" for c in text[:limit])
+    """The text as :func:`rlgpt.terminal.visible` shows it, cut at ``limit`` characters."""
+    shown = terminal.visible(text[:limit])
     return shown if len(text) <= limit else f"{shown}… ({len(text) - limit:,} more characters)"
-
-
-def _plain(char: str) -> bool:
-    return char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Cn")
 
 
 def highlight(source: str) -> Markup:

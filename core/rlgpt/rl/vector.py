@@ -19,8 +19,8 @@ from rlgpt.errors import RlgptError, TrainerError
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.lock import Shared
 from rlgpt.rl.policy_env import Observation, PolicyEnv, build
-from rlgpt.rl.secrets import secrets_hidden
 from rlgpt.rl.step_counter import StepCounter
+from rlgpt.secrets import secrets_hidden
 
 
 @dataclass(frozen=True)

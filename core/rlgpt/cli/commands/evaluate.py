@@ -14,6 +14,7 @@ from rlgpt.errors import ConfigError, RunError
 from rlgpt.files import write_atomic
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
+from rlgpt.terminal import say
 
 FRESH = 700_000
 """Offset of the seeds among those of a run: away from those for training, selection and its report."""
@@ -55,13 +56,13 @@ def main(arguments: argparse.Namespace) -> int:
         if changed:
             config["task_settings"] = {**(config.get("task_settings") or {}), **changed}
         made = opened(run, watching) if "design" in config else context(config, run, watching, PluginManager())
-        print(f"{run.record.task}{_said(changed)}, iteration {best_of(history).index}, seeds {seeds[0]} to {seeds[-1]}")
+        say(f"{run.record.task}{_said(changed)}, iteration {best_of(history).index}, seeds {seeds[0]} to {seeds[-1]}")
         for evaluation in judged(made):
-            print(_line(evaluation), flush=True)
+            say(_line(evaluation))
             name = f"{evaluation.mode}-{seeds[0]}-{len(seeds)}{_mark(changed)}.json"
             write_atomic(run.folder / "evaluations" / name, evaluation.model_dump_json(indent=1))
         if arguments.video:
-            print(film(made, run.folder / "videos" / f"seed-{first}{_mark(changed)}.mp4", seed=first))
+            say(film(made, run.folder / "videos" / f"seed-{first}{_mark(changed)}.mp4", seed=first))
     return 0
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rlgpt.terminal import say
+
 
 def main(arguments: argparse.Namespace) -> int:
     """Write the page and print its table."""
@@ -12,6 +14,6 @@ def main(arguments: argparse.Namespace) -> int:
 
     folders = [Path(run) for run in arguments.runs]
     out = Path(arguments.out) if arguments.out else folders[0] / "report.html"
-    print(table(write_page(folders, out)))
-    print(f"report {out}")
+    say(table(write_page(folders, out)))
+    say(f"report {out}")
     return 0

@@ -9,6 +9,7 @@ import sys
 
 from rlgpt.errors import UnknownNameError
 from rlgpt.plugin import PluginManager
+from rlgpt.terminal import say
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -17,7 +18,7 @@ def main(arguments: argparse.Namespace) -> int:
     tasks = manager.tasks()
     chosen = [task for name, task in tasks.items() if fnmatch.fnmatchcase(name, arguments.pattern)]
     for name, fault in manager.broken.items():
-        print(f"rlgpt: plugin {name!r} is broken and left out: {fault}", file=sys.stderr)
+        say(f"rlgpt: plugin {name!r} is broken and left out: {fault}", sys.stderr)
     if not chosen and arguments.pattern != "*":
         plugin = arguments.pattern.rstrip("/")
         own = f"Those of this plugin: `rlgpt tasks '{plugin}/*'`." if plugin in manager.plugins else ""
@@ -30,5 +31,5 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         width = max(len(task.id) for task in chosen)
         for task in chosen:
-            print(f"{task.id:<{width}}  {task.horizon:>5} steps  {task.goal}")
+            say(f"{task.id:<{width}}  {task.horizon:>5} steps  {task.goal}")
     return 0

@@ -12,6 +12,7 @@ from rlgpt.cli import overrides as checks
 from rlgpt.cli.hydra_app import opened
 from rlgpt.errors import ConfigError, RlgptError
 from rlgpt.plugin import PluginManager
+from rlgpt.terminal import say
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -49,7 +50,7 @@ def job(config: Any) -> int:
     except RlgptError as error:
         if folder is not None and folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
-        print(f"rlgpt: {error}", file=sys.stderr)
+        say(f"rlgpt: {error}", sys.stderr)
         return error.exit_status
 
 
@@ -57,7 +58,7 @@ def sweep_job(config: Any) -> int:
     """One run of a sweep, announced."""
     from hydra.core.hydra_config import HydraConfig
 
-    print(f"== {HydraConfig.get().job.override_dirname or 'one run'}", file=sys.stderr)
+    say(f"== {HydraConfig.get().job.override_dirname or 'one run'}", sys.stderr)
     return job(config)
 
 

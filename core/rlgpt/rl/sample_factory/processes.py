@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from rlgpt.rl.secrets import without_secrets
+from rlgpt.secrets import without_secrets
 
 _FOLLOWER = "follow-parent"
 _THREADS = ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "VECLIB_MAXIMUM")

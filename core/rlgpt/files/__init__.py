@@ -1,0 +1,41 @@
+"""Reading and writing files: whole or not at all, size and schema checked, no link followed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from rlgpt.errors import RlgptError
+from rlgpt.files.bounded import parse_json, read_json
+from rlgpt.files.folder import Folder
+from rlgpt.files.lines import JsonLines
+
+__all__ = ["Folder", "JsonLines", "parse_json", "read_json", "read_model", "read_text", "write_atomic"]
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Write a file that the user named; see :meth:`Folder.write`.
+
+    :raises RlgptError: it cannot be written.
+    """
+    Folder(path.parent, RlgptError).write(path.name, content)
+
+
+def read_text(path: Path, *, limit: int, error: type[RlgptError]) -> str:
+    """The text of a file that the user named; see :meth:`Folder.read_text`.
+
+    :raises RlgptError: of class ``error``.
+    """
+    return Folder(path.parent, error).read_text(path.name, limit=limit)
+
+
+def read_model(path: Path, model: type[M], *, error: type[RlgptError], limit: int = 32 << 20) -> M:
+    """The pydantic value that a file holds as JSON.
+
+    :raises RlgptError: of class ``error``; it cannot be read, or is not of ``model``'s schema.
+    """
+    return read_json(read_text(path, limit=limit, error=error), model, path, error)

@@ -1,0 +1,93 @@
+"""How a name in a folder is opened so that no link leads out of the folder and no device or pipe is read.
+
+Each part of a path is opened relative to the descriptor of the folder above it, and is never a link. Systems without
+such descriptors (Windows) get the same checks one part after the other. All faults are an ``OSError``.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+PLAIN = CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Flags of every open: a link is an error, and a pipe does not wait for its other end."""
+_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
+
+
+@contextmanager
+def parent(root: Path, name: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
+    """The folder that holds ``name``: its descriptor, and the last part of the name.
+
+    Without descriptors of folders it is None, and the name is a whole path.
+
+    :param make: create the folders above ``name``.
+    :raises OSError: a part is a link or no folder, or the name leads out of ``root``.
+    """
+    parts = name.split("/")
+    if "\0" in name or any(part in ("", "..") for part in parts):
+        raise OSError(errno.EINVAL, "this is not the name of a file in that folder")
+    if make:
+        root.mkdir(parents=True, exist_ok=True)
+    if os.open not in os.supports_dir_fd:
+        yield None, _checked_path(root, parts, make)
+        return
+    at = os.open(root, os.O_RDONLY | CLOEXEC | _DIRECTORY)
+    try:
+        for part in parts[:-1]:
+            if make:
+                _make(part, at)
+            below = os.open(part, os.O_RDONLY | PLAIN | _DIRECTORY, dir_fd=at)
+            os.close(at)
+            at = below
+        yield at, parts[-1]
+    finally:
+        os.close(at)
+
+
+def open_file(name: str, flags: int, at: int | None, *, single: bool = False) -> int:
+    """A descriptor of a regular file; one that is missing is an error unless ``flags`` create it.
+
+    :param at: see :func:`parent`.
+    :param single: the file must have no second name (hard link), because it is changed in place.
+    :raises OSError: it is a link, a folder, a device or a pipe.
+    """
+    with suppress(FileNotFoundError):  # looked at first: to open a device can have effects
+        check_file(os.stat(name, dir_fd=at, follow_symlinks=False), single=single)
+    descriptor = os.open(name, flags | PLAIN, 0o644, dir_fd=at)
+    try:
+        check_file(os.fstat(descriptor), single=single)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def check_file(status: os.stat_result, *, single: bool = False) -> None:
+    """:raises OSError: it is no regular file, or, with ``single``, one with a second name."""
+    if stat.S_ISLNK(status.st_mode):
+        raise OSError(errno.ELOOP, "it is a link; put a copy of the content in its place")
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file; delete it")
+    if single and status.st_nlink > 1:
+        raise OSError(errno.EMLINK, "it has a second name (hard link), which would change too; put a copy in its place")
+
+
+def _checked_path(root: Path, parts: list[str], make: bool) -> str:
+    where = root
+    for part in parts[:-1]:
+        where = where / part
+        if make:
+            _make(str(where), None)
+        if not stat.S_ISDIR(where.lstat().st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    return str(where / parts[-1])
+
+
+def _make(name: str, at: int | None) -> None:
+    with suppress(FileExistsError):
+        os.mkdir(name, 0o755, dir_fd=at)

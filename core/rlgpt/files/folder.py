@@ -1,0 +1,150 @@
+"""A folder that may come from a stranger. Everything that is read or written in a run or a bundle goes through it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from rlgpt.errors import RlgptError
+from rlgpt.files.door import check_file, open_file, parent
+
+
+class Folder:
+    """The operations that are safe in a folder, whoever made its content.
+
+    Names are relative paths with ``/``. The folder itself is the user's choice and may be reached through a link;
+    nothing in it may be one. Only regular files are opened. Every fault is an error of class ``error`` that names the
+    file and what to do.
+    """
+
+    def __init__(self, path: Path, error: type[RlgptError]) -> None:
+        self.path, self.error = path, error
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a regular file of this name.
+
+        :raises RlgptError: there is something else: a link, a folder, a device.
+        """
+        with self._faults(name, "read"):
+            try:
+                with parent(self.path, name) as (at, last):
+                    check_file(os.stat(last, dir_fd=at, follow_symlinks=False))
+            except FileNotFoundError:
+                return False
+        return True
+
+    def open(self, name: str, *, limit: int) -> BinaryIO:
+        """A regular file of at most ``limit`` bytes, open for reading.
+
+        :raises RlgptError: it is missing, no regular file, too large, or cannot be read.
+        """
+        with self._faults(name, "read"), parent(self.path, name) as (at, last):
+            file = os.fdopen(open_file(last, os.O_RDONLY, at), "rb")
+        if (size := os.fstat(file.fileno()).st_size) > limit:
+            file.close()
+            raise self._too_large(name, size, limit)
+        return file
+
+    def read(self, name: str, *, limit: int) -> bytes:
+        """The content of a file; see :meth:`open`."""
+        with self.open(name, limit=limit) as file, self._faults(name, "read"):
+            content = file.read(limit + 1)
+        if len(content) > limit:
+            raise self._too_large(name, len(content), limit)
+        return content
+
+    def read_text(self, name: str, *, limit: int) -> str:
+        """The UTF-8 text of a file; see :meth:`open`.
+
+        :raises RlgptError: it is not UTF-8.
+        """
+        try:
+            return self.read(name, limit=limit).decode()
+        except UnicodeDecodeError as fault:
+            raise self.error(f"{self.path / name} is not UTF-8 text ({fault}).") from fault
+
+    def open_in_place(self, name: str, *, append: bool = False) -> BinaryIO:
+        """A file to read and to change in place; created if it is missing, with the folders above it.
+
+        :param append: every write goes to the end.
+        :raises RlgptError: it is no regular file, or has a second name (hard link), which would change too.
+        """
+        flags = os.O_RDWR | os.O_CREAT | (os.O_APPEND if append else 0)
+        with self._faults(name, "written"), parent(self.path, name, make=True) as (at, last):
+            return os.fdopen(open_file(last, flags, at, single=True), "r+b")
+
+    def write(self, name: str, content: str | bytes) -> None:
+        """Write a file whole: a reader, or a crash, sees the old content or the new one. Folders above it are created.
+
+        :raises RlgptError: it cannot be written.
+        """
+        data = content.encode() if isinstance(content, str) else content
+        with self._faults(name, "written"), parent(self.path, name, make=True) as (at, last):
+            above, plain = os.path.split(last)
+            draft = os.path.join(above, f".{plain[:200]}.{secrets.token_hex(4)}")
+            descriptor = open_file(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, at)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(draft, last, src_dir_fd=at, dst_dir_fd=at)
+            except BaseException:
+                os.unlink(draft, dir_fd=at)
+                raise
+
+    def remove(self, name: str) -> None:
+        """Delete a file, or a link in its place (not what it points to); nothing happens if there is none."""
+        with self._faults(name, "deleted"), suppress(FileNotFoundError), parent(self.path, name) as (at, last):
+            os.unlink(last, dir_fd=at)
+
+    def names(self, name: str) -> list[str]:
+        """What lies in the subfolder ``name``, sorted; nothing if it is missing.
+
+        :raises RlgptError: it is a link, or no folder.
+        """
+        with self._faults(name, "read"):
+            try:
+                with parent(self.path, f"{name}/.") as (at, last):
+                    return sorted(os.listdir(last if at is None else at))
+            except FileNotFoundError:
+                return []
+
+    def subfolder(self, name: str) -> Path:
+        """The path of a subfolder, which may be missing, for a library that opens files by itself.
+
+        :raises RlgptError: something in it, or above it, is a link or no regular file.
+        """
+        with self._faults(name, "used"):
+            with suppress(FileNotFoundError), parent(self.path, f"{name}/."):
+                pass
+            for folder, folders, files in os.walk(self.path / name):
+                for entry in (*files, *folders):
+                    where = Path(folder, entry)
+                    if entry in files or where.is_symlink():
+                        self._check_below(where)
+        return self.path / name
+
+    def _check_below(self, where: Path) -> None:
+        with self._faults(where.relative_to(self.path).as_posix(), "used"):
+            check_file(where.lstat(), single=True)
+
+    def _too_large(self, name: str, size: int, limit: int) -> RlgptError:
+        return self.error(f"{self.path / name} has {size:,} bytes; at most {limit:,} are read.")
+
+    @contextmanager
+    def _faults(self, name: str, verb: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError as fault:
+            raise self.error(f"{self.path / name} is missing.") from fault
+        except OSError as fault:
+            reason = fault.strerror or str(fault)
+            if fault.errno == errno.ENOTDIR:
+                reason = "a folder above it is a link, or no folder; put a copy of the content in its place"
+            raise self.error(f"{self.path / name} cannot be {verb}: {reason}.") from fault

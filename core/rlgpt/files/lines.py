@@ -1,0 +1,83 @@
+"""Files of JSON lines that are only ever appended to, by one process or several, and that a kill may cut short."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, Generic, TypeVar
+
+from pydantic import BaseModel, TypeAdapter
+
+from rlgpt.files.bounded import read_json
+from rlgpt.files.folder import Folder
+
+V = TypeVar("V")
+
+_LINE = 64 << 20
+_FILE = 512 << 20
+_BLOCK = 1 << 16
+
+
+class JsonLines(Generic[V]):
+    """One JSON value on each line. A last line without its end is one that a kill cut short: it does not count.
+
+    :param kind: the type of a value; see :func:`~rlgpt.files.bounded.read_json`.
+    :param advice: what to do about a damaged line, a sentence.
+    """
+
+    def __init__(self, folder: Folder, name: str, kind: type[V] | TypeAdapter[V], advice: str) -> None:
+        self.folder, self.name, self._kind, self._advice = folder, name, kind, advice
+
+    def read(self) -> list[V]:
+        """The values of all complete lines, oldest first; none if there is no file.
+
+        :raises RlgptError: a complete line is not a value; names the line.
+        """
+        if not self.folder.exists(self.name):
+            return []
+        with self.folder.open(self.name, limit=_FILE) as file:
+            return list(self._values(file))
+
+    def append(self, value: BaseModel) -> None:
+        """Write one line; it is on the disk when this returns. What a kill left of a line before it is cut off."""
+        with self.folder.open_in_place(self.name, append=True) as file, _locked(file):
+            _cut_torn_line(file)
+            file.write(value.model_dump_json().encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _values(self, file: BinaryIO) -> Iterator[V]:
+        for number, line in enumerate(iter(lambda: file.readline(_LINE), b""), start=1):
+            where = f"{self.folder.path / self.name}, line {number},"
+            if not line.endswith(b"\n"):
+                if len(line) == _LINE:
+                    raise self.folder.error(f"{where} is longer than {_LINE:,} bytes. {self._advice}")
+                return
+            text = line.decode(errors="surrogateescape")
+            yield read_json(text, self._kind, where, self.folder.error, self._advice)
+
+
+def _cut_torn_line(file: BinaryIO) -> None:
+    end = size = file.seek(0, os.SEEK_END)
+    while end:
+        begin = max(0, end - _BLOCK)
+        file.seek(begin)
+        block = file.read(end - begin)
+        if (newline := block.rfind(b"\n")) >= 0:
+            end = begin + newline + 1
+            break
+        end = begin
+    if end < size:
+        file.truncate(end)
+
+
+@contextmanager
+def _locked(file: BinaryIO) -> Iterator[None]:
+    """Alone among the processes that append; the lock ends with the descriptor."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+    yield

@@ -1,0 +1,39 @@
+"""The one door to the terminal: no text controls it, deceives the eye or shows a key."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from typing import TextIO
+
+from rlgpt.secrets import redact
+
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Unicode categories without a picture of their own: C0 and C1 controls, direction overrides, surrogates, ..."""
+
+
+def visible(text: str) -> str:
+    """``text`` with every invisible, controlling or direction-changing character spelt out (``\\u202e``).
+
+    Line ends and tabs stay. Escape sequences of a terminal begin with a C0 or C1 control. Direction overrides can make
+    code read otherwise than it runs (Boucher and Anderson 2021, "Trojan Source").
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if _shown(c) else f"\\u{ord(c):04x}" for c in text)
+
+
+def say(text: object, file: TextIO | None = None) -> None:
+    """Print a line that may hold foreign words, without keys.
+
+    Characters that the terminal's encoding lacks are spelt out too.
+
+    :param file: default: standard output.
+    """
+    out = sys.stdout if file is None else file
+    encoding = getattr(out, "encoding", None) or "utf-8"
+    print(visible(redact(str(text))).encode(encoding, "backslashreplace").decode(encoding), file=out, flush=True)
+
+
+def _shown(char: str) -> bool:
+    return char in "\n\t" or unicodedata.category(char) not in _HIDDEN

@@ -1,0 +1,65 @@
+"""JSON from a stranger: what is not read is refused in words, however large it is."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from pydantic import BaseModel, TypeAdapter
+from rlgpt.domain import Plain
+from rlgpt.errors import RunError
+from rlgpt.files import read_json
+
+PLAIN: TypeAdapter[Plain] = TypeAdapter(Plain)
+
+
+class Point(BaseModel):
+    x: int
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": [1, -2.5, "x\\"[[[", null, true], "b": {}}', "[]", '"[[["', "1", "-9223372036854775808"]
+)
+def test_plain_json_is_read(text: str) -> None:
+    assert read_json(text, PLAIN, "file", RunError) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("9" * 5000, "5000 digits"),
+        ("9223372036854775808", "64 bits"),
+        ("1." + "0" * 5000, "characters"),
+        ("[" * 65 + "]" * 65, "nested more than 64 deep"),
+        ("[" * 1_000_000, "nested more than 64 deep"),
+        ('{"a":' * 100 + "1" + "}" * 100, "nested more than 64 deep"),
+        ('{"a": 1, "a": 2}', "'a' stands twice"),
+        ('"\\ud800"', "hex escape"),
+        ('"abc', "Unterminated"),
+        ("", "Expecting value"),
+        ("[1,]", "Expecting value"),
+        ("[" + "[]," * 3_000_000 + "[]]", "more than"),
+    ],
+)
+def test_what_is_not_read_is_named(text: str, word: str) -> None:
+    with pytest.raises(RunError, match=word) as caught:
+        read_json(text, PLAIN, "run.json", RunError, "Restore it.")
+    message = str(caught.value)
+    assert message.startswith("run.json does not hold a valid value: ")
+    assert message.endswith("Restore it.")
+    assert len(message) < 500
+
+
+def test_a_value_of_another_schema_is_named_by_its_place() -> None:
+    with pytest.raises(RunError, match=r"run.json does not hold a valid Point: x: "):
+        read_json('{"x": "y"}', Point, "run.json", RunError)
+
+
+@pytest.mark.parametrize("piece", ['"', '\\"', '"\\', '\\\\"', '["', "[]"])
+def test_the_check_is_linear(piece: str) -> None:
+    """Work that grew with the square of the length would take hours here."""
+    began = time.process_time()
+    with pytest.raises(RunError):
+        read_json('{"x": ' + piece * 500_000, PLAIN, "file", RunError)
+    assert time.process_time() - began < 60

@@ -1,0 +1,72 @@
+"""Append-only JSON lines: torn lines, damage, several writers."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+from rlgpt.errors import RunError
+from rlgpt.files import Folder, JsonLines
+
+
+class Point(BaseModel):
+    x: int
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> JsonLines[Point]:
+    return JsonLines(Folder(tmp_path / "new", RunError), "log.jsonl", Point, "Delete the line.")
+
+
+def test_lines_come_back_in_order(lines: JsonLines[Point]) -> None:
+    assert lines.read() == []
+    for x in range(3):
+        lines.append(Point(x=x))
+    assert lines.read() == [Point(x=x) for x in range(3)]
+
+
+@pytest.mark.parametrize("torn", [b'{"x": 1', b"{", b"\xff" * 200_000, b"x" * 65_536])
+def test_a_torn_last_line_does_not_count_and_is_cut_off(lines: JsonLines[Point], torn: bytes) -> None:
+    path = lines.folder.path / lines.name
+    for before in ([], [Point(x=0)]):
+        for value in before:
+            lines.append(value)
+        with path.open("ab") if path.exists() else lines.folder.open_in_place(lines.name, append=True) as file:
+            file.write(torn)
+        assert lines.read() == before
+    lines.append(Point(x=2))
+    assert lines.read() == [Point(x=0), Point(x=2)]
+
+
+def test_a_damaged_line_is_named(lines: JsonLines[Point]) -> None:
+    lines.append(Point(x=0))
+    with (lines.folder.path / lines.name).open("a") as file:
+        file.write('{"x": []}\n{"x": 1}\n')
+    with pytest.raises(RunError, match=r"log.jsonl, line 2, .*Delete the line."):
+        lines.read()
+
+
+def test_several_writers_do_not_mix_their_lines(lines: JsonLines[Point]) -> None:
+    def write(start: int) -> None:
+        for x in range(start, start + 20):
+            lines.append(Point(x=x))
+
+    writers = [threading.Thread(target=write, args=(100 * n,)) for n in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert sorted(point.x for point in lines.read()) == sorted(100 * n + x for n in range(4) for x in range(20))
+
+
+def test_a_link_is_not_appended_to(lines: JsonLines[Point], tmp_path: Path) -> None:
+    lines.folder.path.mkdir()
+    (tmp_path / "private").write_text("private")
+    (lines.folder.path / lines.name).symlink_to(tmp_path / "private")
+    with pytest.raises(RunError, match="link"):
+        lines.append(Point(x=0))
+    with pytest.raises(RunError, match="link"):
+        lines.read()
+    assert (tmp_path / "private").read_text() == "private"
