@@ -186,9 +186,11 @@ class Agent(nn.Module):
         out = self.actor(observation)
         if not self.sizes:
             return Independent(Normal(out, self.log_std.exp().expand_as(out)), 1)
+        # --8<-- [start:masks]
         logits = list(out.split(self.sizes, -1))
         if mask.shape[-1] == self.sizes[0]:  # options: what may not start now is not chosen
             logits[0] = logits[0].masked_fill(mask == 0, -1e9)
+        # --8<-- [end:masks]
         return Heads(logits)
 
     def value(self, observation: torch.Tensor) -> torch.Tensor:
@@ -237,11 +239,13 @@ def main() -> None:
                 actions[t] = drawn = chosen.sample()
                 log_probs[t], values[t] = chosen.log_prob(drawn), agent.value(observations[t])
             for i, env in enumerate(envs):
+                # --8<-- [start:durations]
                 seen[i], reward, terminated, truncated, info = env.step(agent.played(drawn[i]))
                 rewards[t, i], over[t, i] = float(reward), float(terminated)
                 durations[t, i] = info["duration"]  # options: how many steps this decision took
                 spent += info["duration"]
                 running[i] += info["total_reward"]
+                # --8<-- [end:durations]
                 if terminated or truncated:
                     if truncated and not terminated:  # its future is worth something: bootstrapped here, then cut
                         with torch.no_grad():
@@ -256,6 +260,7 @@ def main() -> None:
                 break
 
         taken = t + 1
+        # --8<-- [start:advantages]
         with torch.no_grad():  # options: delta = R + gamma^k V(s') - V(s), traces decay by gamma^k lambda
             advantages, trace = torch.zeros(taken, args.num_envs), torch.zeros(args.num_envs)
             following = agent.value(torch.as_tensor(seen))
@@ -264,6 +269,7 @@ def main() -> None:
                 delta = rewards[t] + discount * following - values[t]
                 trace = delta + discount * args.gae_lambda * trace
                 advantages[t], following = trace, values[t]
+            # --8<-- [end:advantages]
             targets = (advantages + values[:taken]).reshape(-1)
 
         flat = [x[:taken].flatten(0, 1) for x in (observations, masks, actions, log_probs, advantages)]

@@ -9,6 +9,9 @@ _ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod|obj):(?=<code>)~?")
 """A Sphinx role. In the page that Markdown makes of a docstring it stands in front of the code it marks."""
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    """Drop the markers of Sphinx roles: Markdown has none."""
-    return _ROLE.sub("", html)
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Drop the markers of Sphinx roles: Markdown has none. Open the sources that the page of the method shows."""
+    html = _ROLE.sub("", html)
+    if page.file.src_uri == "method.md":
+        html = html.replace('<details class="mkdocstrings-source">', '<details class="mkdocstrings-source" open>')
+    return html

@@ -1,73 +1,81 @@
-"""What the documents show works: Python blocks run, command lines parse, and every link leads to a file.
+"""The documents' Python blocks run, their command lines parse, and every link leads to a file.
 
-A block that is not meant to run says so behind its language: ```` ```python signatures ````.
+The blocks of one document run in order and share their names. Three kinds of blocks do not run: one below the line
+``<!-- not run: REASON -->``, one that pulls in a file of the repository (``--8<--``), and those of the plugin
+tutorial, which tests/plugin/test_tutorial.py follows file by file.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(
-    p for pattern in ("*.md", "docs/**/*.md", "plugins/*/README.md", "examples/*/README.md") for p in ROOT.glob(pattern)
+    path
+    for pattern in ("*.md", "docs/**/*.md", "core/README.md", "plugins/**/README.md", "examples/*/README.md")
+    for path in ROOT.glob(pattern)
 )
-_BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
+PLUGIN_TUTORIAL = ROOT / "docs" / "tutorials" / "plugin.md"
+_BLOCK = re.compile(r"^(<!-- not run: [^\n]+ -->\n)?```(\w+)\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
 
 
-def blocks(*languages: str) -> Iterator[tuple[Path, int, str, str]]:
-    """Document, line, what stands behind the language, text."""
-    for document in DOCUMENTS:
-        text = document.read_text()
-        for found in _BLOCK.finditer(text):
-            if found[1] in languages:
-                yield document, text.count("\n", 0, found.start()) + 2, found[2].strip(), found[3]
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a document, with the line on which its text begins."""
+
+    language: str
+    line: int
+    text: str
+    runs: bool
 
 
-def name(document: Path, line: int) -> str:
-    return f"{document.relative_to(ROOT)}:{line}"
+def blocks(document: Path, *languages: str) -> list[Block]:
+    text = document.read_text()
+    return [
+        Block(
+            match[2], text.count("\n", 0, match.start(3)) + 1, match[3], match[1] is None and "--8<--" not in match[3]
+        )
+        for match in _BLOCK.finditer(text)
+        if match[2] in languages
+    ]
 
 
-ELSEWHERE = {"CONTRIBUTING.md"}
-"""Followed as a whole, file by file, by tests/plugin/test_contributing.py."""
+def name(document: Path) -> str:
+    return str(document.relative_to(ROOT))
 
-PYTHON = [
-    pytest.param(d, at, text, id=name(d, at))
-    for d, at, info, text in blocks("python")
-    if not info and d.name not in ELSEWHERE
-]
-SHELL = [
-    pytest.param(line, id=f"{name(d, at)}:{line[:40]}")
-    for d, at, _, text in blocks("sh", "bash", "console")
-    for line in (raw.removeprefix("$ ").split("  #")[0].strip() for raw in text.replace("\\\n", " ").splitlines())
+
+WITH_PYTHON = [d for d in DOCUMENTS if d != PLUGIN_TUTORIAL and any(b.runs for b in blocks(d, "python"))]
+COMMANDS = [
+    pytest.param(line, id=f"{name(document)}:{block.line}:{line[:40]}")
+    for document in DOCUMENTS
+    for block in blocks(document, "sh", "bash", "console")
+    for line in (raw.removeprefix("$ ").split("  #")[0].strip() for raw in block.text.replace("\\\n", " ").splitlines())
     if line.startswith(("rlgpt ", "make "))
 ]
 
 
-@pytest.mark.parametrize(("document", "at", "text"), PYTHON)
+@pytest.mark.parametrize("document", WITH_PYTHON, ids=name)
 def test_python_blocks_run_and_print_what_they_say(
-    document: Path,
-    at: int,
-    text: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``print(...)  # text`` says what is printed."""
+    """``print(...)  # text`` promises the text."""
     monkeypatch.chdir(tmp_path)
-    code = compile("\n" * (at - 1) + text, str(document), "exec")
-    exec(code, {"__name__": "__main__"})
-    promised = re.findall(r"^print\(.*\)  # (.*)$", text, flags=re.MULTILINE)
-    if promised:
-        assert capsys.readouterr().out.splitlines() == promised
+    names = {"__name__": "__main__"}
+    for block in blocks(document, "python"):
+        if block.runs:
+            exec(compile("\n" * (block.line - 1) + block.text, str(document), "exec"), names)
+            promised = re.findall(r"^print\(.*\)  # (.*)$", block.text, flags=re.MULTILINE)
+            printed = capsys.readouterr().out.splitlines()
+            assert not promised or printed == promised, f"{name(document)}:{block.line}"
 
 
-@pytest.mark.parametrize("line", SHELL)
-def test_command_lines_are_understood(line: str) -> None:
+@pytest.mark.parametrize("line", COMMANDS)
+def test_command_lines_are_valid(line: str) -> None:
     program, *arguments = shlex.split(line)
     if program == "make":
         targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
@@ -85,8 +93,22 @@ def test_command_lines_are_understood(line: str) -> None:
             check(given, app.config_loader, None, multirun=read.multirun)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_links_lead_somewhere(document: Path) -> None:
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_links_lead_to_files(document: Path) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text())
     missing = [t for t in targets if "://" not in t and not (document.parent / t).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "python")], ids=name)
+def test_python_blocks_import_rlgpt_by_its_front_doors(document: Path) -> None:
+    """``rlgpt`` and its rooms (``rlgpt.rl``) are the interface; modules below a room are not."""
+    imported = re.findall(
+        r"^\s*(?:from|import) (rlgpt[\w.]*)", "\n".join(b.text for b in blocks(document, "python")), re.M
+    )
+    deep = sorted({module for module in imported if module.count(".") > 1} - INTERFACE_BELOW_A_ROOM)
+    assert not deep
+
+
+INTERFACE_BELOW_A_ROOM = {"rlgpt.sandbox.guest"}
+"""The package whose ``vec`` coded actions use, importable for tests of one's own helpers."""

@@ -1,4 +1,4 @@
-"""docs/security.md, and what docs/design.md tells of the sandbox and of bundles, are held to what they describe."""
+"""docs/security.md, and what docs/how-to/coded-actions.md says of modules, are held to what they describe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rlgpt.sandbox.runtime import runtime
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text()
-ANYWHERE = (ROOT / "docs" / "design.md").read_text()
+CODED_ACTIONS = (ROOT / "docs" / "how-to" / "coded-actions.md").read_text()
 WORLDS = ROOT / "examples" / "design"
 PROGRAMS = {
     path.stem: tomllib.loads(path.read_text())
@@ -133,11 +133,11 @@ def test_what_it_names_is_there(path: str) -> None:
 
 @pytest.mark.parametrize("name", [n for n, f in vars(vec).items() if inspect.isfunction(f)])
 def test_every_function_of_vec_is_told(name: str) -> None:
-    assert f"`{name}({', '.join(inspect.signature(getattr(vec, name)).parameters)})`" in ANYWHERE
+    assert f"`{name}({', '.join(inspect.signature(getattr(vec, name)).parameters)})`" in CODED_ACTIONS
 
 
 def test_the_modules_that_are_there_are_told() -> None:
-    told = " ".join(ANYWHERE.partition("there are the modules ")[2].partition("\n\n")[0].split())
+    told = " ".join(CODED_ACTIONS.partition("there are the modules ")[2].partition("\n\n")[0].split())
     assert re.findall(r"\w+", re.sub(r"\(.*?\)|, without an import.*| and", "", told)) == [*PREIMPORTED[:-1]]
     assert PREIMPORTED[-1] == "vec"
 

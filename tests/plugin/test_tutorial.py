@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md, followed step by step: its blocks are the files it says, the contract passes after each."""
+"""docs/tutorials/plugin.md, followed step by step: its blocks are the files it names, the contract passes after each."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rlgpt.plugin.scaffold import create
 
-TEXT = (Path(__file__).resolve().parents[2] / "CONTRIBUTING.md").read_text()
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "plugin.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
 
@@ -18,7 +18,7 @@ def _run(root: Path, *arguments: str) -> None:
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1000:]
 
 
-def test_the_steps_work(tmp_path: Path) -> None:
+def test_contract_passes_after_each_step(tmp_path: Path) -> None:
     create("mountain", tmp_path)
     root = tmp_path / "rlgpt-mountain"
     (root / "rlgpt_mountain" / "env.py").unlink()
@@ -32,7 +32,7 @@ def test_the_steps_work(tmp_path: Path) -> None:
     _run(root, "-c", scripts)
 
 
-def test_the_primitive_it_warns_of_is_refused(tmp_path: Path) -> None:
+def test_contract_refuses_the_primitive_that_solves_the_task(tmp_path: Path) -> None:
     create("mountain", tmp_path)
     root = tmp_path / "rlgpt-mountain"
     (root / "rlgpt_mountain" / "plugin.py").write_text(BLOCKS[0])
