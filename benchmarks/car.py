@@ -1,18 +1,18 @@
-"""RL-GPT beside its baselines with the car, every row at the same total of primitive steps.
+"""RL-GPT beside its baselines with the car, every row within the same total of primitive steps.
 
-    python benchmarks/car.py                      # all cells, two at a time; start it again to go on
-    python benchmarks/car.py --report             # only the summary of what is there
+    python benchmarks/car.py                      # all cells, two at a time; run it again to resume
+    python benchmarks/car.py --report             # measure nothing, print the figures of the table
 
-contest.py tells the rows. Roads of the evaluation are none that a policy was trained or selected on.
+comparison.py explains the rows. No policy was trained or selected on the roads of the evaluation.
 """
 
 from __future__ import annotations
 
 import sys
 
-from contest import Contest
+from comparison import Comparison
 
-CAR = Contest(name="mujoco_car", tasks=("mujoco_car/blocked_start", "mujoco_car/parking"), budget=60_000)
+CAR = Comparison(name="mujoco_car", tasks=("mujoco_car/blocked_start", "mujoco_car/parking"), budget=60_000)
 
 if __name__ == "__main__":
     sys.exit(CAR.main(__file__))

@@ -1,61 +1,57 @@
 """RL-GPT beside pure PPO, code alone and an untrained policy in environments without a plugin, at equal total steps.
 
-    python benchmarks/design.py --out runs/design   # all cells, two at a time; start it again to go on
-    python benchmarks/design.py --report             # only the summary of what is there
+    python benchmarks/design.py --out runs/design.jsonl   # all cells, two at a time; run it again to resume
+    python benchmarks/design.py --report                  # measure nothing, print the figures of the table
 
-The environments and what is told of them stand in examples/design/worlds.py, the replies in its transcripts;
-contest.py tells the rows. ``rl`` is PPO with every number of the observation and the environment's own reward. Budgets
-are such that a cell takes minutes on one core; ``--budget 0``, the default, is each environment's own.
+The environments and their descriptions are those of examples/design/worlds.py, the replies those of its transcripts;
+comparison.py explains the rows. ``rl`` is PPO with every number of the observation and the environment's own reward.
+Each environment has its own budget, with which a cell takes minutes on one core.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cells import Cell
-from contest import Contest
-from rows import Rows
+from comparison import Comparison
+from result_table import Cell, ResultTable
+from rows import RowRunner
 
-WORLDS = Path(__file__).resolve().parents[1] / "examples" / "design"
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "design"
+sys.path.insert(0, str(EXAMPLES))
+
+from worlds import WORLDS  # noqa: E402
 
 
-class Anywhere(Rows):
-    """A cell whose environment has no plugin."""
+class DesignRunner(RowRunner):
+    """Measures a cell whose environment has no plugin."""
 
-    def __init__(self, cell: Cell, arguments: argparse.Namespace) -> None:
-        sys.path.insert(0, str(WORLDS))
+    def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
         from rlgpt.rl.base import Hyperparameters
-        from worlds import WORLDS as KNOWN
 
-        self.world = KNOWN[cell.task.split("/")[1]]
-        given = argparse.Namespace(**{**vars(arguments), "budget": arguments.budget or self.world.budget})
-        super().__init__(cell, given)
+        self.world = WORLDS[cell.task.split("/")[1]]
+        super().__init__(cell, table, settings)
         self.hyperparameters = Hyperparameters(**self.world.hyperparameters)
         self.settings = self.settings.model_copy(update=dict(self.world.settings))
 
-    def known(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
+    def find_task(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
         from rlgpt.design.prepare import ConstantPluginFactory, prepare
 
         plugin, task = prepare(**self.world.described)
-        return (
-            plugin,
-            task,
-            ConstantPluginFactory(plugin),
-            tuple(sorted((WORLDS / "transcripts" / self.world.name).glob("*.jsonl"))),
-        )
+        transcripts = sorted((EXAMPLES / "transcripts" / self.world.name).glob("*.jsonl"))
+        return plugin, task, ConstantPluginFactory(plugin), tuple(transcripts)
 
 
-ANYWHERE = Contest(
+BUDGETS = {f"design/{name}": world.budget for name, world in WORLDS.items()}
+DESIGN = Comparison(
     name="design",
-    tasks=tuple(f"design/{w}" for w in ("doorkey", "mountain_car", "lunar_lander", "breakout", "metaworld_drawer")),
-    budget=0,
+    tasks=tuple(BUDGETS),
+    budget=BUDGETS,
     rows=("rlgpt", "rl", "code", "untrained"),
-    trainer="ppo",
-    measured_by=Anywhere,
+    runner=DesignRunner,
 )
 
 if __name__ == "__main__":
-    sys.exit(ANYWHERE.main(__file__))
+    sys.exit(DESIGN.main(__file__))

@@ -1,19 +1,19 @@
-"""RL-GPT beside its baselines with the furniture, every row at the same total of primitive steps.
+"""RL-GPT beside its baselines with the furniture, every row within the same total of primitive steps.
 
-    python benchmarks/furniture.py --out runs/furniture # all cells, two at a time; start it again to go on
-    python benchmarks/furniture.py --report             # only the summary of what is there
+    python benchmarks/furniture.py --out runs/furniture.jsonl # all cells, two at a time; run it again to resume
+    python benchmarks/furniture.py --report                   # measure nothing, print the figures of the table
 
-contest.py tells the rows. 20,000 steps take one and a half to two hours on two cores; ``--budget 60000`` is that of the
-kitchen. ``--tasks furniture/lamp`` measures the lamp, which takes as long again.
+comparison.py explains the rows. All cells take one and a half to two hours on two cores; ``--budget 60000`` is the
+kitchen's budget. ``--tasks furniture/lamp`` measures the lamp, which takes the same time again.
 """
 
 from __future__ import annotations
 
 import sys
 
-from contest import Contest
+from comparison import Comparison
 
-FURNITURE = Contest(name="furniture", tasks=("furniture/one_leg_medium",), budget=20_000)
+FURNITURE = Comparison(name="furniture", tasks=("furniture/one_leg_medium",), budget=20_000)
 
 if __name__ == "__main__":
     sys.exit(FURNITURE.main(__file__))

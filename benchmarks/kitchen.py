@@ -1,19 +1,19 @@
-"""RL-GPT beside its baselines on the Franka kitchen, every row at the same total of primitive steps.
+"""RL-GPT beside its baselines on the Franka kitchen, every row within the same total of primitive steps.
 
-    python benchmarks/kitchen.py                      # all cells, two at a time; start it again to go on
-    python benchmarks/kitchen.py --report             # only the summary of what is there
+    python benchmarks/kitchen.py                      # all cells, two at a time; run it again to resume
+    python benchmarks/kitchen.py --report             # measure nothing, print the figures of the table
 
-contest.py tells the rows.
+comparison.py explains the rows.
 """
 
 from __future__ import annotations
 
 import sys
 
-from contest import Contest
+from comparison import Comparison
 
 NOISY = "kitchen/microwave_noisy"
-KITCHEN = Contest(
+KITCHEN = Comparison(
     name="kitchen",
     tasks=("kitchen/kettle", "kitchen/hinge_cabinet", NOISY, "kitchen/sequence_a"),
     budget=60_000,

@@ -1,19 +1,19 @@
-"""RL-GPT beside its baselines in Minecraft's embedded world, every row at the same total of primitive steps.
+"""RL-GPT beside its baselines in Minecraft's embedded world, every row within the same total of primitive steps.
 
-    python benchmarks/minecraft.py                      # all cells, two at a time; start it again to go on
-    python benchmarks/minecraft.py --report             # only the summary of what is there
+    python benchmarks/minecraft.py                      # all cells, two at a time; run it again to resume
+    python benchmarks/minecraft.py --report             # measure nothing, print the figures of the table
 
-contest.py tells the rows. Harvest log is also run with four turns of the outer loop, to stand beside the paper's figure
-(which was reached in the real game). Policies observe numbers; ``harvest_milk_rgb`` observes pixels.
+comparison.py explains the rows. ``harvest_log`` is also measured with four iterations of the outer loop, as in the
+paper, whose figure comes from the real game. Policies observe numbers; with ``harvest_milk_rgb`` they observe pixels.
 """
 
 from __future__ import annotations
 
 import sys
 
-from contest import Contest
+from comparison import Comparison
 
-MINECRAFT = Contest(
+MINECRAFT = Comparison(
     name="minecraft",
     tasks=(
         "minecraft/harvest_log",

@@ -28,8 +28,8 @@ from typing import Any
 os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
 
 import numpy as np
-from cells import commit, emit
-from ratios import median, turns
+from interleaved import block_order, bootstrap_median
+from reporting import commit, emit
 from rlgpt_minecraft.env import MineDojoEnv
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
 from rlgpt_minecraft.malmo.server import Server
@@ -157,7 +157,7 @@ def measure_world(*, quick: bool) -> None:
         for work in contestants.values():
             work(2)
         for block in range(blocks):
-            for name in turns(tuple(contestants), block):
+            for name in block_order(tuple(contestants), block):
                 rates[name].setdefault(biome, []).append(LENGTH[name] / contestants[name](LENGTH[name]))
         print(f"world: {biome} done", file=sys.stderr, flush=True)
     _report(rates, UNITS, now)
@@ -168,7 +168,7 @@ def _report(rates: dict[str, dict[str, list[float]]], units: dict[str, str], now
         # The time of all biomes together: the rate of someone who plays as long in each.
         times = [[1.0 / rate for rate in rates_of] for rates_of in found.values()]
         together = [len(times) / sum(block) for block in zip(*times, strict=True)]
-        point, low, high = median(together)
+        point, low, high = bootstrap_median(together)
         emit(
             f"minecraft_world/{name}",
             round(point),
@@ -176,7 +176,8 @@ def _report(rates: dict[str, dict[str, list[float]]], units: dict[str, str], now
             goal=GOALS.get(name),
             interval=[round(low), round(high)],
             rows=[
-                {"biome": b, "value": round(median(r)[0]), "blocks": len(r), "commit": now} for b, r in found.items()
+                {"biome": b, "value": round(bootstrap_median(r)[0]), "blocks": len(r), "commit": now}
+                for b, r in found.items()
             ],
             commit=now,
         )

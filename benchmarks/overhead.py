@@ -1,4 +1,4 @@
-"""What rlgpt costs: of a step, of training, of an environment in another process. The sandbox's: ``sandbox.py``.
+"""The cost of rlgpt: of a step, of training, of an environment in another process. The sandbox: see ``sandbox.py``.
 
     python benchmarks/overhead.py              # all three parts, about 11 minutes
     python benchmarks/overhead.py --quick      # a smoke test of all but training, seconds
@@ -11,7 +11,7 @@
 ``worker``      microseconds of a step of an environment in another process, over the plain step
 ==============  ====================================================================================================
 
-Everything is compared in short blocks, in turn, within one run; see ``ratios.py``. Ends with lines of JSON.
+All comparisons use short interleaved blocks within one run; see ``interleaved.py``. Prints lines of JSON.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import sys
 
 os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
 
-import parts
 import step_cost
+import suite
 import training_cost
 import worker_cost
 
@@ -34,4 +34,4 @@ PARTS = {
 
 
 if __name__ == "__main__":
-    sys.exit(parts.main(__doc__ or "", PARTS))
+    sys.exit(suite.run_parts(__doc__ or "", PARTS))

@@ -19,8 +19,8 @@ from typing import Any
 os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
 
 import numpy as np
-from cells import commit, emit
-from ratios import figures
+from interleaved import block_figures
+from reporting import commit, emit
 from rlgpt.plugin.manager import PluginManager
 
 GOALS = {"mujoco_car": 1.08, "furniture": 1.10}
@@ -58,7 +58,7 @@ def measure(name: str, *, quick: bool) -> None:
     rate = 1e6 / float(np.median(micros))
     emit(f"physics/{name}/rate", round(rate), "env steps per CPU-second", commit=now)
     goal = GOALS[plugin.name]
-    emit(f"physics/{name}", unit="CPU time of env.step / mj_step", goal=goal, **figures(found, now))
+    emit(f"physics/{name}", unit="CPU time of env.step / mj_step", goal=goal, **block_figures(found, now))
 
 
 def _episode(env: Any, seed: int, length: int) -> list[tuple[float, float]]:

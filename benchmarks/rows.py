@@ -1,17 +1,20 @@
-"""What each row of a contest measures (see contest.py)."""
+"""What each row of a comparison measures (see comparison.py)."""
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cells import Cell, begin, begun, commit, same
+from reporting import commit
+from result_table import Cell, ResultTable
+from run_settings import read_settings, require_settings, start_or_resume
 
 ABLATIONS = {"rlgpt_gamma": {"semi_markov": False}, "rlgpt_heads": {"branch_masking": False}}
 TURNS = 4
+"""Iterations of the outer loop in ``rlgpt_turns``."""
 DERIVED = ("rl_setup", "code", "untrained")
-"""Rows that are made of the outcome of ``rlgpt`` with the same seed."""
+"""Rows that are derived from the run of ``rlgpt`` with the same seed."""
 
 
 def _ppo() -> Any:
@@ -29,27 +32,30 @@ def _sample_factory() -> Any:
 TRAINERS = {"sample_factory": _sample_factory, "ppo": _ppo}
 
 
-class Rows:
-    """The rows of one task and seed."""
+class RowRunner:
+    """Measures one cell.
 
-    def __init__(self, cell: Cell, arguments: argparse.Namespace) -> None:
+    :param table: where the runs of its cells lie.
+    :param settings: budget, iterations, episodes and trainer of the cell.
+    """
+
+    def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
         from rlgpt.loop import LoopSettings, Seeds
         from rlgpt.rl.base import Hyperparameters
 
-        self.cell, self.out = cell, arguments.out
-        self.plugin, self.task, self.factory, self.transcripts = self.known()
+        self.cell, self.table, self.cell_settings = cell, table, dict(settings)
+        self.plugin, self.task, self.factory, self.transcripts = self.find_task()
         self.settings = LoopSettings(
-            budget=arguments.budget,
-            iterations=arguments.iterations,
-            report_episodes=arguments.episodes,
+            budget=settings["budget"],
+            iterations=settings["iterations"],
+            report_episodes=settings["episodes"],
             seed=cell.seed,
         )
         self.seeds = Seeds(cell.seed)
         self.hyperparameters = Hyperparameters(**self.plugin.trainer_defaults(self.task))
-        self.trainer_name = arguments.trainer
-        self.trainer = TRAINERS[arguments.trainer]()
+        self.trainer = TRAINERS[settings["trainer"]]()
 
-    def known(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
+    def find_task(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
         """Plugin and task of the cell, how a spec finds the plugin, and the transcripts that are replayed."""
         from rlgpt.plugin.manager import PluginManager
 
@@ -57,40 +63,32 @@ class Rows:
         return plugin, task, plugin.name, tuple(plugin.transcripts(task))
 
     def measure(self) -> dict[str, Any]:
-        """The figures of the cell's row."""
+        """The figures of the cell."""
         row = self.cell.row
         if row == "rlgpt" or row in ABLATIONS:
-            return self.loop("slow_fast_critic", ABLATIONS.get(row, {}))
+            return self.run_loops("slow_fast_critic", ABLATIONS.get(row, {}))
         if row == "rlgpt_turns":
-            # 1.0: every turn is taken unless one leaves nothing to better
+            # 1.0: every iteration is run unless one leaves nothing to improve
             self.settings = self.settings.model_copy(update={"iterations": TURNS, "target_success": 1.0})
-            return self.loop("slow_fast_critic", {})
-        rows = {
+            return self.run_loops("slow_fast_critic", {})
+        measure = {
             "rl": lambda: self.train(self.plugin.default_setup(self.task)),
             "primitives": self.primitives,
             "rl_setup": self.rl_setup,
             "code": self.code,
             "untrained": self.untrained,
         }
-        figures = rows[row]()
-        if row in DERIVED and (of := begun(self.folder("rlgpt"))):
-            figures = {**figures, "run_commit": of["commit"]}
+        figures = measure[row]()
+        if row in DERIVED and (started_with := read_settings(self.folder("rlgpt"))):
+            figures = {**figures, "run_commit": started_with["commit"]}
         return figures
 
-    def asked(self) -> dict[str, Any]:
-        """The settings a run is known by."""
-        return {
-            "budget": self.settings.budget,
-            "iterations": self.settings.iterations,
-            "episodes": self.settings.report_episodes,
-            "trainer": self.trainer_name,
-        }
-
     def folder(self, row: str) -> Path:
-        return self.out.with_name(f"{self.out.name}_runs") / self.task.id.replace("/", "__") / row / str(self.cell.seed)
+        """The run of a row with this cell's task and seed."""
+        return self.table.run_folder(Cell(self.task.id, row, self.cell.seed))
 
-    def loop(self, kind: str, changes: dict[str, Any]) -> dict[str, Any]:
-        """The two loops, from plan to report."""
+    def run_loops(self, kind: str, changes: dict[str, Any]) -> dict[str, Any]:
+        """Both loops, from the plan to the report, with some hyperparameters changed."""
         from rlgpt.agents.build import build_agents
         from rlgpt.llm.build import LLMSettings, build_llm
         from rlgpt.loop import LoopContext
@@ -98,11 +96,12 @@ class Rows:
         from rlgpt.runs import Run
 
         folder = self.folder(self.cell.row)
-        begin(folder, {**self.asked(), "commit": commit()})
-        there = (folder / "run.json").exists()
-        record = Run.open(folder) if there else Run.create(folder, task=self.task.id, seed=self.cell.seed, config={})
-        told = {"folder": folder, "transcripts": self.transcripts, "seed": self.cell.seed, "task": self.task.id}
-        llm = build_llm(LLMSettings(), **told)
+        start_or_resume(folder, {**self.cell_settings, "commit": commit()})
+        exists = (folder / "run.json").exists()
+        record = Run.open(folder) if exists else Run.create(folder, task=self.task.id, seed=self.cell.seed, config={})
+        llm = build_llm(
+            LLMSettings(), folder=folder, transcripts=self.transcripts, seed=self.cell.seed, task=self.task.id
+        )
         count = self.settings.iterations
         steps = self.settings.budget // count
         agents = build_agents(kind, llm, self.plugin, self.task, training_steps=steps, iterations=count)
@@ -119,11 +118,12 @@ class Rows:
         result = run_loops(context)
         if result.report is None:
             raise SystemExit(f"no iteration was finished: {result.stopped}")
-        report = result.report
-        turns = {"turns": [self._kept(context, i) for i in result.history]} if self.cell.row == "rlgpt_turns" else {}
+        report, figures = result.report, {}
+        if self.cell.row == "rlgpt_turns":
+            figures["turns"] = [self.success_of_kept(context, i) for i in result.history]
         return {
             **_figures(report.sampled, report.greedy),
-            **turns,
+            **figures,
             "mode": report.mode,
             "primitive_steps": record.record.steps.total,
             "steps": record.record.steps.model_dump(),
@@ -134,17 +134,17 @@ class Rows:
             "stopped": type(result.stopped).__name__ if result.stopped else "",
         }
 
-    def _kept(self, context: Any, iteration: Any) -> float:
-        """The success of what an iteration keeps, code or policy, on the seeds of the report."""
+    def success_of_kept(self, context: Any, iteration: Any) -> float:
+        """The success rate of what an iteration keeps, code or policy, on the seeds of the report."""
         from rlgpt.rl.evaluation import evaluate, evaluate_code
 
-        spec, seeds = context.kept_spec(iteration), self.seeds.report(self.settings.report_episodes)
+        spec, seeds = context.kept_spec(iteration), self._report_seeds()
         if iteration.kept.mode == "code":
-            judged = evaluate_code(spec, iteration.actions, seeds=seeds)
+            evaluation = evaluate_code(spec, iteration.actions, seeds=seeds)
         else:
             policy = context.policy(spec, iteration.index, trained=iteration.training is not None)
-            judged = evaluate(policy, spec, seeds=seeds, greedy=False)
-        return round(float(judged.success_rate), 3)
+            evaluation = evaluate(policy, spec, seeds=seeds, greedy=False)
+        return round(float(evaluation.success_rate), 3)
 
     def train(self, setup: Any, actions: tuple[Any, ...] = ()) -> dict[str, Any]:
         """PPO for the whole budget."""
@@ -152,7 +152,7 @@ class Rows:
 
         spec = EnvSpec(self.task, setup, actions, self.factory)
         folder = self.folder(self.cell.row)
-        begin(folder, {**self.asked(), "commit": commit()})
+        start_or_resume(folder, {**self.cell_settings, "commit": commit()})
         record = self.trainer.train(
             spec,
             budget=self.settings.budget,
@@ -162,7 +162,7 @@ class Rows:
         )
         curve = [[p.primitive_steps, round(p.success, 3), p.episodes] for p in record.curve]
         policy = self.trainer.load(folder, spec)
-        return {**self._judge(policy, spec), "primitive_steps": record.primitive_steps, "curve": curve}
+        return {**self._evaluate(policy, spec), "primitive_steps": record.primitive_steps, "curve": curve}
 
     def primitives(self) -> dict[str, Any]:
         from rlgpt.agents.fixed import primitive_actions
@@ -173,50 +173,55 @@ class Rows:
         return self.train(setup, tuple(actions))
 
     def rl_setup(self) -> dict[str, Any]:
-        best = self._best()
+        best = self._best_iteration()
         return self.train(best.setup.model_copy(update={"coded_actions": (), "base_actions": None}))
 
     def code(self) -> dict[str, Any]:
         from rlgpt.domain import Evaluation
-        from rlgpt.rl.base import EnvSpec
         from rlgpt.rl.evaluation import evaluate_code
 
-        best = self._best()
-        spec = EnvSpec(self.task, best.setup, best.actions, self.factory)
-        seeds = self.seeds.report(self.settings.report_episodes)
+        best, spec = self._best_iteration(), self._best_spec()
         none = Evaluation(mode="code", episodes=())
-        judged = evaluate_code(spec, best.actions, seeds=seeds) if best.actions else none
-        return {**_figures(judged, None), "primitive_steps": self._design()}
+        evaluation = evaluate_code(spec, best.actions, seeds=self._report_seeds()) if best.actions else none
+        return {**_figures(evaluation, None), "primitive_steps": self._design_steps()}
 
     def untrained(self) -> dict[str, Any]:
-        from rlgpt.rl.base import EnvSpec
-
-        best = self._best()
-        spec = EnvSpec(self.task, best.setup, best.actions, self.factory)
-        # never warm: what earlier turns taught is learnt too, and its steps are not in this row's
-        seed = self.seeds.training(best.index)
+        spec = self._best_spec()
+        # a fresh network, never a warm start: the steps of earlier iterations are not counted in this row
+        seed = self.seeds.training(self._best_iteration().index)
         policy = self.trainer.untrained(spec, seed=seed, hyperparameters=self.hyperparameters)
-        return {**self._judge(policy, spec), "primitive_steps": self._design()}
+        return {**self._evaluate(policy, spec), "primitive_steps": self._design_steps()}
 
-    def _best(self) -> Any:
+    def _best_iteration(self) -> Any:
+        """Of RL-GPT's run with the same seed."""
         from rlgpt.domain import best_of
         from rlgpt.runs import Run
 
-        same(self.folder("rlgpt"), self.asked())
+        require_settings(self.folder("rlgpt"), self.cell_settings)
         return best_of(Run.open(self.folder("rlgpt")).iterations())
 
-    def _design(self) -> int:
+    def _best_spec(self) -> Any:
+        from rlgpt.rl.base import EnvSpec
+
+        best = self._best_iteration()
+        return EnvSpec(self.task, best.setup, best.actions, self.factory)
+
+    def _design_steps(self) -> int:
         """Primitive steps RL-GPT spent on code until it had these actions: rehearsals and trials of code alone."""
         from rlgpt.runs import Run
 
-        past = [i for i in Run.open(self.folder("rlgpt")).iterations() if i.index <= self._best().index]
-        return sum(i.steps.rehearsal + i.steps.code for i in past)
+        last = self._best_iteration().index
+        iterations = [i for i in Run.open(self.folder("rlgpt")).iterations() if i.index <= last]
+        return sum(i.steps.rehearsal + i.steps.code for i in iterations)
 
-    def _judge(self, policy: Any, spec: Any) -> dict[str, Any]:
+    def _evaluate(self, policy: Any, spec: Any) -> dict[str, Any]:
         from rlgpt.rl.evaluation import evaluate
 
-        seeds = self.seeds.report(self.settings.report_episodes)
+        seeds = self._report_seeds()
         return _figures(*(evaluate(policy, spec, seeds=seeds, greedy=greedy) for greedy in (False, True)))
+
+    def _report_seeds(self) -> Any:
+        return self.seeds.report(self.settings.report_episodes)
 
 
 def _figures(sampled: Any, greedy: Any) -> dict[str, Any]:
@@ -224,5 +229,4 @@ def _figures(sampled: Any, greedy: Any) -> dict[str, Any]:
         "sampled": sampled.success_rate,
         "greedy": greedy.success_rate if greedy is not None else None,
         "steps_per_success": sampled.steps_per_success,
-        "episodes": len(sampled.episodes),
     }

@@ -10,8 +10,8 @@
 ``training``  steps per CPU-second on the kitchen over those with the same coded actions as plain generators
 ============  ======================================================================================================
 
-Everything stands beside its plain Python twin, in short blocks, in turn, within one run; see ``ratios.py``. Ends with
-lines of JSON.
+All comparisons with plain Python use short interleaved blocks within one run; see ``interleaved.py``. Prints lines of
+JSON.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import sys
 
 os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
 
-import parts
 import sandbox_calls
 import sandbox_training
 import sandbox_workers
+import suite
 
 PARTS = {"calls": sandbox_calls.measure, "workers": sandbox_workers.measure, "training": sandbox_training.measure}
 
 
 if __name__ == "__main__":
-    sys.exit(parts.main(__doc__ or "", PARTS))
+    sys.exit(suite.run_parts(__doc__ or "", PARTS))

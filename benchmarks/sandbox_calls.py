@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 import numpy as np
-from cells import commit, emit
-from ratios import figures, turns
+from interleaved import block_figures, block_order
+from reporting import commit, emit
 from rlgpt.domain import CodedAction, Parameter, Plain, Task
 from rlgpt.options.execution import Execution
 from rlgpt.plugin.base import Context, Primitive
@@ -192,7 +192,7 @@ def measure(*, quick: bool) -> None:
     found = [timed(workloads(), blocks) for _ in range(repeats)]
     print(f"calls: {repeats} repeats", file=sys.stderr, flush=True)
     for name, words in UNITS.items():
-        lines = figures([micros[name] for micros in found], now, digits=2)
+        lines = block_figures([micros[name] for micros in found], now, digits=2)
         least = round(min(value for micros in found for value in micros[name]), 2)
         unit = f"CPU microseconds of {words}"
         emit(f"sandbox/calls/{name}", unit=unit, goal=GOALS.get(name), least=least, **lines)
@@ -204,7 +204,7 @@ def timed(work: Mapping[str, tuple[Workload, int]], blocks: int) -> dict[str, li
     for do, _ in work.values():
         do()
     for number in range(blocks):
-        for name in turns(tuple(work), number):
+        for name in block_order(tuple(work), number):
             do, count = work[name]
             before = time.process_time()
             do()

@@ -1,8 +1,8 @@
 """Training throughput with coded actions in the sandbox over that with the same actions as plain generators.
 
-Both train the built-in PPO on the kitchen with recorded actions, each in a process of its own, let go in turn (see
-``training_cost.py``). The plain ones are run by :class:`PlainGuest`, which trusts them with the host: a fixture of this
-benchmark, and no setting anywhere.
+Both train the built-in PPO on the kitchen with recorded actions, each in a process of its own, in turns (see
+``trainer_process.py``): ``sandbox_training.py NAME STEPS_FILE FOLDER SEED``. The plain ones are run by
+:class:`PlainGuest`, which trusts them with the host: a fixture of this benchmark, and no setting anywhere.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from cells import commit, emit
-from ratios import figures, turns
-from replayed import spec
+from interleaved import block_figures, block_order
+from recorded_kitchen import BUDGET, hyperparameters, recorded_spec
+from reporting import commit, emit
 from rlgpt.domain import CodedAction, Parameter, Plain
 from rlgpt.rl.base import EnvSpec
 from rlgpt.sandbox import Ask, Done, Guest, Library, Request, Sandbox, Turn
-from training_cost import contest
+from trainer_process import trainer_processes
 
 LOOKS = """
 def run(steps=5.0):
@@ -44,9 +44,9 @@ def actions(kind: str) -> tuple[CodedAction, ...]:
     )
 
 
-def coded_spec(ledger: Path, kind: str) -> EnvSpec:
+def coded_spec(steps_file: Path, kind: str) -> EnvSpec:
     """The recorded kitchen with three coded actions beside the base action."""
-    base, coded = spec(ledger), actions(kind)
+    base, coded = recorded_spec(steps_file), actions(kind)
     setup = base.setup.model_copy(update={"coded_actions": tuple(a.name for a in coded)})
     return EnvSpec(base.task, setup, coded, base.factory)
 
@@ -94,17 +94,19 @@ class PlainSandbox(Sandbox):
         return cast("Guest", PlainGuest(library, coded))
 
 
-def train(kind: str, *, sandboxed: bool, ledger: Path, folder: Path, seed: int) -> None:
-    """One contestant's training, until it is ended from outside."""
-    from contestants import BUDGET, hyperparameters
+def train(name: str, steps_file: Path, folder: Path, seed: int) -> None:
+    """The built-in PPO with coded actions, until it is ended from outside.
+
+    :param name: ``sandboxed_KIND`` or ``generators_KIND``.
+    """
     from rlgpt.rl import policy_env
     from rlgpt.rl.ppo import PPO
 
-    if not sandboxed:
+    runner, kind = name.split("_")
+    if runner == "generators":
         policy_env._sandbox = lambda spec: PlainSandbox()
-    PPO().train(
-        coded_spec(ledger, kind), budget=BUDGET, seed=seed, folder=folder, hyperparameters=hyperparameters(ledger)
-    )
+    spec = coded_spec(steps_file, kind)
+    PPO().train(spec, budget=BUDGET, seed=seed, folder=folder, hyperparameters=hyperparameters(steps_file))
 
 
 def measure(*, quick: bool) -> None:
@@ -114,14 +116,18 @@ def measure(*, quick: bool) -> None:
         names = (f"sandboxed_{kind}", f"generators_{kind}")
         ratios: list[list[float]] = []
         for seed in range(repeats):
-            with tempfile.TemporaryDirectory() as folder, contest(names, Path(folder), seed) as made:
-                by_name = dict(zip(names, made, strict=True))
+            script = Path(__file__)
+            with tempfile.TemporaryDirectory() as folder, trainer_processes(script, names, Path(folder), seed) as made:
                 ratios.append([])
                 for number in range(slices):
-                    cpu = {name: by_name[name].turn()[0] for name in turns(names, number)}
+                    cpu = {name: made[name].turn()[0] for name in block_order(names, number)}
                     ratios[-1].append(cpu[names[1]] / cpu[names[0]])
             print(f"training, {kind}: repeat {seed + 1} of {repeats}", file=sys.stderr, flush=True)
         words = "three coded actions" + (", each with a can_start" if kind == "guarded" else "")
         unit = f"steps per CPU second in the sandbox / as plain generators; {words}"
         goal = 0.95 if kind == "plain" else None
-        emit(f"sandbox/training/{kind}", unit=unit, goal=goal, **figures(ratios, now))
+        emit(f"sandbox/training/{kind}", unit=unit, goal=goal, **block_figures(ratios, now))
+
+
+if __name__ == "__main__":
+    train(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))

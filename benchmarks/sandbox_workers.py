@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import psutil
-from cells import commit, emit
-from ratios import figures
+from interleaved import block_figures
+from reporting import commit, emit
 from sandbox_calls import NUDGE, ONE, SEE, SIGNATURE, VIEWS, YIELDS, plain, plain_started, sandboxed, timed
 
 WORKERS = 8
@@ -40,13 +40,13 @@ def measure(*, quick: bool) -> None:
     found = _at_once(workers, blocks)
     print(f"workers: {workers} at once", file=sys.stderr, flush=True)
     for name, unit in UNITS.items():
-        lines = figures([told["micros"][name] for told in found], now, digits=2)
+        lines = block_figures([told["micros"][name] for told in found], now, digits=2)
         emit(f"sandbox/workers/{name}", unit=f"{unit}, {workers} workers at once", **lines)
     ratios = [
         [own / bare for own, bare in zip(told["micros"]["primitive"], told["micros"]["plain"], strict=True)]
         for told in found
     ]
-    emit("sandbox/workers/ratio", unit="sandboxed primitive / plain one, workers at once", **figures(ratios, now))
+    emit("sandbox/workers/ratio", unit="sandboxed primitive / plain one, workers at once", **block_figures(ratios, now))
     for name, unit in MEMORY.items():
         values = [told["memory"][name] for told in found]
         emit(f"sandbox/memory/{name}", round(float(np.median(values)), 4), unit, rows=values, commit=now)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from cells import commit, emit
-from ratios import figures, turns
-from replayed import TASK, recorded
+from interleaved import block_figures, block_order
+from recorded_kitchen import TASK, recorded_actions
+from reporting import commit, emit
 from rlgpt import CodedAction, Parameter, extend
 from rlgpt.rl.base import EnvSpec
 from rlgpt_kitchen.plugin import KitchenPlugin
@@ -27,13 +27,13 @@ Env = Any
 Make = Callable[[], tuple[Env, Callable[[Any], Any]]]
 
 
-def actions(source: str) -> list[CodedAction]:
+def coded_actions(source: str) -> list[CodedAction]:
     dx = Parameter(name="dx", low=-0.1, high=0.1, default=0.0, doc="how far, m")
     return [CodedAction(name=f"reach{i}", doc="Move.", source=source, parameters=(dx,)) for i in range(3)]
 
 
-def contestants() -> dict[str, Make]:
-    """Each makes an environment, and says how a recorded action is written in its space."""
+def variants() -> dict[str, Make]:
+    """Each makes an environment and the function that converts a recorded action to its action space."""
     plugin = KitchenPlugin()
     task = plugin.tasks()[TASK]
     zeros = np.zeros(3, np.float32)
@@ -44,25 +44,25 @@ def contestants() -> dict[str, Make]:
     def extended(*args: Any, **more: Any) -> Any:
         return extend(bare(), *args, plugin=plugin, task=task, **more)
 
-    def same(action: Any) -> Any:
+    def unchanged(action: Any) -> Any:
         return action
 
-    def based(action: Any) -> Any:
+    def base_branch(action: Any) -> Any:
         return (0, action, zeros)
 
     return {
-        "bare": lambda: (bare(), same),
-        "control": lambda: (bare(), same),
-        "k0": lambda: (extended(), same),
-        "k0_generic": lambda: (extend(bare()), same),
-        "k3": lambda: (extended(actions(SOURCE)), based),
-        "k3_can_start": lambda: (extended(actions(GUARD + SOURCE)), based),
-        "default_setup": lambda: (EnvSpec(task, plugin.default_setup(task)).build(seed=0), same),
+        "bare": lambda: (bare(), unchanged),
+        "control": lambda: (bare(), unchanged),
+        "k0": lambda: (extended(), unchanged),
+        "k0_generic": lambda: (extend(bare()), unchanged),
+        "k3": lambda: (extended(coded_actions(SOURCE)), base_branch),
+        "k3_can_start": lambda: (extended(coded_actions(GUARD + SOURCE)), base_branch),
+        "default_setup": lambda: (EnvSpec(task, plugin.default_setup(task)).build(seed=0), unchanged),
     }
 
 
 UNITS = {
-    "control": "CPU time of a second bare environment / bare: what the measurement itself does",
+    "control": "CPU time of a second bare environment / bare: the error of the measurement",
     "k0": "CPU time / bare, no coded action",
     "k0_generic": "CPU time / bare, no coded action, without the kitchen's plugin",
     "k3": "CPU time / bare, three coded actions that are never chosen",
@@ -77,39 +77,39 @@ def measure(*, quick: bool) -> None:
     ratios: dict[str, list[list[float]]] = {name: [] for name in UNITS}
     micros: list[float] = []
     for repeat in range(repeats):
-        made = {name: make() for name, make in contestants().items()}
-        blocks = [b for e in range(episodes) for b in _episode(made, repeat * episodes + e, length)]
-        for env, _ in made.values():
+        envs = {name: make() for name, make in variants().items()}
+        blocks = [b for e in range(episodes) for b in _episode(envs, repeat * episodes + e, length)]
+        for env, _ in envs.values():
             env.close()
         micros += [1e6 * b["bare"] / BLOCK for b in blocks]
         for name in ratios:
             ratios[name].append([b[name] / b["bare"] for b in blocks])
         print(f"step: repeat {repeat + 1} of {repeats}", file=sys.stderr, flush=True)
     emit("overhead/step/bare", round(float(np.median(micros)), 1), "CPU microseconds of a step")
-    for name, found in ratios.items():
-        emit(f"overhead/step/{name}", unit=UNITS[name], goal=GOALS.get(name), **figures(found, now))
+    for name, repeat_ratios in ratios.items():
+        emit(f"overhead/step/{name}", unit=UNITS[name], goal=GOALS.get(name), **block_figures(repeat_ratios, now))
 
 
-def _episode(made: Mapping[str, tuple[Env, Callable[[Any], Any]]], seed: int, length: int) -> list[dict[str, float]]:
-    """CPU seconds of each contestant in each block of one episode; all are in the same states throughout."""
-    for env, _ in made.values():
+def _episode(envs: Mapping[str, tuple[Env, Callable[[Any], Any]]], seed: int, length: int) -> list[dict[str, float]]:
+    """CPU seconds of each variant in each block of one episode. All variants step through the same states."""
+    for env, _ in envs.values():
         env.reset(seed=seed)
-    chosen = recorded(made["bare"][0].action_space, seed, length)
-    found = []
+    recorded = recorded_actions(envs["bare"][0].action_space, seed, length)
+    blocks = []
     for number, start in enumerate(range(0, length, BLOCK)):
-        block, spent, states = chosen[start : start + BLOCK], {}, {}
-        for name in turns(tuple(made), number):
-            env, write = made[name]
-            written = [write(action) for action in block]
+        seconds, states = {}, {}
+        for name in block_order(tuple(envs), number):
+            env, convert = envs[name]
+            actions = [convert(action) for action in recorded[start : start + BLOCK]]
             before = time.process_time()
-            for action in written:
+            for action in actions:
                 last = env.step(action)
-            spent[name] = time.process_time() - before
+            seconds[name] = time.process_time() - before
             states[name] = (env.unwrapped.base.data.qpos.copy(), last[2] or last[3])
-        found.append(spent)
+        blocks.append(seconds)
         reference, over = states["bare"]
         if not all(np.array_equal(state, reference) for state, _ in states.values()):
-            raise AssertionError("the contestants are no longer in the same state: their times cannot be compared")
+            raise AssertionError("the variants are no longer in the same state: their times cannot be compared")
         if over:
             break
-    return found
+    return blocks

@@ -1,10 +1,10 @@
-"""benchmarks/rows.py: what a row is made of."""
+"""benchmarks/rows.py: what each row measures, on a small task."""
 
 from __future__ import annotations
 
-import argparse
-import importlib
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,83 +15,131 @@ from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.grid import FETCH, TASKS, GridPlugin, grid_plugin
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 TASK = TASKS["grid/key"]
+SETTINGS = {"budget": 1000, "iterations": 1, "episodes": 2, "trainer": "ppo"}
+FETCH_KEY = CodedAction(name="fetch", doc="Fetch the key.", source=FETCH, max_steps=40)
+
+
+class Killed:
+    """A trainer that ends before its first step."""
+
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        raise KeyboardInterrupt
 
 
 @pytest.fixture
-def rows(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("rows")
+def bench(benchmark_module: Any) -> Any:
+    return SimpleNamespace(**{name: benchmark_module(name) for name in ("result_table", "rows", "run_settings")})
 
 
-def iteration(index: int, *, success: bool) -> Iteration:
+@pytest.fixture
+def grid(bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """``grid(row, seed=0, commit="abc", **changes)``: the runner of that row with some settings changed."""
+
+    class GridRunner(bench.rows.RowRunner):  # type: ignore[misc, name-defined]
+        def find_task(self) -> tuple[Any, ...]:
+            return GridPlugin(), TASK, grid_plugin, ()
+
+    def make(row: str, *, seed: int = 0, commit: str = "abc", **changes: Any) -> Any:
+        monkeypatch.setattr(bench.rows, "commit", lambda: commit)
+        table = bench.result_table.ResultTable(tmp_path / "grid.jsonl")
+        return GridRunner(bench.result_table.Cell(TASK.id, row, seed), table, {**SETTINGS, **changes})
+
+    return make
+
+
+def iteration(index: int, *, success: bool, actions: tuple[CodedAction, ...] = ()) -> Iteration:
     episode = Episode(seed=index, success=success, total_reward=0.0, primitive_steps=40, decisions=40)
     return Iteration(
         index=index,
         plan=ActionPlan(sub_actions=(SubAction(name="search", description="find it", kind="rl", reason="fine"),)),
+        actions=actions,
         setup=GridPlugin().default_setup(TASK),
         evaluation=Evaluation(mode="sampled", episodes=(episode,)),
         steps=Steps(rehearsal=3, code=5, training=100, selection=40),
     )
 
 
-class Judging:
-    """A run of which only what it keeps is asked."""
+def record_run(runner: Any, *iterations: Iteration) -> None:
+    """A finished run of ``rlgpt``, as rows derived from it read it."""
+    run = Run.create(runner.folder("rlgpt"), task=TASK.id, seed=runner.cell.seed, config={})
+    for i in iterations:
+        run.rewrite(f"iterations/{i.index}/iteration", i)
+
+
+def test_untrained_is_the_fresh_network_of_the_best_iteration(grid: Any) -> None:
+    """Its steps are those spent on code until then, without any training."""
+    seeds: list[int] = []
+
+    class RecordingPPO(PPO):
+        def untrained(self, spec: Any, *, seed: int, hyperparameters: Any) -> Any:
+            seeds.append(seed)
+            return super().untrained(spec, seed=seed, hyperparameters=hyperparameters)
+
+    runner = grid("untrained", seed=4, iterations=3)
+    runner.trainer = RecordingPPO()
+    record_run(runner, *(iteration(i, success=success) for i, success in enumerate((False, True, False))))
+    figures = runner.measure()
+    assert seeds == [Seeds(4).training(1)]
+    assert figures["primitive_steps"] == 2 * (3 + 5)
+    assert {"sampled", "greedy"} <= figures.keys()
+
+
+def test_code_is_evaluated_on_the_seeds_of_the_report(grid: Any) -> None:
+    runner = grid("code", episodes=8)
+    record_run(runner, iteration(0, success=True, actions=(FETCH_KEY,)))
+    figures = runner.measure()
+    assert (figures["sampled"], figures["greedy"], figures["primitive_steps"]) == (1.0, None, 3 + 5)
+
+
+def test_a_row_derived_from_a_run_records_the_commit_of_that_run(bench: Any, grid: Any) -> None:
+    runner = grid("code")
+    record_run(runner, iteration(0, success=False))
+    assert "run_commit" not in runner.measure()
+    (runner.folder("rlgpt") / bench.run_settings.FILE).write_text('{"commit": "older"}')
+    assert runner.measure()["run_commit"] == "older"
+
+
+def test_a_training_that_was_cut_off_resumes_only_at_its_commit(bench: Any, grid: Any) -> None:
+    runner = grid("rl")
+    runner.trainer = Killed()
+    with pytest.raises(KeyboardInterrupt):
+        runner.measure()
+    assert bench.run_settings.read_settings(runner.folder("rl")) == {**SETTINGS, "commit": "abc"}
+    with pytest.raises(SystemExit, match=r"was started with commit=abc \(now def\)"):
+        grid("rl", commit="def").measure()
+
+
+@pytest.mark.parametrize(
+    ("row", "run"), [("rl", "rl"), ("primitives", "primitives"), ("rlgpt", "rlgpt"), ("code", "rlgpt")]
+)
+def test_no_row_resumes_a_run_of_other_settings(bench: Any, grid: Any, row: str, run: str) -> None:
+    bench.run_settings.start_or_resume(grid(row).folder(run), {**SETTINGS, "commit": "abc"})
+    with pytest.raises(SystemExit, match=r"was started with budget=1000 \(now 2000\)"):
+        grid(row, budget=2000).measure()
+
+
+class KeptRun:
+    """The parts of a loop's context that give what an iteration keeps. Records the policies that were loaded."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[int, bool]] = []
+        self.policies: list[tuple[int, bool]] = []
 
     def kept_spec(self, of: Iteration) -> EnvSpec:
         return EnvSpec(TASK, of.setup, of.actions, grid_plugin)
 
     def policy(self, spec: EnvSpec, index: int, *, trained: bool) -> Policy:
-        self.asked.append((index, trained))
+        self.policies.append((index, trained))
         return PPO().untrained(spec, seed=0, hyperparameters=Hyperparameters())
 
 
-def test_each_turn_is_judged_by_what_it_kept(rows: Any, tmp_path: Path) -> None:
-    """Code or policy, on the seeds of the report; the selection's ten episodes are not what is told."""
-
-    class Grid(rows.Rows):  # type: ignore[misc]
-        def known(self) -> tuple[Any, ...]:
-            return GridPlugin(), TASK, grid_plugin, ()
-
-    arguments = argparse.Namespace(out=tmp_path / "grid", budget=1000, iterations=4, episodes=8, trainer="ppo")
-    row, context = Grid(rows.Cell(TASK.id, "rlgpt_turns", 0), arguments), Judging()
-    lost = iteration(1, success=False)
-    assert row._kept(context, lost) < 1.0
-    assert context.asked == [(1, False)]
-    fetch = CodedAction(name="fetch", doc="Fetch the key.", source=FETCH, max_steps=40)
-    won = iteration(1, success=True).evaluation.model_copy(update={"mode": "code"})
-    coded = lost.model_copy(update={"actions": (fetch,), "code_evaluation": won})
-    assert coded.kept.mode == "code"
-    assert row._kept(context, coded) == 1.0
-    assert context.asked == [(1, False)], "no policy was asked for"
-
-
-def test_untrained_is_what_the_best_turn_began_with(rows: Any, tmp_path: Path) -> None:
-    """The fresh network of that turn's seed; what was spent on code until then, and on no learning."""
-
-    class Grid(rows.Rows):  # type: ignore[misc]
-        def known(self) -> tuple[Any, ...]:
-            return GridPlugin(), TASK, grid_plugin, ()
-
-    seen: list[int] = []
-
-    class Seen(PPO):
-        def untrained(self, spec: Any, *, seed: int, hyperparameters: Any) -> Any:
-            seen.append(seed)
-            return super().untrained(spec, seed=seed, hyperparameters=hyperparameters)
-
-    arguments = argparse.Namespace(out=tmp_path / "grid", budget=1000, iterations=3, episodes=2, trainer="ppo")
-    row = Grid(rows.Cell(TASK.id, "untrained", 4), arguments)
-    row.trainer = Seen()
-    run = Run.create(row.folder("rlgpt"), task=TASK.id, seed=4, config={})
-    for index, success in enumerate((False, True, False)):
-        run.rewrite(f"iterations/{index}/iteration", iteration(index, success=success))
-
-    figures = row.measure()
-    assert seen == [Seeds(4).training(1)]
-    assert figures["primitive_steps"] == 2 * (3 + 5)
-    assert figures["episodes"] == 2
+def test_each_iteration_is_evaluated_with_the_code_or_policy_it_kept(grid: Any) -> None:
+    runner, context = grid("rlgpt_turns", episodes=8), KeptRun()
+    policy = iteration(1, success=False)
+    assert runner.success_of_kept(context, policy) < 1.0
+    assert context.policies == [(1, False)]
+    evaluation = iteration(1, success=True).evaluation.model_copy(update={"mode": "code"})
+    code = policy.model_copy(update={"actions": (FETCH_KEY,), "code_evaluation": evaluation})
+    assert code.kept.mode == "code"
+    assert runner.success_of_kept(context, code) == 1.0
+    assert context.policies == [(1, False)], "no policy is loaded for code"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rlgpt.rl import policy_env
@@ -53,10 +53,11 @@ def test_both_ways_train() -> None:
 
 
 @pytest.mark.parametrize("kind", ["plain", "guarded"])
-def test_the_plain_twin_plays_the_same_steps(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plain_twin_plays_the_same_steps(
+    benchmark_module: Any, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is compared differs in the sandbox alone."""
-    monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    training = importlib.import_module("sandbox_training")
+    training = benchmark_module("sandbox_training")
     names = [action.name for action in training.actions(kind)]
 
     def play() -> list[tuple[float, float, int, str]]:

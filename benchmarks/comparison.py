@@ -1,0 +1,136 @@
+"""RL-GPT beside its baselines on a plugin's tasks, every row within the same total of primitive steps.
+
+Rows, for each task and seed:
+
+==================  =================================================================================================
+``rlgpt``           the whole method; rehearsals, code trials, every iteration and selection count
+``rl``              PPO on base actions, the plugin's default setup
+``rl_setup``        PPO on base actions, with the reward, observation and horizon of RL-GPT's final RLSetup
+``code``            the coded actions of RL-GPT's best iteration, in the plan's order, again and again
+``untrained``       the policy of RL-GPT's best iteration before training: a fresh network
+``primitives``      PPO over the plugin's primitives as parameterised actions, without a language model
+``rlgpt_gamma``     RL-GPT with one gamma for each decision (ablation)
+``rlgpt_heads``     RL-GPT with independent heads (ablation)
+``rlgpt_turns``     RL-GPT with four iterations of the outer loop within the same total
+==================  =================================================================================================
+
+The outer loop has one iteration unless ``--iterations`` says otherwise, so that a policy is trained with all steps that
+rehearsal, code alone and selection leave of the budget. Replies are replayed from the plugin's transcripts: seed s
+replays recording s modulo their number. Evaluation uses seeds that nothing was selected on, sampled and greedy.
+Prints lines of JSON at the end. A run that was cut off resumes only with its settings and at its commit. The trainer is
+the built-in PPO unless ``--trainer`` says otherwise, as in the results that are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import summary
+from reporting import commit
+from result_table import Cell, ResultTable
+from rows import DERIVED, TRAINERS, RowRunner
+from scheduler import measure_cells
+
+RESULTS = Path(__file__).parent / "results"
+BASELINES = ("rl", "primitives")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A benchmark of this kind.
+
+    :ivar name: of the plugin, and of the table of results.
+    :ivar budget: primitive steps of each cell; a mapping gives each task its own.
+    :ivar rows: measured on every task.
+    :ivar variants: row -> tasks on which it is measured.
+    :ivar runner: measures a cell.
+    """
+
+    name: str
+    tasks: tuple[str, ...]
+    budget: int | Mapping[str, int]
+    seeds: int = 5
+    variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: tuple[str, ...] = ("rlgpt", *BASELINES, *DERIVED)
+    episodes: int = 50
+    trainer: str = "ppo"
+    runner: type[RowRunner] = RowRunner
+
+    def main(self, script: str) -> int:
+        """Run the command line of ``script``.
+
+        :returns: the exit status: 1 where a cell failed.
+        """
+        arguments = self._arguments()
+        table = ResultTable(arguments.out)
+        if arguments.cell:
+            task, row, seed = arguments.cell
+            self._measure(Cell(task, row, int(seed)), table, arguments)
+            return 0
+        cells = self.cells(arguments.tasks, arguments.rows, arguments.seeds)
+        if arguments.table:
+            summary.print_table(table.load(), cells)
+            return 0
+        complete = True
+        if not arguments.report:
+            needs = {c: Cell(c.task, "rlgpt", c.seed) for c in cells if c.row in DERIVED}
+            complete = measure_cells(
+                script,
+                cells,
+                table,
+                jobs=arguments.jobs,
+                needs=needs,
+                settings=lambda cell: self._settings(cell, arguments),
+            )
+        summary.print_lines(self.name, table.load(), cells)
+        return 0 if complete else 1
+
+    def cells(self, tasks: Sequence[str], rows: Sequence[str], seeds: int) -> list[Cell]:
+        """All cells. RL-GPT's come first: other rows are derived from their runs."""
+
+        def product(names: Sequence[str], among: Sequence[str]) -> list[Cell]:
+            return [Cell(t, r, s) for s in range(seeds) for t in among for r in names if r in rows]
+
+        variants = [c for row, on in self.variants.items() for c in product((row,), [t for t in tasks if t in on])]
+        return [*product(("rlgpt",), tasks), *product((*BASELINES, *DERIVED), tasks), *variants]
+
+    def _arguments(self) -> argparse.Namespace:
+        parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+        every = (*self.rows, *self.variants)
+        parser.add_argument("--tasks", nargs="+", default=self.tasks)
+        parser.add_argument("--rows", nargs="+", default=every, choices=every)
+        parser.add_argument("--seeds", type=int, default=self.seeds, help="seeds 0 to N - 1")
+        parser.add_argument("--budget", type=int, help=f"primitive steps of each cell; default: {self.budget}")
+        parser.add_argument("--iterations", type=int, default=1, help="of the outer loop, which share the budget")
+        parser.add_argument(
+            "--episodes", type=int, default=self.episodes, help="of the evaluation, sampled and greedy each"
+        )
+        parser.add_argument("--trainer", default=self.trainer, choices=TRAINERS)
+        parser.add_argument("--jobs", type=int, default=2)
+        parser.add_argument("--out", type=Path, default=RESULTS / f"{self.name}.jsonl", help="the table of results")
+        parser.add_argument("--report", action="store_true", help="measure nothing, print the figures of the table")
+        parser.add_argument("--table", action="store_true", help="measure nothing, print the table in Markdown")
+        parser.add_argument("--cell", nargs=3, metavar=("TASK", "ROW", "SEED"), help=argparse.SUPPRESS)
+        arguments = parser.parse_args()
+        if arguments.out.suffix != ".jsonl":
+            parser.error(f"--out: {arguments.out} does not end in .jsonl; results are lines of JSON in one file")
+        return arguments
+
+    def _settings(self, cell: Cell, arguments: argparse.Namespace) -> dict[str, Any]:
+        budget = self.budget if isinstance(self.budget, int) else self.budget[cell.task]
+        return {
+            "budget": budget if arguments.budget is None else arguments.budget,
+            "iterations": arguments.iterations,
+            "episodes": arguments.episodes,
+            "trainer": arguments.trainer,
+        }
+
+    def _measure(self, cell: Cell, table: ResultTable, arguments: argparse.Namespace) -> None:
+        start, before, settings = time.monotonic(), commit(), self._settings(cell, arguments)
+        figures = self.runner(cell, table, settings).measure()
+        table.add(cell, {"commit": before, **settings, **figures, "seconds": round(time.monotonic() - start, 1)})

@@ -1,0 +1,49 @@
+"""Statistics for costs on noisy machines: work in short interleaved blocks, compared block by block.
+
+Other load slows neighbouring blocks alike, so the ratio of two neighbours varies less than the ratio of two totals. A
+figure is the median over blocks with its percentile-bootstrap interval.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+REPETITIONS = 5_000
+
+
+def bootstrap_median(values: Sequence[float], *, seed: int = 0) -> tuple[float, float, float]:
+    """The median of ``values`` and its 95 % interval (percentile bootstrap): point, low, high."""
+    data = np.asarray(values, np.float64)
+    rng = np.random.default_rng(seed)
+    medians = np.median(data[rng.integers(len(data), size=(REPETITIONS, len(data)))], axis=1)
+    low, high = np.percentile(medians, [2.5, 97.5])
+    return float(np.median(data)), float(low), float(high)
+
+
+def block_order(names: Sequence[str], number: int) -> list[str]:
+    """The order of block ``number``: each name takes each place, and follows each other name, equally often."""
+    shift = number % len(names)
+    order = [*names[shift:], *names[:shift]]
+    return order if (number // len(names)) % 2 == 0 else order[::-1]
+
+
+def block_figures(repeats: Sequence[Sequence[float]], commit: str, digits: int = 4) -> dict[str, Any]:
+    """``value``, ``interval`` and ``rows`` for :func:`reporting.emit`, over the blocks of all repeats."""
+    point, low, high = bootstrap_median([value for values in repeats for value in values])
+    return {
+        "value": round(point, digits),
+        "interval": [round(low, digits), round(high, digits)],
+        "rows": [
+            {"repeat": i, "value": round(bootstrap_median(r)[0], digits), "blocks": len(r), "commit": commit}
+            for i, r in enumerate(repeats)
+        ],
+    }
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of another process, to the nanosecond: its clock by Linux's numbering (clock_getcpuclockid(3))."""
+    return time.clock_gettime((~pid << 3) | 2)

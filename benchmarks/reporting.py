@@ -1,0 +1,21 @@
+"""What every benchmark prints: one line of JSON for each figure, with the commit it was measured at."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+
+def commit() -> str:
+    """The commit of the working tree, 12 digits, with ``+`` where tracked files have changes."""
+    git = ["git", "-C", str(Path(__file__).parent)]
+    head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
+    dirty = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=False)
+    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
+
+
+def emit(name: str, value: float | None, unit: str, **more: Any) -> None:
+    """Print one figure as a line of JSON."""
+    print(json.dumps({"name": name, "value": value, "unit": unit, **more}), flush=True)

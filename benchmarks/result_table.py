@@ -1,0 +1,78 @@
+"""The table of a benchmark's results: a file of JSON lines, one line for each cell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+from rlgpt.files import write_atomic
+
+SETTINGS = ("budget", "iterations", "episodes", "trainer")
+"""Columns with the settings of a cell. Older cells lack the first two."""
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One row of one task with one seed."""
+
+    task: str
+    row: str
+    seed: int
+
+
+class ResultTable:
+    """Results of one benchmark, sorted by task, row and seed.
+
+    What belongs to a cell that is being measured (its run and its log) lies in :attr:`runs`, beside the file.
+
+    :param path: of the file, which ends in ``.jsonl`` and need not exist yet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.runs = path.with_name(f"{path.stem}_runs")
+
+    def load(self) -> dict[Cell, dict[str, Any]]:
+        """Every result by its cell.
+
+        :raises SystemExit: a line of the file is not a result.
+        """
+        results = {}
+        lines = self.path.read_text().splitlines() if self.path.exists() else []
+        for number, line in enumerate(lines, 1):
+            try:
+                result = json.loads(line)
+                results[Cell(result["task"], result["row"], result["seed"])] = result
+            except (ValueError, TypeError, KeyError) as fault:
+                raise SystemExit(
+                    f"{self.path}:{number} is not the result of a cell ({fault!r}). Restore it."
+                ) from fault
+        return results
+
+    def add(self, cell: Cell, result: Mapping[str, Any]) -> None:
+        """Write a cell's result into the file. Other processes may add theirs at the same time."""
+        self.runs.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.runs / "table.lock"):
+            results = {**self.load(), cell: {**asdict(cell), **result}}
+            write_atomic(self.path, "".join(f"{json.dumps(results[c])}\n" for c in sorted(results)))
+
+    def run_folder(self, cell: Cell) -> Path:
+        return self.runs / cell.task.replace("/", "__") / cell.row / str(cell.seed)
+
+    def log(self, cell: Cell) -> Path:
+        """What the process that measures the cell prints; deleted once the cell has a result."""
+        return self.run_folder(cell).with_suffix(".log")
+
+
+def settings_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings a result was measured with, as far as they are known."""
+    return {name: result[name] for name in SETTINGS if name in result}
+
+
+def differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """The settings in which two sets differ, as text; empty where they agree. A setting that one lacks is skipped."""
+    return ", ".join(f"{k}={known[k]} (now {v})" for k, v in wanted.items() if k in known and known[k] != v)

@@ -1,0 +1,22 @@
+"""The command line of benchmarks with several parts."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+
+
+def run_parts(doc: str, parts: Mapping[str, Callable[..., None]]) -> int:
+    """Measure the parts that the command line names.
+
+    :param doc: of the script; its first paragraph becomes the summary in the help.
+    :param parts: name to the function that measures it, with ``quick=``. ``training`` takes minutes: ``--quick`` leaves
+        it out.
+    """
+    parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
+    parser.add_argument("--parts", nargs="+", choices=tuple(parts), help="default: all; with --quick, not training")
+    parser.add_argument("--quick", action="store_true", help="few blocks: a smoke test, its figures mean nothing")
+    arguments = parser.parse_args()
+    for part in arguments.parts or [p for p in parts if not (arguments.quick and p == "training")]:
+        parts[part](quick=arguments.quick)
+    return 0

@@ -1,0 +1,194 @@
+"""The results of a comparison as lines of JSON, and as a table in Markdown."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import mean, median
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from reporting import emit
+from result_table import SETTINGS, Cell
+from rows import DERIVED
+
+if TYPE_CHECKING:
+    from rlgpt.report.stats import Interval
+
+FIGURES = (
+    *("seed", "sampled", "greedy", "steps_per_success", "primitive_steps", "selection"),
+    *(*SETTINGS, "commit", "run_commit"),
+)
+"""Columns printed for each cell that has them. ``selection``: success rate on the selection seeds, by iteration."""
+Grid = dict[str, dict[str, dict[int, dict[str, Any]]]]
+"""Task, row and seed to result."""
+
+
+def print_lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
+    """Print the IQM and interval of each row, RL-GPT minus each other row, and each row over all tasks."""
+    grid = _grid(results, cells)
+    if mixed := _mixed_settings(grid):
+        print(mixed, file=sys.stderr)
+    unit = "success rate, sampled, IQM over seeds"
+    for task, rows in grid.items():
+        scores = {row: {seed: r["sampled"] for seed, r in by_seed.items()} for row, by_seed in rows.items()}
+        for row, by_seed in scores.items():
+            figures = [{k: r[k] for k in FIGURES if k in r} for r in rows[row].values()]
+            _line(f"{name}/{task.split('/')[1]}/{row}", unit, _iqm(by_seed), worst=min(by_seed.values()), rows=figures)
+        others = {row: s for row, s in scores.items() if not row.startswith("rlgpt")}
+        if "rlgpt" in scores and others:
+            best = max(others, key=lambda row: _iqm(others[row]).point)
+            for end, row in [("", best), *((f"/{row}", row) for row in others)]:
+                difference, how = margin(scores["rlgpt"], others[row], derived=row in DERIVED)
+                _line(f"{name}/{task.split('/')[1]}/margin{end}", f"success rate, rlgpt minus {row}, {how}", difference)
+    complete, intervals = aggregates(grid, cells)
+    for row, interval in intervals.items():
+        scores = [grid[task][row][seed]["sampled"] for task in complete for seed in grid[task][row]]
+        more = {"mean": round(mean(scores), 3), "worst": min(scores), "tasks": complete}
+        _line(f"{name}/all/{row}", f"{unit} and tasks", interval, **more)
+
+
+def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
+    """Print a caption and a table: each task and row, then each row over all tasks."""
+    grid = _grid(results, cells)
+    complete, intervals = aggregates(grid, cells)
+    print(fill(_caption(grid, complete), 120), end="\n\n")
+    print("| task | row | sampled | worst | greedy | steps in all | steps per success | seeds |")
+    print("|---|---|---|---|---|---|---|---|")
+    for task, rows in grid.items():
+        for row, by_seed in rows.items():
+            sampled = {seed: r["sampled"] for seed, r in by_seed.items()}
+            greedy = {seed: r["greedy"] for seed, r in by_seed.items() if r["greedy"] is not None}
+            figures = (
+                task.split("/")[1],
+                f"`{row}`",
+                str(_iqm(sampled)),
+                f"{min(sampled.values()):.2f}",
+                f"{_iqm(greedy)}{_count(len(greedy), len(by_seed))}" if greedy else "",
+                f"{median(r['primitive_steps'] for r in by_seed.values()):,.0f}",
+                _steps_per_success(list(by_seed.values())),
+                str(len(by_seed)),
+            )
+            print(f"| {' | '.join(figures)} |")
+    for row, interval in intervals.items():
+        scores = [r["sampled"] for task in complete for r in grid[task][row].values()]
+        seeds = len(scores) // len(complete)
+        print(f"| *{len(complete)} tasks* | `{row}` | {interval} | {min(scores):.2f} | | | | {seeds} each |")
+
+
+def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: bool) -> tuple[Interval, str]:
+    """IQM minus IQM by seed, and how it was computed. The range stands in for the interval of too few seeds.
+
+    :param derived: ``theirs`` was derived from the run of ``ours`` with the same seed: seeds are then resampled in
+        pairs, and only the seeds that both have.
+    """
+    from rlgpt.report.stats import FEW, difference
+
+    both = [seed for seed in ours if seed in theirs]
+    paired = derived and bool(both)
+    a, b = ([side[s] for s in (both if paired else side)] for side in (ours, theirs))
+    interval, how = difference(a, b, paired=paired), "paired by seed" if paired else "unpaired"
+    if min(len(a), len(b)) >= FEW:
+        return interval, how
+    extremes = [x - y for x, y in zip(a, b, strict=True)] if paired else [min(a) - max(b), max(a) - min(b)]
+    return interval.model_copy(update={"low": min(extremes), "high": max(extremes), "level": 1.0}), how
+
+
+def aggregates(grid: Grid, cells: Sequence[Cell]) -> tuple[list[str], dict[str, Interval]]:
+    """The IQM over seeds and tasks, with its stratified interval, of each row that is measured on every task.
+
+    All rows are taken over the same tasks: those that have every seed of each such row. With only one such task there
+    is no aggregate.
+
+    :returns: the tasks, and row to interval.
+    """
+    from rlgpt.report.stats import interval
+
+    tasks = list(dict.fromkeys(c.task for c in cells))
+    seeds = {c.seed for c in cells}
+    every = [row for row in dict.fromkeys(c.row for c in cells) if {c.task for c in cells if c.row == row} == {*tasks}]
+    rows = [row for row in every if any(row in grid[task] for task in grid)]
+    complete = [t for t in grid if all(grid[t].get(row, {}).keys() == seeds for row in rows)]
+    if len(complete) < 2:
+        return [], {}
+    scores = {row: [[grid[t][row][s]["sampled"] for t in complete] for s in sorted(seeds)] for row in rows}
+    return complete, {row: interval(s) for row, s in scores.items()}
+
+
+def _iqm(by_seed: Mapping[int, float]) -> Interval:
+    """See :func:`rlgpt.report.stats.spread`."""
+    from rlgpt.report import stats
+
+    return stats.spread(list(by_seed.values()))
+
+
+def _line(name: str, unit: str, value: Interval, **more: Any) -> None:
+    """One line of JSON; ``range`` in place of ``interval`` where the seeds are too few for one."""
+    around = {"range" if value.level == 1.0 else "interval": [round(value.low, 3), round(value.high, 3)]}
+    emit(name, round(value.point, 3), unit, **around, **more)
+
+
+def _grid(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Grid:
+    """The results in the order of ``cells``; tasks and rows without a result are left out."""
+    grid: Grid = {}
+    tasks, rows = (list(dict.fromkeys(getattr(c, name) for c in cells)) for name in ("task", "row"))
+    for task in tasks:
+        for row in rows:
+            seeds = sorted(c.seed for c in set(cells) if (c.task, c.row) == (task, row) and c in results)
+            if seeds:
+                grid.setdefault(task, {})[row] = {seed: results[Cell(task, row, seed)] for seed in seeds}
+    return grid
+
+
+def _steps_per_success(results: Sequence[Mapping[str, Any]]) -> str:
+    """All steps of the evaluations over all successes, of the seeds with any success."""
+    some = [r for r in results if r["steps_per_success"] is not None]
+    if not some:
+        return "none"
+    successes = [r["sampled"] * r["episodes"] for r in some]
+    steps = sum(r["steps_per_success"] * n for r, n in zip(some, successes, strict=True))
+    return f"{steps / sum(successes):,.0f}{_count(len(some), len(results))}"
+
+
+def _count(some: int, total: int) -> str:
+    return "" if some == total else f" ({some} of {total})"
+
+
+def _caption(grid: Grid, complete: Sequence[str]) -> str:
+    from rlgpt.report.stats import FEW
+
+    counts = {len(by_seed) for rows in grid.values() for by_seed in rows.values()}
+    most = max(counts, default=0)
+    if most < FEW:
+        around = f"in brackets the range over the {most} seeds (no interval: they are fewer than {FEW})"
+    else:
+        around = f"in brackets its 95 % bootstrap interval, or, of fewer than {FEW} seeds, their range"
+    sentences = [
+        f"Success is the IQM over seeds, {around}; *worst* is the lowest seed, sampled.",
+        "Steps in all are the median over seeds; steps per success are all steps of the evaluation over all successes, "
+        "of seeds that have any.",
+        "*(2 of 5)*: only so many seeds have the figure, for want of a policy (greedy) or of any success (steps).",
+    ]
+    if complete:
+        names = "" if len(complete) == len(grid) else f" ({', '.join(t.split('/')[1] for t in complete)})"
+        sentences.append(
+            f"*{len(complete)} tasks*{names}: the IQM over all seeds of all tasks, in brackets its 95 % bootstrap "
+            "interval, stratified by task."
+        )
+    if mixed := _mixed_settings(grid):
+        sentences.append(mixed)
+    return " ".join(sentences)
+
+
+def _mixed_settings(grid: Grid) -> str:
+    """The settings that differ among the results, as text; empty where none does. Tasks may differ in their budget."""
+    by_task = [[r for by_seed in rows.values() for r in by_seed.values()] for rows in grid.values()]
+    everything = [[r for results in by_task for r in results]]
+    parts = []
+    for name in SETTINGS:
+        for results in by_task if name == "budget" else everything:
+            counts = Counter(r[name] for r in results if name in r)
+            if len(counts) > 1:
+                parts.append(f"{name} {' and '.join(f'{value} ({n} results)' for value, n in counts.items())}")
+    return f"Not measured alike: {'; '.join(parts)}." if parts else ""

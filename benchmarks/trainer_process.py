@@ -1,0 +1,104 @@
+"""Trainers in processes of their own that take turns: each runs for some updates and is then suspended (SIGSTOP).
+
+So all of them are measured in the same minutes, and never at once. Start-up is not counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import psutil
+from interleaved import cpu_seconds
+from rlgpt.rl.step_counter import StepCounter
+
+SLICE = 512
+"""Steps of one turn: four rollouts and their updates, one to two seconds."""
+WARM_UP = 4 * SLICE
+POLL_SECONDS = 0.003
+TIMEOUT_SECONDS = 300.0
+"""For the first steps of a trainer, and for a slice."""
+
+
+class TrainerProcess:
+    """A trainer in a process (and its children), suspended except during its turn.
+
+    :param script: run as ``SCRIPT NAME STEPS_FILE FOLDER SEED``.
+    """
+
+    def __init__(self, script: Path, name: str, folder: Path, seed: int) -> None:
+        self.name, self._log = name, folder / "log.txt"
+        steps_file = folder / "steps.bin"
+        self._counter = StepCounter(steps_file, 1)
+        command = [sys.executable, str(script), name, str(steps_file), str(folder / "run"), str(seed)]
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+
+    def warm_up(self) -> None:
+        self._run_until(WARM_UP)
+        self._signal("suspend")
+
+    def turn(self) -> tuple[float, float]:
+        """Run for about :data:`SLICE` steps.
+
+        :returns: CPU seconds and wall seconds for each step.
+        """
+        steps, cpu = self._counter.total, self._cpu_seconds()
+        start = time.monotonic()
+        self._signal("resume")
+        self._run_until((steps // SLICE + 1) * SLICE)
+        self._signal("suspend")
+        wall = time.monotonic() - start
+        done = self._counter.total - steps
+        return (self._cpu_seconds() - cpu) / done, wall / done
+
+    def close(self) -> None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for process in self._tree():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+        self._process.wait()
+        self._counter.__exit__(None, None, None)
+
+    def _tree(self) -> list[psutil.Process]:
+        parent = psutil.Process(self._process.pid)
+        return [parent, *parent.children(recursive=True)]
+
+    def _signal(self, method: str) -> None:
+        tree = self._tree()
+        for process in tree if method == "suspend" else reversed(tree):
+            getattr(process, method)()
+        while method == "suspend" and any(p.status() != psutil.STATUS_STOPPED for p in tree):
+            time.sleep(POLL_SECONDS)
+
+    def _cpu_seconds(self) -> float:
+        return sum(cpu_seconds(process.pid) for process in self._tree())
+
+    def _run_until(self, steps: int) -> None:
+        end = time.monotonic() + TIMEOUT_SECONDS
+        while self._counter.total < steps:
+            if self._process.poll() is not None or time.monotonic() > end:
+                raise SystemExit(f"{self.name} does not train; the end of its log:\n{self._log.read_text()[-3000:]}")
+            time.sleep(POLL_SECONDS)
+
+
+@contextlib.contextmanager
+def trainer_processes(
+    script: Path, names: Sequence[str], folder: Path, seed: int
+) -> Iterator[dict[str, TrainerProcess]]:
+    """The trainers by name, warmed up and suspended. All are ended at the end."""
+    trainers: dict[str, TrainerProcess] = {}
+    try:
+        for name in names:
+            own = folder / name
+            own.mkdir(parents=True)
+            trainers[name] = TrainerProcess(script, name, own, seed)
+            trainers[name].warm_up()
+        yield trainers
+    finally:
+        for trainer in trainers.values():
+            trainer.close()

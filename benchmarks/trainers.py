@@ -1,0 +1,104 @@
+"""One trainer on the recorded kitchen, until it is ended from outside: ``trainers.py NAME STEPS_FILE FOLDER SEED``.
+
+All have the plugin's hyperparameters: 4 environments in one process, rollouts of 32 steps, minibatches of 64, 8 epochs,
+two hidden layers of 64 with tanh for actor and critic each, normalised observations and returns, one thread.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from recorded_kitchen import BUDGET, FlatObservation, RecordedKitchen, hyperparameters, recorded_spec
+
+
+def sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
+    """This project's adapter: a supervised child process."""
+    from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
+
+    # suspended between its turns, it must not count as hung
+    _train(SampleFactory(SampleFactorySettings(heartbeat_timeout=3600)), steps_file, folder, seed)
+
+
+def ppo(steps_file: Path, folder: Path, seed: int) -> None:
+    """The built-in trainer."""
+    from rlgpt.rl.ppo import PPO
+
+    _train(PPO(), steps_file, folder, seed)
+
+
+def _train(trainer: Any, steps_file: Path, folder: Path, seed: int) -> None:
+    spec = recorded_spec(steps_file)
+    trainer.train(spec, budget=BUDGET, seed=seed, folder=folder, hyperparameters=hyperparameters(steps_file))
+
+
+def plain_sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
+    """Sample Factory as documented, with the adapter's arguments where both have them."""
+    from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
+    from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
+    from sample_factory.envs.env_utils import register_env
+    from sample_factory.train import run_rl
+
+    h = hyperparameters(steps_file)
+    register_env("recorded_kitchen", plain_environment)
+    argv = arguments(SampleFactorySettings(), h, folder=str(folder), seed=seed, gamma=0.99)
+    options = dict(zip(argv[::2], argv[1::2], strict=True)) | {
+        "--env": "recorded_kitchen",
+        "--batch_size": str(h.minibatch_size),
+        "--num_batches_per_epoch": str(h.num_envs * h.num_steps // h.minibatch_size),
+        "--normalize_input": "True",
+        "--nonlinearity": "tanh",
+        "--adaptive_stddev": "False",
+        "--initial_stddev": str(h.initial_std),
+    }
+    command = [word for pair in options.items() for word in pair]
+    command += ["--encoder_mlp_layers", *map(str, h.hidden)]
+    parser, _ = parse_sf_args(command)
+    cfg = parse_full_cfg(parser, command)
+    cfg.steps_file = str(steps_file)
+    run_rl(cfg)
+
+
+def plain_environment(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> Any:
+    """Sample Factory's environment factory: nothing of rlgpt but the task's environment."""
+    return FlatObservation(RecordedKitchen().make_env(recorded_spec(Path(cfg.steps_file)).task, seed=0))
+
+
+def stable_baselines3(steps_file: Path, folder: Path, seed: int) -> None:
+    """Stable-Baselines3's PPO on the flat view of the extended environment."""
+    import torch
+    from rlgpt import extend
+    from rlgpt.options import flat_view
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+    torch.set_num_threads(1)
+    task, h, plugin = recorded_spec(steps_file).task, hyperparameters(steps_file), RecordedKitchen()
+
+    def make() -> Any:
+        return FlatObservation(flat_view(extend(plugin.make_env(task, seed=0), plugin=plugin, task=task)))
+
+    model = PPO(
+        "MlpPolicy",
+        VecNormalize(DummyVecEnv([make] * h.num_envs)),
+        n_steps=h.num_steps,
+        batch_size=h.minibatch_size,
+        n_epochs=h.update_epochs,
+        learning_rate=h.learning_rate,
+        policy_kwargs={"net_arch": {"pi": list(h.hidden), "vf": list(h.hidden)}, "log_std_init": -0.5},
+        device="cpu",
+        seed=seed,
+    )
+    model.learn(BUDGET)
+
+
+TRAINERS = {
+    "sample_factory": sample_factory,
+    "plain_sample_factory": plain_sample_factory,
+    "ppo": ppo,
+    "stable_baselines3": stable_baselines3,
+}
+
+if __name__ == "__main__":
+    TRAINERS[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))

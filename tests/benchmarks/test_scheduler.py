@@ -1,0 +1,99 @@
+"""benchmarks/scheduler.py: which cells are measured, in which order, with which command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+TASK = "grid/key"
+SETTINGS = {"budget": 1000, "iterations": 1, "episodes": 2, "trainer": "ppo"}
+SCRIPT = """
+import json, sys
+from pathlib import Path
+_, _, task, row, seed, out, *options = sys.argv
+table = Path(out.removeprefix("--out="))
+lines = table.read_text().splitlines() if table.exists() else []
+before = ["{row}/{seed}".format(**json.loads(line)) for line in lines]
+if (row, seed) != ("rl", "1"):
+    result = {"task": task, "row": row, "seed": int(seed), "before": sorted(before), "options": options}
+    table.write_text("".join(f"{line}\\n" for line in (*lines, json.dumps(result))))
+"""
+"""A benchmark whose cells record the results that were there at their start. ``rl`` of seed 1 fails."""
+
+
+@pytest.fixture
+def bench(benchmark_module: Any) -> Any:
+    results = benchmark_module("result_table")
+    return SimpleNamespace(
+        Cell=results.Cell,
+        ResultTable=results.ResultTable,
+        measure_cells=benchmark_module("scheduler").measure_cells,
+    )
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    return str(path)
+
+
+def measure(bench: Any, script: str, cells: list[Any], table: Any, **more: Any) -> bool:
+    return bool(bench.measure_cells(script, cells, table, jobs=1, settings=lambda cell: SETTINGS, **more))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"budget": 500}, r"budget=500 \(now 1000\)"),
+        ({"iterations": 2}, r"iterations=2 \(now 1\)"),
+        ({"trainer": "sample_factory"}, r"trainer=sample_factory \(now ppo\)"),
+        ({"episodes": 50}, r"episodes=50 \(now 2\)"),
+    ],
+)
+def test_results_of_other_settings_are_refused(
+    bench: Any, script: str, tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
+    table = bench.ResultTable(tmp_path / "grid.jsonl")
+    measured, missing = (bench.Cell(TASK, "rl", seed) for seed in (0, 2))
+    table.add(measured, {**SETTINGS, **changes})
+    with pytest.raises(SystemExit, match=f"1 of the 1 results .*{said}.*another --out, or delete"):
+        measure(bench, script, [measured, missing], table)
+    assert missing not in table.load()
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, {"trainer": "ppo", "episodes": 2}, {}])
+def test_a_cell_with_a_result_is_not_measured_again(
+    bench: Any, script: str, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    table, cell = bench.ResultTable(tmp_path / "grid.jsonl"), bench.Cell(TASK, "rl", 0)
+    table.add(cell, settings)
+    before = table.path.read_bytes()
+    assert measure(bench, script, [cell], table)
+    assert table.path.read_bytes() == before
+
+
+def test_each_cell_gets_its_own_settings(bench: Any, script: str, tmp_path: Path) -> None:
+    table = bench.ResultTable(tmp_path / "grid.jsonl")
+    cells = [bench.Cell(TASK, "rl", seed) for seed in (2, 3)]
+    assert bench.measure_cells(script, cells, table, jobs=1, settings=lambda cell: {"budget": cell.seed})
+    assert [r["options"] for r in table.load().values()] == [["--budget=2"], ["--budget=3"]]
+
+
+def test_a_cell_waits_for_the_one_it_needs_and_a_failed_cell_stops_no_other(
+    bench: Any, script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = bench.ResultTable(tmp_path / "grid.jsonl")
+    derived, runs = ([bench.Cell(TASK, row, seed) for seed in (0, 1)] for row in ("code", "rl"))
+    assert not measure(bench, script, [*derived, *runs], table, needs=dict(zip(derived, runs, strict=True)))
+    results = table.load()
+    assert results[runs[0]]["before"] == []
+    assert results[derived[0]]["before"] == ["rl/0"]
+    assert results[derived[1]]["before"] == ["code/0", "rl/0"]
+    assert runs[1] not in results
+    assert table.log(runs[1]).exists()
+    assert not table.log(runs[0]).exists()
+    assert "rl seed 1: FAILED" in capsys.readouterr().err
