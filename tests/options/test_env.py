@@ -212,8 +212,8 @@ def test_what_is_taken_out_says_so() -> None:
 
 def test_the_view_is_put_into_words_once_for_all_guards(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[Any] = []
-    encode = host._encode
-    monkeypatch.setattr(host, "_encode", lambda *args: encoded.append(args[0]) or encode(*args))
+    encode = host.encode
+    monkeypatch.setattr(host, "encode", lambda *args: encoded.append(args[0]) or encode(*args))
     env = grid(USE, *(USE.model_copy(update={"name": name}) for name in ("second", "third")))
     _, info = env.reset(seed=4)
     assert list(info["action_mask"][-3:]) == [0, 0, 0]

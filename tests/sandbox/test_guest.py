@@ -195,7 +195,7 @@ def test_a_trap_costs_the_instance_but_not_the_guest(open_guest: Open) -> None:
     stopped = guest.start("a", {})
     assert isinstance(stopped, Verdict)
     assert stopped.kind == "fuel"
-    assert stopped.fuel == guest.fuel_used == guest.budgets.turn_fuel
+    assert stopped.fuel == guest.fuel_used == guest.limits.turn_fuel
     assert isinstance(guest.start("b", {}), Ask)
     assert guest.send({}) == Done()
 

@@ -35,6 +35,8 @@ GOES_OVER = {
     "memory of an instance": f"{FIRST}    bytes(10 ** 8)",
     "fuel to load": f"{FIRST}while True: pass",
     "between two yields": f"{FIRST}    while True: pass",
+    "fuel of a call": "def run():\n    while True:\n        for _ in range(40_000): pass\n        yield grasp()",
+    "fuel of an action in an episode": f"{FIRST}    for _ in range(200_000): pass",
     "yields of a call": "def run():\n    while True: yield grasp()",
     "requests of a yield": f"{FIRST}    yield [grasp()] * 30",
     "message of a yield": f"{FIRST}    yield move_to(speed='x' * 5000)",
@@ -78,6 +80,7 @@ def test_the_budgets_are_those_of_the_code() -> None:
     ):
         assert told in PAGE
     assert budgets.load_fuel == budgets.turn_fuel == 10**9
+    assert (budgets.call_fuel, budgets.episode_fuel, budgets.fuel_shares) == (4 * 10**9, 2 * 10**10, 8)
 
 
 def _rows() -> dict[str, str]:
@@ -117,7 +120,9 @@ def test_every_budget_of_the_table_is_gone_over() -> None:
 @pytest.mark.parametrize("budget", GOES_OVER)
 def test_what_goes_over_ends_as_it_says(budget: str, open_guest: Callable[..., Guest]) -> None:
     fuel = 10**15 if budget == "wall clock" else 10**8
-    guest = open_guest(GOES_OVER[budget], budgets=SandboxLimits(turn_fuel=fuel, load_fuel=10**8))
+    episode = fuel // 2 if "episode" in budget else 10 * fuel
+    limits = SandboxLimits(turn_fuel=fuel, call_fuel=4 * fuel, episode_fuel=episode, load_fuel=10**8)
+    guest = open_guest(GOES_OVER[budget], budgets=limits)
     turn = guest.start("a", {})
     with _clock_that_runs_ahead() if budget == "wall clock" else contextlib.nullcontext():
         while isinstance(turn, Ask):

@@ -15,6 +15,7 @@ from rlgpt.plugin.base import Context, EnvironmentPlugin, RewardTerm, ViewKey
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.parts import shown
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
+from rlgpt.sandbox.stub import render
 
 if TYPE_CHECKING:
     import gymnasium
@@ -44,7 +45,7 @@ def make_brief(
     shelf = library_of(plugin, task)
     return Brief(
         task=task,
-        stub=shelf.stub(budgets),
+        stub=render(shelf, budgets),
         knowledge=shorten(plugin.knowledge(task).strip(), KNOWLEDGE_LIMIT),
         primitives=tuple(s.name for s in shelf.primitives),
         base_space=base_space,

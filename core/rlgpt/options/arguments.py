@@ -182,7 +182,7 @@ def warn_of_faults(
     from rlgpt.sandbox import SandboxLimits, faults
 
     known = library_of(plugin, task)
-    budgets = SandboxLimits() if sandbox is None else sandbox.budgets
+    budgets = SandboxLimits() if sandbox is None else sandbox.limits
     for action in actions:
         told = [f"line {v.line}: {v.message}" if v.line else v.message for v in faults(action, known, budgets)]
         if told:

@@ -46,13 +46,18 @@ class Execution:
                 finished, outcome = self._answer(request, ctx, call, limit=action.max_steps)
                 replies.append(outcome)
                 if finished:
-                    guest.cancel()
+                    self._judge(call, guest.cancel())
                     return call
             turn = guest.send(replies if turn.many else replies[0])
         if isinstance(turn, Verdict):
             call.ended = "violation"
-            call.verdict = turn.model_copy(update={"step": call.steps})
+            self._judge(call, turn)
         return call
+
+    @staticmethod
+    def _judge(call: Call, verdict: Verdict | None) -> None:
+        if verdict is not None:
+            call.verdict = verdict.model_copy(update={"step": call.steps})
 
     def _answer(self, request: Request, ctx: Context, call: Call, *, limit: int) -> tuple[bool, dict[str, Plain]]:
         """Run one request. The bool says that the call is over: the episode ended, or the step limit is reached."""

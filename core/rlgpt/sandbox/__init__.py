@@ -7,6 +7,7 @@ from rlgpt.sandbox.host import Guest, Sandbox
 from rlgpt.sandbox.library import OBSERVE, Library, Signature, ViewDoc
 from rlgpt.sandbox.limits import SandboxLimits
 from rlgpt.sandbox.lint import faults, lint
+from rlgpt.sandbox.stub import render
 from rlgpt.sandbox.turns import Ask, Done, Request, Turn
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "ViewDoc",
     "faults",
     "lint",
+    "render",
 ]

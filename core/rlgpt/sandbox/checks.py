@@ -9,6 +9,7 @@ from typing import Any
 
 from rlgpt.domain import Parameter, Scalar, VerdictKind
 from rlgpt.sandbox.library import OBSERVE, Library, Signature
+from rlgpt.sandbox.printable import printable
 from rlgpt.sandbox.turns import Request
 
 
@@ -18,11 +19,6 @@ class Refused(Exception):
     def __init__(self, kind: VerdictKind, message: str, line: int | None = None) -> None:
         self.kind, self.message, self.line = kind, printable(message), line
         super().__init__(self.message)
-
-
-def printable(text: str) -> str:
-    """``text`` without control characters and lone surrogates: it goes to terminals, files and prompts."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 class Checker:

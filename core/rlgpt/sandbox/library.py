@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 
 from rlgpt.domain import Name, Parameter, Value
 from rlgpt.sandbox.guest.modules import PREIMPORTED
-from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 
 OBSERVE = "observe"
 """The request for the view: no arguments, no primitive step, no primitive of a plugin."""
@@ -66,9 +65,3 @@ class Library(Value):
     def functions(self) -> dict[str, tuple[str, ...]]:
         """Name of every function that makes a request, ``observe`` first -> names of its arguments, in order."""
         return {OBSERVE: ()} | {s.name: tuple(p.name for p in s.parameters) for s in self.primitives}
-
-    def stub(self, budgets: SandboxLimits = DEFAULT) -> str:
-        """The library as Python text, for prompts: signatures, units, ranges, outcomes, the view, the rules."""
-        from rlgpt.sandbox.stub import render
-
-        return render(self, budgets)

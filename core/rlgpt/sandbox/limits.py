@@ -8,17 +8,29 @@ from rlgpt.domain import Value
 
 
 class SandboxLimits(Value):
-    """Limits of one guest. Fuel is deterministic: about one unit for each WebAssembly instruction that runs."""
+    """Limits of the coded actions of one episode. Fuel is deterministic: about one unit per WebAssembly instruction."""
 
     source_bytes: int = Field(default=16_384, ge=1, description="UTF-8 length of a source")
     memory_bytes: int = Field(
-        default=64 * 2**20, ge=32 * 2**20, description="memory of one instance, the interpreter's included"
+        default=64 * 2**20, ge=32 * 2**20, description="memory of one action's instance, with the interpreter's own"
+    )
+    instances: int = Field(
+        default=16, ge=1, description="actions of an episode that keep their instance, and so their globals"
     )
     load_fuel: int = Field(default=1_000_000_000, ge=1, description="fuel to run the top level of a source")
     turn_fuel: int = Field(
         default=1_000_000_000,
         ge=1_000_000,
         description="fuel between two yields; a plain one takes 150,000, a step of a simple loop 1,500 to 2,000",
+    )
+    call_fuel: int = Field(
+        default=4_000_000_000, ge=1_000_000, description="fuel of one call: all its turns and its clean-up"
+    )
+    episode_fuel: int = Field(
+        default=20_000_000_000, ge=1_000_000, description="fuel of one action in one episode, whatever it does"
+    )
+    fuel_shares: int = Field(
+        default=8, ge=1, description="all actions together get the fuel of this many; more actions share it equally"
     )
     yields: int = Field(default=50, ge=1, description="yields of one call")
     requests: int = Field(default=16, ge=1, description="requests in one yield")

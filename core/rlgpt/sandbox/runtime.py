@@ -28,7 +28,11 @@ TICK = 0.25
 
 EXPORTS = ("prepare-library", "load-action", "start-action", "send-reply", "ask-can-start", "cancel-action")
 
-_DOING = {"load-action": "while its top level ran", "ask-can-start": "before it answered"}
+_DOING = {
+    "load-action": "while its top level ran",
+    "ask-can-start": "before it answered",
+    "cancel-action": "while it cleaned up",
+}
 """What a call did when it was stopped, where it was not a turn."""
 
 
@@ -116,9 +120,10 @@ class Instance:
                 raise SandboxError(f"the guest has no export {name!r}: run `make guest`")
             self._functions[name] = _with_known_type(function, self._store)
 
-    def call(self, export: str, *arguments: str | int, fuel: int) -> str:
+    def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> str:
         """Call an export with at most ``fuel``.
 
+        :param exceeded: the message where that is not enough; None says which limit of a turn it was.
         :raises Refused: ``fuel``, ``wall``, ``memory`` or ``error``; the instance must not be used any more.
         """
         function, store = self._functions[export], self._store
@@ -133,8 +138,11 @@ class Instance:
             doing = _DOING.get(export, "between two yields")
             budget = f"Budgets({'load' if export == 'load-action' else 'turn'}_fuel=...)"
             advice = "give loops a bound" + ("" if export in _DOING else ", yield inside them")
-            fuel_told = f"{doing} (over {fuel:,} units of fuel: {budget})"
-            _refuse(str(error), advice, fuel_told, f"{doing} (over {self._wall:g} s)")
+            _refuse(
+                str(error),
+                fuel=exceeded or f"it ran too long {doing} (over {fuel:,} units of fuel: {budget}): {advice}",
+                wall=f"it ran too long by the wall clock {doing} (over {self._wall:g} s)",
+            )
         self.fuel_used = fuel - store.get_fuel()
         if not isinstance(reply, str):
             raise Refused("reply", "what was handed over is no text")
@@ -149,18 +157,17 @@ def _with_known_type(function: Func, store: Store) -> Func:
     return function
 
 
-def _refuse(error: str, advice: str, fuel: str, wall: str) -> NoReturn:
-    """What a trap means for the one who wrote the program.
+def _refuse(error: str, *, fuel: str, wall: str) -> NoReturn:
+    """Raise what a trap means.
 
-    :param advice: what to do about loops where it stood.
-    :param fuel: what it did with how much, in words; ``wall`` the same of time.
+    :param fuel: the message where fuel ran out; ``wall``: where time did.
     """
     found = re.search(r"wasm trap: ([^\n]*)", error)
     trap = found.group(1) if found else error.strip().splitlines()[-1][:200]
     if "fuel" in trap:
-        raise Refused("fuel", f"it ran too long {fuel}: {advice}")
+        raise Refused("fuel", fuel)
     if "interrupt" in trap:
-        raise Refused("wall", f"it ran too long by the wall clock {wall}")
+        raise Refused("wall", wall)
     if "stack" in trap:
         raise Refused("error", "RecursionError: the stack is exhausted")
     raise Refused("error", f"the interpreter stopped: {trap}")

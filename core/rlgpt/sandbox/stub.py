@@ -7,24 +7,24 @@ import textwrap
 from collections.abc import Sequence
 
 from rlgpt.domain import Parameter
-from rlgpt.sandbox.checks import printable
 from rlgpt.sandbox.guest import vec
 from rlgpt.sandbox.guest.modules import PREIMPORTED
 from rlgpt.sandbox.library import Library, Signature, ViewDoc
-from rlgpt.sandbox.limits import SandboxLimits
+from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
+from rlgpt.sandbox.printable import printable
 
 _TYPES = {"float": "float", "int": "int", "bool": "bool", "choice": "str"}
 
 
-def render(library: Library, budgets: SandboxLimits) -> str:
-    """Rules, primitives, ``observe()`` and the vector module, in this order."""
-    parts = [_rules(budgets)]
+def render(library: Library, limits: SandboxLimits = DEFAULT) -> str:
+    """The library as Python text, for prompts: rules, signatures with units and ranges, the view, ``vec``."""
+    parts = [_rules(limits)]
     parts += [_function(s) for s in library.primitives]
     parts += [_observe(library.view), vectors()]
     return "\n\n\n".join(parts) + "\n"
 
 
-def _rules(budgets: SandboxLimits) -> str:
+def _rules(limits: SandboxLimits) -> str:
     modules = ", ".join(m for m in PREIMPORTED if m != "vec")
     return f'''\
 """What a coded action can use.
@@ -44,9 +44,9 @@ A coded action is a generator function `run`, and perhaps `can_start`:
 Rules
 - A primitive does nothing until it is yielded; helper generators are called by `yield from helper()`.
 - Numbers outside their range are clipped; then, and only then, outcome["clipped"] lists the names of the arguments.
-- One call may yield {budgets.yields} times, at most {budgets.requests} requests each.
-- Between two yields there is time for about {budgets.turn_fuel // 2000:,} steps of a simple loop. Loops need a bound.
-- The source has at most {budgets.source_bytes} bytes. Globals last until the episode ends.
+- One call may yield {limits.yields} times, at most {limits.requests} requests each.
+- Between two yields there is time for about {limits.turn_fuel // 2000:,} steps of a simple loop. Loops need a bound.
+- The source has at most {limits.source_bytes} bytes. Globals last until the episode ends.
 - There, without import: {modules}, vec.
   Nothing else can be imported: no numpy, no files, no clock; print() goes nowhere.
 """'''

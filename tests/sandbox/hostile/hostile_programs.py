@@ -95,6 +95,16 @@ KINDS: dict[str, tuple[str, ...]] = {
     "deep nesting": ("nesting/deep_*", "nesting/parentheses", "nesting/signs", "nesting/brackets"),
     "print floods": ("floods/print", "floods/stdout"),
     "views asked for without end": ("floods/observe", "floods/observe_in_chunks"),
+    "slow turns and clean-ups": ("slow/a_slow_*", "slow/a_clean_up_*", "slow/a_finaliser_*"),
+    "attacks on other actions": (
+        "neighbours/loading_*",
+        "neighbours/answers_*",
+        "neighbours/turns_*",
+        "neighbours/code_*",
+        "neighbours/no_*",
+        "neighbours/modules_*",
+        "neighbours/rubbish_*",
+    ),
 }
 """What the corpus must hold: kind of attack -> programs of it, all of which must be there (``*``: at least one)."""
 

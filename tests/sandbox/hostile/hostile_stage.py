@@ -47,6 +47,24 @@ def run():
 """An honest action that looks at what others could have tampered with, and tells all of it."""
 
 
+NEIGHBOUR = """
+calls = 0
+def can_start(view):
+    return calls == 0 and sorted(view) == sorted(view)
+def run():
+    global calls
+    calls += 1
+    facts = [len("abc"), math.pi, vec.norm([3.0, 4.0]), json.loads("[1]"), random.random(), statistics.median([1, 3])]
+    facts += [sorted(STATE) if "STATE" in globals() else None, [f.__name__ for f in (go, use, observe)]]
+    facts += [sum(depth(n) for n in (1, 100)), len([bytes(1000) for _ in range(1000)])]
+    raise ValueError(repr(facts))
+    yield use()
+def depth(n):
+    return n and 1 + depth(n - 1)
+"""
+"""Another honest action, of the episode in which the hostile one plays; what it tells does not depend on the world."""
+
+
 class Witness(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Writes down the low-level actions that reach the simulator, and what came of them."""
 
@@ -61,14 +79,15 @@ class Witness(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class Stage:
-    """One environment with a hostile and an honest action.
+    """One environment with a hostile action and two honest ones.
 
     :ivar witness: between the extension and the simulator.
     """
 
     def __init__(self, source: str, sandbox: Sandbox) -> None:
         self.witness = Witness(GridEnv("door", TASK.horizon))
-        actions = [CodedAction(name=n, doc="", source=s) for n, s in (("hostile", source), ("probe", PROBE))]
+        sources = {"hostile": source, "probe": PROBE, "neighbour": NEIGHBOUR}
+        actions = [CodedAction(name=name, doc="", source=text) for name, text in sources.items()]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BrokenActionWarning)  # the attack will tell
             self.env: ExtendedEnv = extend(
@@ -79,6 +98,7 @@ class Stage:
     def attack(self, seed: int = 3) -> list[Decision]:
         """The hostile action, chosen until a verdict falls, the episode ends, or it was chosen often enough."""
         decisions = []
+        self.over = False
         self.verdicts = list(self.env.reset(seed=seed)[1].get("verdicts", ()))
         twin = GridEnv("door", TASK.horizon)
         twin.reset(seed=seed)
@@ -88,9 +108,17 @@ class Stage:
             decisions.append(info["decision"])
             self.verdicts += info.get("verdicts", ())
             self._compare(twin, info)
-            if terminated or truncated:
+            self.over = bool(terminated or truncated)
+            if self.over:
                 break
         return decisions
+
+    def neighbour(self) -> Verdict | None:
+        """What the other honest action tells in the episode of the attack; None where that is over."""
+        if self.over:
+            return None
+        verdict: Verdict | None = self.env.step(self.env.extension.write("neighbour"))[4]["decision"].verdict
+        return verdict
 
     def _compare(self, twin: GridEnv, info: dict[str, Any]) -> None:
         """What came of a decision is what its low-level actions make of a simulator that nobody touched."""
@@ -109,7 +137,7 @@ class Stage:
 
     def honest_episode(self, seed: int = 4) -> Decision:
         """The next episode, in which the honest action plays."""
-        self.env.quarantine(["hostile"])
+        self.env.quarantine(["hostile", "neighbour"])
         self.env.reset(seed=seed)
         decision: Decision = self.env.step(self.env.extension.write("probe"))[4]["decision"]
         return decision

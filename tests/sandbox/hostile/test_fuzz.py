@@ -54,7 +54,7 @@ class Liar:
     def __init__(self, budgets: SandboxLimits) -> None:
         self.fuel_used = 1
 
-    def call(self, export: str, *arguments: str | int, fuel: int) -> str:
+    def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> str:
         if export == "prepare-library":
             return '["ready"]'
         return next(self.script, "")
@@ -65,7 +65,7 @@ def stage() -> Iterator[Stage]:
     """Sets out with can_start, so that every way into the guest is taken."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runtime, "Instance", Liar)
-        Liar.script = iter(['["loaded",true]', '["loaded",false]'])
+        Liar.script = iter(['["loaded",true]', '["loaded",false]', '["loaded",false]'])
         yield Stage(f"def can_start(view): ...\n{BENIGN}", Sandbox())
 
 

@@ -14,7 +14,6 @@ import wasmtime
 from hostile_guards import BOTH, Open, Patch, kind_of, says
 from hostile_programs import BENIGN
 from hostile_stage import Stage
-from rlgpt.options import ExtendedEnv
 from rlgpt.rl import training_stats as tally
 from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 from rlgpt.sandbox import Ask, Done, Sandbox, SandboxLimits
@@ -67,7 +66,9 @@ def test_wall_clock(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None
         deadline = wasmtime.Store.set_epoch_deadline
         monkeypatch.setattr(wasmtime.Store, "set_epoch_deadline", lambda store, ticks: deadline(store, 2**40))
     # without the clock nothing but fuel ends it: enough for hundreds of ticks there, without an end with the clock
-    budgets = SandboxLimits(turn_fuel=10**15 if guarded else 4 * 10**9, wall_seconds=0.3)
+    budgets = SandboxLimits(
+        turn_fuel=10**15 if guarded else 4 * 10**9, call_fuel=10**15, episode_fuel=10**15, wall_seconds=0.3
+    )
     guest = open_guest("def run():\n    yield grasp()\n    while True: pass", budgets=budgets)
     assert isinstance(guest.start("a", {}), Ask)
     with _fast_clock():
@@ -107,17 +108,12 @@ def _without(field: str, guarded: bool) -> SandboxLimits:
     return SandboxLimits() if guarded else SandboxLimits.model_validate({field: 10**6})
 
 
-@BOTH
-def test_an_instance_for_each_episode(guarded: bool, monkeypatch: Patch) -> None:
-    if not guarded:
-        monkeypatch.setattr(ExtendedEnv, "_close_guest", lambda self: None)
-    tampering = "def run():\n    math.pi = 3\n    random.random = lambda: 0.0\n    yield use()"
-    told = []
-    for source in (BENIGN, tampering):
-        stage = Stage(source, Sandbox())
+def test_each_episode_has_fresh_instances() -> None:
+    kept = "calls = 0\ndef run():\n    global calls\n    calls += 1\n    math.calls = getattr(math, 'calls', 0) + 1\n"
+    stage = Stage(f"{kept}    raise ValueError((calls, math.calls))\n    yield use()", Sandbox())
+    for _ in range(2):
         stage.attack()
-        told.append(stage.honest_episode())
-    assert (told[0] == told[1]) is guarded
+        assert [v.message for v in stage.verdicts] == ["ValueError: (1, 1)"]
 
 
 @BOTH

@@ -16,11 +16,12 @@ import wasmtime
 from hostile_guards import BOTH, Open, Patch, kind_of, says
 from hostile_programs import APP
 from pydantic import ValidationError
-from rlgpt.domain import Verdict
+from rlgpt.domain import CodedAction, Parameter, Verdict
 from rlgpt.domain.events import VerdictKind
 from rlgpt.errors import SandboxError
-from rlgpt.sandbox import Ask, Guest, build, checks, host, replies
+from rlgpt.sandbox import Ask, Library, Sandbox, build, checks, replies
 from rlgpt.sandbox.checks import Checker
+from rlgpt.sandbox.runner import ActionRunner
 from rlgpt.sandbox.runtime import runtime
 from wasmtime.component import Component, Linker
 
@@ -83,33 +84,26 @@ def test_control_characters(guarded: bool, open_guest: Open, monkeypatch: Patch)
     assert ("\x1b" in turn.message) is not guarded
 
 
-@BOTH
-def test_a_trap_costs_the_instance(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
-    """Else what the trap left half done would stop the next action, which did nothing wrong."""
-    if not guarded:
-        monkeypatch.setattr(Guest, "_drop", lambda self: setattr(self, "_running", None))
-    guest = open_guest("def run():\n    while True: pass\n    yield", "def run():\n    yield grasp()")
-    assert kind_of(guest.start("a", {})) == "fuel"
-    assert kind_of(guest.start("b", {})) == ("Ask" if guarded else "load")
-
-
-@BOTH
 @pytest.mark.parametrize(
-    ("kind", "hostile", "honest"),
+    ("kind", "harm"),
     [
-        ("memory", "kept = []\ndef run():\n    while True: kept.append(bytes(10**6))\n    yield", "x = bytes(10**7)"),
-        ("reply", says("nonsense"), "pass"),
+        ("fuel", "while True: pass"),
+        ("memory", "kept = []\n        while True: kept.append(bytes(10**6))"),
+        ("reply", f"{APP}['_reply'] = lambda *_: 'nonsense'"),
     ],
 )
-def test_what_a_reply_gave_away_costs_the_instance(
-    guarded: bool, kind: VerdictKind, hostile: str, honest: str, open_guest: Open, monkeypatch: Patch
-) -> None:
-    """Else the next action, which did nothing wrong, finds no memory left, or its messages replaced."""
-    if not guarded:
-        monkeypatch.setattr(host, "_FATAL", host._FATAL - {kind})
-    guest = open_guest(hostile, f"def run():\n    {honest}\n    yield grasp()")
-    assert kind_of(guest.start("a", {})) == kind
-    assert kind_of(guest.start("b", {})) == ("Ask" if guarded else kind)
+def test_fatal_verdict_replaces_the_instance(kind: VerdictKind, harm: str, library: Library) -> None:
+    """Else the next call of the action would find no memory left, or a broken interpreter."""
+    source = f"kept = calls = 0\ndef run(harm):\n    global kept, calls\n    calls += 1\n    if harm:\n        {harm}\n"
+    source += "    x = bytes(10**7)\n    yield move_to(tries=calls)"
+    harmful = Parameter(name="harm", low=0.0, high=1.0, default=0.0)
+    action = CodedAction(name="a", doc="", source=source, parameters=(harmful,))
+    guest = Sandbox().open(library, [action], seed=0)
+    calls = []
+    for harm_now in (0.0, 0.0, 1.0, 0.0):
+        turn = guest.start("a", {"harm": harm_now})
+        calls.append(turn.requests[0].args["tries"] if isinstance(turn, Ask) else kind_of(turn))
+    assert calls == [1, 2, kind, 1]
 
 
 HANDLERS = """
@@ -189,9 +183,9 @@ def test_a_messages_length(
         monkeypatch.setattr(replies, "_refusal", lambda said, _: checks.Refused(said[1], said[2], said[3]))
     if not writer:
         monkeypatch.setattr(
-            Guest,
-            "_verdict",
-            lambda self, action, refused: Verdict(kind=refused.kind, action=action, message=refused.message),
+            ActionRunner,
+            "verdict",
+            lambda self, refused: Verdict(kind=refused.kind, action="a", message=refused.message),
         )
     guest = open_guest(says(json.dumps(["error", kind, "x" * 3000, 1])))
     if characters:

@@ -87,19 +87,36 @@ def test_the_corpus_is_large() -> None:
     assert sum(p.verdict == "returned" for p in PROGRAMS) < len(PROGRAMS) / 8, "most are to be stopped, not let go"
 
 
+@pytest.fixture(scope="module")
+def neighbour(sandbox: Sandbox) -> Verdict:
+    """What the other honest action tells where no program ran before."""
+    stage = Stage(BENIGN, sandbox)
+    stage.env.reset(seed=3)
+    stage.over = False
+    verdict = stage.neighbour()
+    assert verdict is not None
+    assert verdict.message.startswith("ValueError: [3, 3.14159")
+    return verdict
+
+
 @EACH
-def test_through_the_environment(program: Program, targets: Targets, undisturbed: Decision, sandbox: Sandbox) -> None:
+def test_through_the_environment(
+    program: Program, targets: Targets, undisturbed: Decision, neighbour: Verdict, sandbox: Sandbox
+) -> None:
     before = host_state(targets)
     stage = Stage(targets.aim(program.source), sandbox)
     decisions = stage.attack()
     for verdict in stage.verdicts:
-        assert verdict.kind == program.verdict, verdict
+        assert (verdict.action, verdict.kind) == ("hostile", program.verdict), verdict
         assert targets.aim(program.says) in verdict.message
         _within_budgets(verdict)
     if not stage.verdicts:
         assert decisions[-1].ended == program.verdict
     assert all(d.duration <= 60 and len(d.calls) <= BUDGETS.yields * BUDGETS.requests for d in decisions)
     assert SECRET not in repr((stage.verdicts, decisions))
+    assert set(stage.env.load_verdicts) <= {"hostile"}
+    told = stage.neighbour()
+    assert told is None or (told.kind, told.message) == (neighbour.kind, neighbour.message)
     assert stage.honest_episode() == undisturbed
     assert host_state(targets) == before
 
@@ -132,6 +149,6 @@ def test_lint_only_reads(targets: Targets) -> None:
 def _within_budgets(verdict: Verdict) -> None:
     budget = max(BUDGETS.load_fuel, BUDGETS.turn_fuel)
     assert 0 <= verdict.fuel <= budget
-    assert (verdict.fuel == budget) == (verdict.kind == "fuel")
+    assert (verdict.fuel == budget) == (verdict.kind == "fuel" and "call_fuel" not in verdict.message)
     assert verdict.step <= 60
     assert verdict.message.replace("\n", "").isprintable()

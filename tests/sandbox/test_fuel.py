@@ -1,0 +1,135 @@
+"""Fuel of a call, of an episode and of all actions together; the heartbeat; the instances that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from rlgpt.domain import CodedAction, Verdict
+from rlgpt.options import extend
+from rlgpt.sandbox import Ask, Done, Guest, Library, Sandbox, SandboxLimits, Turn
+from rlgpt.testing.grid import TASKS, GridEnv, GridPlugin
+
+Open = Callable[..., Guest]
+
+WORK = "    for _ in range(10_000): pass\n"
+"""About 5 million units of fuel."""
+SLOW = f"def run():\n    while True:\n    {WORK}        yield grasp()\n"
+ENDLESS = "while True: pass"
+
+
+def _played(guest: Guest, action: str = "a") -> tuple[Turn, int]:
+    """The last turn of a call, and the fuel of all its turns."""
+    turn = guest.start(action)
+    fuel = guest.fuel_used
+    while isinstance(turn, Ask):
+        turn = guest.send({})
+        fuel += guest.fuel_used
+    return turn, fuel
+
+
+def _fuel_verdict(turn: object) -> Verdict:
+    assert isinstance(turn, Verdict)
+    assert turn.kind == "fuel"
+    return turn
+
+
+def test_call_fuel_limits_all_turns_of_a_call_together(open_guest: Open) -> None:
+    guest = open_guest(SLOW, budgets=SandboxLimits(call_fuel=50_000_000))
+    for _ in range(2):
+        turn, fuel = _played(guest)
+        told = "in one call, its clean-up included (over 50,000,000 units of fuel: SandboxLimits(call_fuel=...))"
+        assert told in _fuel_verdict(turn).message
+        assert fuel == 50_000_000, "the next call has all of it again"
+
+
+def test_episode_fuel_limits_all_calls_of_an_action_together(open_guest: Open) -> None:
+    source = f"def run():\n{WORK}    yield grasp()\ndef can_start(view):\n{WORK}    return True\n"
+    guest = open_guest(source, source, budgets=SandboxLimits(episode_fuel=60_000_000))
+    for action in ("a", "b"):
+        turns: list[object] = []
+        while len(turns) < 20 and not isinstance(turns[-1] if turns else None, Verdict):
+            turns.append(guest.can_start(action, {}))
+            if turns[-1] is True:
+                turns.append(_played(guest, action)[0])
+        assert len(turns) > 3
+        told = "in one episode (over 60,000,000 units of fuel: SandboxLimits(episode_fuel=...))"
+        assert told in _fuel_verdict(turns[-1]).message
+        assert told in _fuel_verdict(guest.start(action)).message
+        assert guest.fuel_used == 0, "nothing of it runs any more"
+
+
+@pytest.mark.parametrize(("count", "each"), [(1, 8_000_000), (2, 8_000_000), (16, 1_000_000)])
+def test_all_actions_together_get_the_fuel_of_a_few(count: int, each: int) -> None:
+    limits = SandboxLimits(load_fuel=8_000_000, turn_fuel=8_000_000, fuel_shares=2)
+    for source in (ENDLESS, f"def run(): yield\ndef can_start(view):\n    {ENDLESS}"):
+        actions = [CodedAction(name=f"a{i}", doc="", source=source) for i in range(count)]
+        guest = Sandbox(limits).open(Library(primitives=()), actions, seed=0)
+        loads = [guest.load(action.name) for action in actions]
+        answers = loads if source == ENDLESS else guest.can_start_each(guest.actions, {}).values()
+        assert [_fuel_verdict(answer).fuel for answer in answers] == [each] * count
+
+
+def test_limits_of_an_action_do_not_depend_on_what_others_burn(open_guest: Open) -> None:
+    honest = f"def run():\n{WORK}    yield grasp()"
+    alone = _played(open_guest("def run(): yield", honest, seed=3), "b")
+    guest = open_guest(f"def run():\n    {ENDLESS}\n    yield", honest, seed=3)
+    for _ in range(3):
+        _fuel_verdict(guest.start("a"))
+    assert _played(guest, "b") == alone == (Done(), alone[1])
+
+
+CLEAN_UPS = {
+    "finally": f"    try:\n        yield go()\n    finally:\n        {ENDLESS}\n",
+    "__del__": f"    class H:\n        def __del__(self):\n            {ENDLESS}\n    held = H()\n    yield go()\n",
+}
+
+
+@pytest.mark.parametrize("source", CLEAN_UPS.values(), ids=CLEAN_UPS)
+def test_clean_up_that_burns_fuel_after_the_last_step_is_a_violation(source: str) -> None:
+    action = CodedAction(name="a", doc="", source=f"def run():\n{source}", max_steps=1)
+    env = extend(
+        GridEnv("door", 40),
+        [action],
+        plugin=GridPlugin(),
+        task=TASKS["grid/door"],
+        sandbox=SandboxLimits(turn_fuel=20_000_000),
+    )
+    env.reset(seed=0)
+    for _ in range(3):
+        info = env.step(env.extension.write("a"))[4]
+        (verdict,) = info["verdicts"]
+        assert "it ran too long while it cleaned up (over 20,000,000 units of fuel" in _fuel_verdict(verdict).message
+        assert (info["ended"], verdict.step) == ("limit", 1)
+    _, info = env.reset(seed=0)
+    assert info["action_mask"][-1] == 0, "three of them take the action out"
+
+
+def test_clean_up_within_its_limit_is_none(open_guest: Open) -> None:
+    guest = open_guest(f"def run():\n    try:\n        yield grasp()\n    finally:\n    {WORK}        raise ValueError")
+    guest.start("a")
+    assert guest.cancel() is None
+
+
+def test_heartbeat_sounds_before_each_turn(library: Library) -> None:
+    beats: list[int] = []
+    source = "def run():\n    yield grasp()\n    yield grasp()\ndef can_start(view): return True"
+    action = CodedAction(name="a", doc="", source=source)
+    guest = Sandbox(on_turn=lambda: beats.append(1)).open(library, [action], seed=0)
+    counts = []
+    for turn in (lambda: guest.can_start("a", {}), lambda: guest.start("a"), lambda: guest.send({}), guest.cancel):
+        turn()
+        counts.append(len(beats))
+    assert counts == [2, 3, 4, 5], "to load, to ask, to start, to send, to clean up"
+
+
+def test_idle_instances_beyond_the_limit_start_again(open_guest: Open) -> None:
+    counts = "n = 0\ndef run():\n    global n\n    n += 1\n    yield move_to(tries=n)"
+    guest = open_guest(counts, counts, counts, budgets=SandboxLimits(instances=2))
+
+    def tries(action: str) -> object:
+        turn = guest.start(action)
+        assert isinstance(turn, Ask)
+        return turn.requests[0].args["tries"]
+
+    assert [tries(action) for action in "aabacab"] == [1, 2, 1, 3, 1, 4, 1]
