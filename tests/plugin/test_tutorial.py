@@ -1,4 +1,4 @@
-"""docs/tutorials/plugin.md, followed step by step: its blocks are the files it names, the contract passes after each."""
+"""docs/tutorials/plugin.md, step by step: its blocks are the files it names, the contract passes after each."""
 
 import os
 import re
