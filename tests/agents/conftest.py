@@ -50,7 +50,7 @@ def brief(plugin: GridPlugin, task: Task) -> Brief:
 
 
 @pytest.fixture(scope="session")
-def shelf(plugin: GridPlugin, task: Task) -> Library:
+def library(plugin: GridPlugin, task: Task) -> Library:
     return library_of(plugin, task)
 
 

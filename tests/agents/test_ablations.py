@@ -1,4 +1,4 @@
-"""The ablations: fixed agents, the one agent, and the table of kinds."""
+"""The ablations: fixed agents, the single agent, and what each kind of agents needs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import json
 
 import pytest
 from rlgpt.agents.base import Brief, Outcome
-from rlgpt.agents.build import KINDS, WITHOUT_LLM, build_agents
+from rlgpt.agents.build import WITHOUT_LLM, build_agents
 from rlgpt.agents.checks import action_faults, setup_faults
-from rlgpt.agents.critic import LLMCritic
-from rlgpt.agents.fixed import VARIANTS, FixedActions, NoCritic, primitive_actions, primitives_plan
+from rlgpt.agents.fixed import MAX_VARIANTS, FixedActions, NoCritic, primitive_actions, primitives_plan
 from rlgpt.agents.replies import split_sources
 from rlgpt.agents.solo import LLMSolo
 from rlgpt.domain import ActionPlan, CodedAction, Parameter, Rehearsal, Task
@@ -28,20 +27,20 @@ def idle(ctx: object, **arguments: object) -> LowLevel:
     return {}
 
 
-def test_every_primitive_becomes_actions_that_lint_accepts(
-    plugin: GridPlugin, task: Task, shelf: Library, brief: Brief
+def test_primitive_actions_pass_lint_and_setup_checks(
+    plugin: GridPlugin, task: Task, library: Library, brief: Brief
 ) -> None:
     actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
     assert [a.name for a in actions] == ["go_up", "go_down", "go_left", "go_right", "do_use"]
     assert [p.name for p in actions[0].parameters] == ["cells"]
     for action in actions:
-        assert action_faults(action, shelf, SandboxLimits(), task.horizon) == []
+        assert action_faults(action, library, SandboxLimits(), task.horizon) == []
     setup = FixedActions(actions).setup(brief, primitives_plan(actions), actions=actions, history=())
     assert setup_faults(setup, brief, actions) == []
     assert setup.reward_weights == brief.default_setup.reward_weights
 
 
-def test_a_primitive_as_an_action_does_what_the_primitive_does(plugin: GridPlugin, task: Task) -> None:
+def test_primitive_action_does_what_its_primitive_does(plugin: GridPlugin, task: Task) -> None:
     actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
     env = extend(plugin.make_env(task, seed=3), actions, plugin=plugin, task=task, trace=True)
     env.reset(seed=3)
@@ -52,8 +51,8 @@ def test_a_primitive_as_an_action_does_what_the_primitive_does(plugin: GridPlugi
     env.close()
 
 
-def test_bools_vary_and_long_choices_stay_at_their_default() -> None:
-    many = tuple(f"item {i}" for i in range(VARIANTS + 1))
+def test_primitive_actions_vary_bools_and_keep_long_choices_at_their_default() -> None:
+    many = tuple(f"item {i}" for i in range(MAX_VARIANTS + 1))
     primitive = Primitive(
         "craft",
         "Make it.",
@@ -70,13 +69,13 @@ def test_bools_vary_and_long_choices_stay_at_their_default() -> None:
     assert actions[0].parameters[0].kind == "float"
 
 
-def test_primitives_that_end_up_with_one_name_are_refused() -> None:
+def test_primitive_actions_with_the_same_name_are_refused() -> None:
     choice = Parameter(name="way", kind="choice", choices=("a-b", "a b"), default="a b")
     with pytest.raises(ConfigError, match="same name"):
         primitive_actions([Primitive("go", "d", idle, (choice,))])
 
 
-def test_without_a_critic_verdicts_alone_judge(
+def test_no_critic_accepts_rehearsals_without_a_verdict(
     brief: Brief, plan: ActionPlan, rehearsal: Rehearsal, outcome: Outcome
 ) -> None:
     critic = NoCritic()
@@ -85,14 +84,14 @@ def test_without_a_critic_verdicts_alone_judge(
     assert "0.25" in critic.critique(brief, outcome, ()).summary
 
 
-def test_a_fixed_action_that_is_not_there_is_named(brief: Brief, plan: ActionPlan) -> None:
+def test_fixed_actions_name_an_unknown_action(brief: Brief, plan: ActionPlan) -> None:
     with pytest.raises(UnknownNameError, match="fetch_key"):
         FixedActions().write(brief, plan, plan.coded[0], written=(), attempts=(), history=())
 
 
-def test_one_agent_answers_once_for_plan_code_and_setup(brief: Brief, shelf: Library) -> None:
+def test_solo_agent_takes_plan_code_and_setup_from_one_reply(brief: Brief, library: Library) -> None:
     llm = FakeLLM({"solo": scripts.solo()})
-    solo = LLMSolo(llm, shelf)
+    solo = LLMSolo(llm, library)
     plan = solo.plan(brief, ())
     action = solo.write(brief, plan, plan.coded[0], written=(), attempts=(), history=())
     setup = solo.setup(brief, plan, actions=(action,), history=())
@@ -101,9 +100,9 @@ def test_one_agent_answers_once_for_plan_code_and_setup(brief: Brief, shelf: Lib
     assert [(k.role, k.sub_action) for k in llm.keys] == [("solo", "")]
 
 
-def test_one_agent_repairs_by_the_same_prompt(brief: Brief, shelf: Library, rehearsal: Rehearsal) -> None:
+def test_solo_agent_repairs_with_the_same_system_prompt(brief: Brief, library: Library, rehearsal: Rehearsal) -> None:
     llm = FakeLLM({"solo": [scripts.solo(), scripts.action()]})
-    solo = LLMSolo(llm, shelf)
+    solo = LLMSolo(llm, library)
     plan = solo.plan(brief, ())
     solo.write(brief, plan, plan.coded[0], written=(), attempts=(rehearsal,), history=())
     assert (llm.keys[1].role, llm.keys[1].sub_action, llm.keys[1].attempt) == ("solo", "fetch_key", 1)
@@ -111,11 +110,9 @@ def test_one_agent_repairs_by_the_same_prompt(brief: Brief, shelf: Library, rehe
     assert llm.requests[0].messages[0] == llm.requests[1].messages[0]
 
 
-def test_one_agent_resumed_without_its_reply_asks_for_what_is_missing(
-    brief: Brief, shelf: Library, plan: ActionPlan
-) -> None:
+def test_resumed_solo_agent_asks_for_code_and_setup(brief: Brief, library: Library, plan: ActionPlan) -> None:
     llm = FakeLLM({"solo": [scripts.action(), scripts.setup()]})
-    solo = LLMSolo(llm, shelf)
+    solo = LLMSolo(llm, library)
     action = solo.write(brief, plan, plan.coded[0], written=(), attempts=(), history=())
     setup = solo.setup(brief, plan, actions=(action,), history=())
     assert action.source == scripts.SOURCE
@@ -123,9 +120,9 @@ def test_one_agent_resumed_without_its_reply_asks_for_what_is_missing(
     assert [k.sub_action for k in llm.keys] == ["fetch_key", "setup"]
 
 
-def test_one_agents_setup_goes_without_actions_that_were_left_out(brief: Brief, shelf: Library) -> None:
+def test_solo_setup_omits_actions_that_were_dropped(brief: Brief, library: Library) -> None:
     llm = FakeLLM({"solo": scripts.solo()})
-    solo = LLMSolo(llm, shelf)
+    solo = LLMSolo(llm, library)
     plan = solo.plan(brief, ())
     assert solo.setup(brief, plan, actions=(), history=()).coded_actions == ()
 
@@ -140,10 +137,10 @@ def test_one_agents_setup_goes_without_actions_that_were_left_out(brief: Brief, 
         (scripts.solo(setup={**scripts.SETUP, "gamma": 0.1}), "setup: gamma is 0.1"),
     ],
 )
-def test_what_is_wrong_with_a_whole_reply_is_told(brief: Brief, shelf: Library, reply: str, words: str) -> None:
+def test_solo_reply_faults_go_back_to_the_model(brief: Brief, library: Library, reply: str, words: str) -> None:
     llm = FakeLLM({"solo": reply})
     with pytest.raises(LLMError) as caught:
-        LLMSolo(llm, shelf).plan(brief, ())
+        LLMSolo(llm, library).plan(brief, ())
     assert words in str(caught.value)
     assert words in llm.requests[1].messages[-1].content
 
@@ -155,22 +152,8 @@ def test_sources_are_split_by_their_headings() -> None:
     assert parts == {"a": "def run():\n    yield x()\n", "b_2": "B = 1\n"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_built_and_judged_as_its_name_says(kind: str, plugin: GridPlugin, task: Task) -> None:
-    llm = FakeLLM({})
-    agents = build_agents(kind, llm, plugin, task)
-    assert agents.kind == kind
-    assert agents.train is (kind not in ("code_only", "untrained"))
-    assert agents.evaluate == ("code" if kind == "code_only" else "policy")
-    assert agents.revise is agents.rehearse is (kind not in WITHOUT_LLM)
-    critics = ("slow_fast_critic", "code_only", "untrained")
-    assert isinstance(agents.critic, LLMCritic) is (kind in critics)
-    assert list(agents.planner.split(task)) == [task]
-    assert not llm.requests
-
-
 @pytest.mark.parametrize("kind", WITHOUT_LLM)
-def test_kinds_without_a_model_ask_none(kind: str, plugin: GridPlugin, task: Task, brief: Brief) -> None:
+def test_kinds_without_a_model_plan_write_and_set_up(kind: str, plugin: GridPlugin, task: Task, brief: Brief) -> None:
     agents = build_agents(kind, None, plugin, task)
     plan = agents.slow.plan(brief, ())
     actions: list[CodedAction] = [
@@ -181,7 +164,7 @@ def test_kinds_without_a_model_ask_none(kind: str, plugin: GridPlugin, task: Tas
     assert setup_faults(setup, brief, actions) == []
 
 
-def test_a_kind_that_needs_a_model_says_so(plugin: GridPlugin, task: Task) -> None:
+def test_kind_that_needs_a_model_is_refused_without_one(plugin: GridPlugin, task: Task) -> None:
     with pytest.raises(ConfigError, match="needs a language model"):
         build_agents("slow_fast", None, plugin, task)
     with pytest.raises(UnknownNameError, match="Did you mean 'slow_fast'"):
@@ -190,7 +173,7 @@ def test_a_kind_that_needs_a_model_says_so(plugin: GridPlugin, task: Task) -> No
         build_agents("slow_fast", {"slow": FakeLLM({})}, plugin, task)
 
 
-def test_each_role_may_have_a_model_of_its_own(plugin: GridPlugin, task: Task, brief: Brief) -> None:
+def test_each_role_can_have_its_own_model(plugin: GridPlugin, task: Task, brief: Brief) -> None:
     planner, other = FakeLLM({"slow": scripts.PLAN}), FakeLLM({"fast": json.dumps({})})
     build_agents("slow_fast", {"slow": planner, "fast": other, "setup": other}, plugin, task).slow.plan(brief, ())
     assert len(planner.requests) == 1

@@ -1,4 +1,4 @@
-"""Replies against what the plugin offers: every fault is told to the model in words it can act on."""
+"""Checks of replies against what the plugin offers: each fault becomes a message for the model."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def plan_of(*names: str) -> ActionPlan:
 @pytest.mark.parametrize(
     ("name", "what"), [("go", "a primitive"), ("up", "a base action"), ("base", "the base"), ("observe", "a primitive")]
 )
-def test_names_in_use_are_refused(brief: Brief, name: str, what: str) -> None:
+def test_plan_refuses_names_in_use(brief: Brief, name: str, what: str) -> None:
     (fault,) = plan_faults(plan_of("fetch", name), brief)
     assert repr(name) in fault
     assert what in fault
 
 
-def test_a_plan_may_have_so_many_coded_actions_and_no_more(brief: Brief) -> None:
+def test_plan_refuses_too_many_coded_actions(brief: Brief) -> None:
     assert plan_faults(plan_of(*(f"a{i}" for i in range(MOST_CODED))), brief) == []
     assert len(plan_faults(plan_of(*(f"a{i}" for i in range(MOST_CODED + 1))), brief)) == 1
 
@@ -54,7 +54,7 @@ def test_a_plan_may_have_so_many_coded_actions_and_no_more(brief: Brief) -> None
         ({"base_actions": (), "coded_actions": ()}, "would have 0 choice"),
     ],
 )
-def test_each_field_of_a_setup_is_checked(
+def test_setup_check_finds_each_fault(
     brief: Brief, setup: RLSetup, action: CodedAction, change: dict[str, Any], words: str
 ) -> None:
     faults = setup_faults(setup.model_copy(update=change), brief, [action])
@@ -75,13 +75,15 @@ def test_each_field_of_a_setup_is_checked(
         {"reward_weights": {"near_key": 1.0, "env_reward": -0.5}},
     ],
 )
-def test_good_setups_pass(brief: Brief, setup: RLSetup, action: CodedAction, change: dict[str, Any]) -> None:
+def test_setup_check_accepts_valid_setups(
+    brief: Brief, setup: RLSetup, action: CodedAction, change: dict[str, Any]
+) -> None:
     assert setup_faults(setup.model_copy(update=change), brief, [action]) == []
 
 
 @pytest.mark.parametrize("base", [None, (), ("up",), ("up", "use")])
 @pytest.mark.parametrize("coded", [(), ("plain",), ("with_number",), ("plain", "with_number")])
-def test_choices_are_counted_as_the_extension_counts_them(
+def test_setup_check_counts_choices_as_extend_does(
     brief: Brief, setup: RLSetup, plugin: GridPlugin, task: Any, base: tuple[str, ...] | None, coded: tuple[str, ...]
 ) -> None:
     source = "def run(**_):\n    yield use()\n"
@@ -93,18 +95,18 @@ def test_choices_are_counted_as_the_extension_counts_them(
     chosen = [a for a in actions if a.name in coded]
     faults = setup_faults(setup.model_copy(update={"base_actions": base, "coded_actions": coded}), brief, actions)
 
-    def made() -> ExtendedEnv:
+    def make() -> ExtendedEnv:
         return extend(plugin.make_env(task, seed=0), chosen, plugin=plugin, task=task, base_actions=base)
 
     if faults:
         with pytest.raises(ConfigError, match="at least two choices"):
-            made()
+            make()
     else:
-        made().close()
+        make().close()
 
 
 @pytest.mark.parametrize(("kept", "faults"), [(None, 0), ((), 0), (("j1", "j2"), 0), (("j1",), 1)])
-def test_a_vector_of_numbers_is_kept_whole_or_not_at_all(
+def test_setup_check_refuses_part_of_a_box_action(
     brief: Brief, setup: RLSetup, action: CodedAction, kept: tuple[str, ...] | None, faults: int
 ) -> None:
     arm = brief.model_copy(update={"base_space": "Box(2): two numbers", "base_actions": ("j1", "j2")})
@@ -112,9 +114,9 @@ def test_a_vector_of_numbers_is_kept_whole_or_not_at_all(
     assert len(found) == faults
 
 
-def test_lint_and_step_limit_speak_to_the_model(shelf: Library, action: CodedAction) -> None:
-    assert action_faults(action, shelf, SandboxLimits(), horizon=80) == []
+def test_action_check_reports_lint_and_step_limit(library: Library, action: CodedAction) -> None:
+    assert action_faults(action, library, SandboxLimits(), horizon=80) == []
     fault = action.model_copy(update={"source": action.source.replace("go(", "walk("), "max_steps": 90})
-    found = action_faults(fault, shelf, SandboxLimits(), horizon=80)
+    found = action_faults(fault, library, SandboxLimits(), horizon=80)
     assert any(f.startswith("line 2: ") and "walk" in f for f in found)
     assert any("max_steps is 90" in f and "80" in f for f in found)

@@ -1,4 +1,4 @@
-"""Slow, fast and critic with a scripted model: keys, documents, repairs, re-asking, fingerprints."""
+"""Slow agent, fast agent and critic with a scripted model: keys, prompts, repairs, repeated requests, fingerprints."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def text(request: Request) -> str:
 
 
 def write(
-    llm: FakeLLM, shelf: Library, brief: Brief, plan: ActionPlan, attempts: tuple[Rehearsal, ...] = ()
+    llm: FakeLLM, library: Library, brief: Brief, plan: ActionPlan, attempts: tuple[Rehearsal, ...] = ()
 ) -> CodedAction:
-    return LLMFast(llm, shelf).write(brief, plan, plan.coded[0], written=(), attempts=attempts, history=())
+    return LLMFast(llm, library).write(brief, plan, plan.coded[0], written=(), attempts=attempts, history=())
 
 
-def test_the_slow_agent_plans_from_the_documents(brief: Brief) -> None:
+def test_slow_agent_plans_from_the_brief(brief: Brief) -> None:
     llm = FakeLLM({"slow": scripts.PLAN})
     plan = LLMSlow(llm).plan(brief, ())
     assert [(s.name, s.kind) for s in plan.sub_actions] == [("fetch_key", "code"), ("finish", "rl")]
@@ -43,7 +43,7 @@ def test_the_slow_agent_plans_from_the_documents(brief: Brief) -> None:
         assert document in text(request)
 
 
-def test_a_revision_reads_history_and_says_what_it_was_written_about(brief: Brief, iteration: Iteration) -> None:
+def test_revised_plan_shows_history_and_records_its_figures(brief: Brief, iteration: Iteration) -> None:
     llm = FakeLLM({"slow": scripts.PLAN})
     LLMSlow(llm).plan(brief, (iteration,))
     assert llm.keys[0].iteration == 1
@@ -51,22 +51,22 @@ def test_a_revision_reads_history_and_says_what_it_was_written_about(brief: Brie
     assert "SLOW-PROBLEM" in text(llm.requests[0])
 
 
-def test_a_plan_that_takes_a_primitives_name_is_asked_for_again(brief: Brief) -> None:
+def test_plan_with_a_primitives_name_is_asked_for_again(brief: Brief) -> None:
     llm = FakeLLM({"slow": [scripts.PLAN.replace("fetch_key", "go"), scripts.PLAN]})
     assert LLMSlow(llm).plan(brief, ()).coded[0].name == "fetch_key"
     assert [k.ask for k in llm.keys] == [0, 1]
     assert "'go' is already the name of a primitive" in llm.requests[1].messages[-1].content
 
 
-def test_two_sub_actions_of_one_name_are_asked_for_again(brief: Brief) -> None:
+def test_plan_with_a_name_twice_is_asked_for_again(brief: Brief) -> None:
     llm = FakeLLM({"slow": [scripts.PLAN.replace('"finish"', '"fetch_key"'), scripts.PLAN]})
     LLMSlow(llm).plan(brief, ())
     assert "must differ" in llm.requests[1].messages[-1].content
 
 
-def test_the_fast_agent_writes_an_action(brief: Brief, plan: ActionPlan, shelf: Library) -> None:
+def test_fast_agent_writes_an_action(brief: Brief, plan: ActionPlan, library: Library) -> None:
     llm = FakeLLM({"fast": scripts.action()})
-    action = write(llm, shelf, brief, plan)
+    action = write(llm, library, brief, plan)
     assert (action.name, action.source, action.max_steps) == ("fetch_key", scripts.SOURCE, 20)
     assert [p.name for p in action.parameters] == ["cells"]
     (request,) = llm.requests
@@ -75,41 +75,39 @@ def test_the_fast_agent_writes_an_action(brief: Brief, plan: ActionPlan, shelf: 
     assert "How to repair it" not in text(request)
 
 
-def test_an_unknown_primitive_is_asked_for_again_with_the_valid_names(
-    brief: Brief, plan: ActionPlan, shelf: Library
-) -> None:
+def test_code_with_an_unknown_primitive_is_asked_for_again(brief: Brief, plan: ActionPlan, library: Library) -> None:
     wrong = scripts.action(scripts.SOURCE.replace("use()", "grab()"))
     llm = FakeLLM({"fast": [wrong, scripts.action()]})
-    assert write(llm, shelf, brief, plan).source == scripts.SOURCE
+    assert write(llm, library, brief, plan).source == scripts.SOURCE
     complaint = llm.requests[1].messages[-1].content
     assert "grab" in complaint
     assert "line 3" in complaint
 
 
-def test_an_unknown_primitive_to_the_end_is_one_readable_error(brief: Brief, plan: ActionPlan, shelf: Library) -> None:
+def test_code_that_stays_unusable_ends_in_a_readable_error(brief: Brief, plan: ActionPlan, library: Library) -> None:
     llm = FakeLLM({"fast": scripts.action(scripts.SOURCE.replace("use()", "grab()"))}, model="vicuna")
     with pytest.raises(LLMError) as caught:
-        write(llm, shelf, brief, plan)
+        write(llm, library, brief, plan)
     message = str(caught.value)
     for words in ("vicuna", "fast on 'fetch_key'", "in 3 tries", "grab"):
         assert words in message
     assert [k.ask for k in llm.keys] == [0, 1, 2]
 
 
-def test_a_parameter_out_of_its_own_range_is_asked_for_again(brief: Brief, plan: ActionPlan, shelf: Library) -> None:
+def test_parameter_outside_its_range_is_asked_for_again(brief: Brief, plan: ActionPlan, library: Library) -> None:
     wrong = scripts.action(parameters=[{"name": "cells", "low": 1, "high": 6, "default": 9}])
     llm = FakeLLM({"fast": [wrong, scripts.action()]})
-    write(llm, shelf, brief, plan)
+    write(llm, library, brief, plan)
     assert "default 9.0 of 'cells' is outside [1.0, 6.0]" in llm.requests[1].messages[-1].content
 
 
-def test_a_repair_sees_the_last_attempt_in_full_and_every_failure(
-    brief: Brief, plan: ActionPlan, shelf: Library, rehearsal: Rehearsal
+def test_repair_shows_every_failure_and_the_last_attempt(
+    brief: Brief, plan: ActionPlan, library: Library, rehearsal: Rehearsal
 ) -> None:
     verdict = Verdict(kind="error", action="fetch_key", message="IndexError: 9", line=2)
     second = Rehearsal(attempt=1, action=rehearsal.action, verdict=verdict)
     llm = FakeLLM({"fast": scripts.action()})
-    write(llm, shelf, brief, plan, (rehearsal, second))
+    write(llm, library, brief, plan, (rehearsal, second))
     (request,) = llm.requests
     assert request.key.attempt == 2
     assert request.measured == {"attempts": 2, "failure": "error"}
@@ -122,20 +120,20 @@ def test_a_repair_sees_the_last_attempt_in_full_and_every_failure(
         assert words in text(request)
 
 
-def test_a_repair_reads_trace_and_findings(
-    brief: Brief, plan: ActionPlan, shelf: Library, rehearsal: Rehearsal
+def test_repair_shows_trace_and_findings(
+    brief: Brief, plan: ActionPlan, library: Library, rehearsal: Rehearsal
 ) -> None:
     llm = FakeLLM({"fast": scripts.action()})
-    write(llm, shelf, brief, plan, (rehearsal,))
+    write(llm, library, brief, plan, (rehearsal,))
     assert "agent: [2, 3] -> [0, 3]" in text(llm.requests[0])
     assert "walk right as well" in text(llm.requests[0])
 
 
-def test_the_setup_knows_how_rehearsals_went(
-    brief: Brief, plan: ActionPlan, shelf: Library, action: CodedAction, rehearsal: Rehearsal
+def test_setup_request_shows_rehearsal_results(
+    brief: Brief, plan: ActionPlan, library: Library, action: CodedAction, rehearsal: Rehearsal
 ) -> None:
     llm = FakeLLM({"setup": scripts.setup()})
-    setup = LLMFast(llm, shelf).setup(
+    setup = LLMFast(llm, library).setup(
         brief, plan, actions=(action,), history=(), rehearsals={"fetch_key": (rehearsal,)}
     )
     assert setup.coded_actions == ("fetch_key",)
@@ -143,29 +141,29 @@ def test_the_setup_knows_how_rehearsals_went(
     assert "1 attempt, the last one failed" in text(llm.requests[0])
 
 
-def test_a_setup_of_unknown_names_is_asked_for_again(
-    brief: Brief, plan: ActionPlan, shelf: Library, action: CodedAction
+def test_setup_with_unknown_names_is_asked_for_again(
+    brief: Brief, plan: ActionPlan, library: Library, action: CodedAction
 ) -> None:
     wrong = scripts.setup(coded_actions=["fly"], reward_weights={"fame": 1}, gamma=0.5)
     llm = FakeLLM({"setup": [wrong, scripts.setup()]})
-    LLMFast(llm, shelf).setup(brief, plan, actions=(action,), history=())
+    LLMFast(llm, library).setup(brief, plan, actions=(action,), history=())
     complaint = llm.requests[1].messages[-1].content
     for words in ("no coded action 'fly'", "no reward term 'fame'", "gamma is 0.5"):
         assert words in complaint
 
 
-def test_code_and_setup_may_be_of_different_models(
-    brief: Brief, plan: ActionPlan, shelf: Library, action: CodedAction
+def test_code_and_setup_can_use_different_models(
+    brief: Brief, plan: ActionPlan, library: Library, action: CodedAction
 ) -> None:
     coder, other = FakeLLM({"fast": scripts.action()}), FakeLLM({"setup": scripts.setup()})
-    fast = LLMFast(coder, shelf, setup_llm=other)
+    fast = LLMFast(coder, library, setup_llm=other)
     fast.write(brief, plan, plan.coded[0], written=(), attempts=(), history=())
     fast.setup(brief, plan, actions=(action,), history=())
     assert [k.role for k in coder.keys] == ["fast"]
     assert [k.role for k in other.keys] == ["setup"]
 
 
-def test_the_critic_reviews_a_rehearsal(brief: Brief, plan: ActionPlan, rehearsal: Rehearsal) -> None:
+def test_critic_reviews_a_rehearsal(brief: Brief, plan: ActionPlan, rehearsal: Rehearsal) -> None:
     llm = FakeLLM({"review": scripts.REVIEW})
     review = LLMCritic(llm).review(brief, plan.coded[0], rehearsal, iteration=2)
     assert not review.works
@@ -178,19 +176,19 @@ def test_the_critic_reviews_a_rehearsal(brief: Brief, plan: ActionPlan, rehearsa
     assert request.measured == {"attempt": 0, "task_success": False, "steps": 3}
 
 
-def test_a_rejection_without_a_reason_is_asked_for_again(brief: Brief, plan: ActionPlan, rehearsal: Rehearsal) -> None:
+def test_rejection_without_a_finding_is_asked_for_again(brief: Brief, plan: ActionPlan, rehearsal: Rehearsal) -> None:
     llm = FakeLLM({"review": ['{"thoughts": "no", "works": false, "findings": []}', scripts.REVIEW]})
     LLMCritic(llm).review(brief, plan.coded[0], rehearsal, iteration=0)
     assert "there is no finding" in llm.requests[1].messages[-1].content
 
 
-def test_the_critic_judges_an_iteration_for_each_agent(brief: Brief, outcome: Outcome) -> None:
+def test_critic_writes_findings_for_each_agent(brief: Brief, outcome: Outcome) -> None:
     llm = FakeLLM({"critic": scripts.CRITIQUE})
     critique = LLMCritic(llm).critique(brief, outcome, ())
     assert [f.problem for f in critique.for_slow] == ["p1"]
     assert [f.problem for f in critique.for_fast] == ["p2"]
     (request,) = llm.requests
-    told = text(request)
+    prompt = text(request)
     for words in (
         "success 0.25 in 4 episodes (sampled)",
         "fetch_key 75 %",
@@ -200,13 +198,13 @@ def test_the_critic_judges_an_iteration_for_each_agent(brief: Brief, outcome: Ou
         "view at the start",
         "No frames are attached",
     ):
-        assert words in told
+        assert words in prompt
     assert not request.messages[1].images
     assert request.measured["success"] == 0.25
 
 
 @pytest.mark.parametrize("apart", [True, False])
-def test_pure_code_is_told_once_and_by_its_name(outcome: Outcome, apart: bool) -> None:
+def test_results_show_code_alone_once(outcome: Outcome, apart: bool) -> None:
     code = outcome.evaluation.model_copy(update={"mode": "code"})
     results = render_results(
         outcome.model_copy(update={"evaluation": code, "code_evaluation": code if apart else None})
@@ -217,7 +215,7 @@ def test_pure_code_is_told_once_and_by_its_name(outcome: Outcome, apart: bool) -
     assert both.index("The policy: success 0.25") < both.index("Pure code")
 
 
-def test_a_critic_with_eyes_sees_the_frames(brief: Brief, outcome: Outcome) -> None:
+def test_critic_with_vision_receives_the_frames(brief: Brief, outcome: Outcome) -> None:
     llm = FakeLLM({"critic": scripts.CRITIQUE}, supports_vision=True)
     critic = LLMCritic(llm)
     assert critic.supports_vision
@@ -226,20 +224,20 @@ def test_a_critic_with_eyes_sees_the_frames(brief: Brief, outcome: Outcome) -> N
     assert "1 frames of one evaluation episode" in text(llm.requests[0])
 
 
-def test_failures_and_successes_are_shown_side_by_side(trace: Trace) -> None:
-    def told(good: int, bad: int) -> tuple[int, int]:
+def test_critic_sees_failures_and_successes(trace: Trace) -> None:
+    def shown(good: int, bad: int) -> tuple[int, int]:
         traces = [trace.model_copy(update={"success": i < good}) for i in range(good + bad)]
-        shown = render_traces(traces)
-        return shown.count(": success after"), shown.count("no success after")
+        text = render_traces(traces)
+        return text.count(": success after"), text.count("no success after")
 
-    assert told(5, 5) == (2, 2)
-    assert told(0, 5) == (0, 4)
-    assert told(5, 0) == (4, 0)
-    assert told(1, 5) == (1, 3)
-    assert told(5, 1) == (3, 1)
+    assert shown(5, 5) == (2, 2)
+    assert shown(0, 5) == (0, 4)
+    assert shown(5, 0) == (4, 0)
+    assert shown(1, 5) == (1, 3)
+    assert shown(5, 1) == (3, 1)
 
 
-def test_fingerprints_stay_while_a_run_goes_on_and_change_with_the_stub(
+def test_fingerprint_depends_on_the_stub_and_not_on_the_run(
     brief: Brief, plugin: GridPlugin, task: Task, iteration: Iteration
 ) -> None:
     llm = FakeLLM({"slow": scripts.PLAN})
@@ -253,7 +251,7 @@ def test_fingerprints_stay_while_a_run_goes_on_and_change_with_the_stub(
     assert changed != first
 
 
-def test_code_only_is_told_so_and_notes_it_without_a_new_fingerprint(brief: Brief) -> None:
+def test_code_only_mode_is_in_the_prompt_but_not_in_the_fingerprint(brief: Brief) -> None:
     llm = FakeLLM({"slow": scripts.PLAN})
     LLMSlow(llm, Mode(training_steps=5000, iterations=3)).plan(brief, ())
     LLMSlow(llm, Mode(learns=False)).plan(brief, ())

@@ -1,127 +1,139 @@
-"""Prompts as files: what a header promises is held, and the fingerprint tells templates and documents apart only."""
+"""Prompts: rendering, the fingerprint, the user's own files, and the shipped templates."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlgpt.agents.prompt import Prompt, load
+from rlgpt.agents.prompt import Prompt, Rendered
 from rlgpt.errors import ConfigError, UnknownNameError
 
-TEXT = """---
-fixed: stub, goal
-measured: success
----
-## system
-You plan for {{goal}}.
-
-## user
-Stub: {{stub}}
-Success was {{success}}.
-"""
-SLOTS = {"stub": "def go(): ...", "goal": "fetch", "success": "0.35"}
+FILES = {
+    "toy/system.md": "You plan for {{goal}}.\n",
+    "toy/user.md": 'Stub: {{stub}}\n{% include "toy/success.md" %}\n',
+    "toy/success.md": "Success was {{success}}.\n",
+}
+FIXED = {"stub": "def go(): ...", "goal": "fetch"}
+MEASURED = {"success": "0.35"}
 BOTH = ("system", "user")
+SHIPPED = ("slow", "fast", "setup", "review", "critic", "solo")
 
 
-def test_parts_become_a_system_and_one_user_message() -> None:
-    rendered = Prompt.parse("toy", TEXT).render(BOTH, SLOTS)
-    assert [(m.role, m.content) for m in rendered.messages] == [
+def toy(folder: Path, **changes: str) -> Prompt:
+    """A prompt of two parts; ``changes``: part -> its text."""
+    for file, text in {**FILES, **{f"toy/{part}.md": text for part, text in changes.items()}}.items():
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Prompt("toy", folder)
+
+
+@pytest.fixture(scope="module")
+def prompt(tmp_path_factory: pytest.TempPathFactory) -> Prompt:
+    return toy(tmp_path_factory.mktemp("prompts"))
+
+
+def render(prompt: Prompt, **changes: str) -> Rendered:
+    fixed = {name: changes.get(name, text) for name, text in FIXED.items()}
+    return prompt.render(BOTH, fixed, {name: changes.get(name, text) for name, text in MEASURED.items()})
+
+
+def test_parts_become_a_system_and_one_user_message(prompt: Prompt) -> None:
+    assert [(m.role, m.content) for m in render(prompt).messages] == [
         ("system", "You plan for fetch."),
         ("user", "Stub: def go(): ...\nSuccess was 0.35."),
     ]
 
 
-@given(st.text(max_size=50), st.text(max_size=50))
-def test_measured_slots_leave_the_fingerprint_alone(first: str, second: str) -> None:
-    prompt = Prompt.parse("toy", TEXT)
-    prints = {prompt.render(BOTH, {**SLOTS, "success": s}).fingerprint for s in (first, second)}
-    assert len(prints) == 1
+@given(first=st.text(max_size=50), second=st.text(max_size=50))
+def test_fingerprint_ignores_measured_slots(prompt: Prompt, first: str, second: str) -> None:
+    assert render(prompt, success=first).fingerprint == render(prompt, success=second).fingerprint
 
 
-@given(st.text(max_size=50), st.text(max_size=50), st.sampled_from(["stub", "goal"]))
-def test_fixed_slots_change_the_fingerprint(first: str, second: str, slot: str) -> None:
-    prompt = Prompt.parse("toy", TEXT)
-    prints = {prompt.render(BOTH, {**SLOTS, slot: s}).fingerprint for s in (first, second)}
-    assert len(prints) == len({first, second})
+@given(first=st.text(max_size=50), second=st.text(max_size=50), slot=st.sampled_from(["stub", "goal"]))
+def test_fingerprint_depends_on_fixed_slots(prompt: Prompt, first: str, second: str, slot: str) -> None:
+    fingerprints = {render(prompt, **{slot: text}).fingerprint for text in (first, second)}
+    assert len(fingerprints) == len({first, second})
 
 
-def test_a_word_of_the_template_changes_the_fingerprint() -> None:
-    other = Prompt.parse("toy", TEXT.replace("Success was", "Success is"))
-    assert other.render(BOTH, SLOTS).fingerprint != Prompt.parse("toy", TEXT).render(BOTH, SLOTS).fingerprint
+@pytest.mark.parametrize("part", ["user", "success"])
+def test_fingerprint_depends_on_the_template_and_its_includes(prompt: Prompt, tmp_path: Path, part: str) -> None:
+    changed = toy(tmp_path, **{part: FILES[f"toy/{part}.md"] + "One more line.\n"})
+    assert render(changed).fingerprint != render(prompt).fingerprint
 
 
-@given(st.text(alphabet="{}>. stubgoalsharedmethod", max_size=60))
-def test_what_stands_in_a_slot_is_never_expanded(hostile: str) -> None:
-    rendered = Prompt.parse("toy", TEXT).render(BOTH, {**SLOTS, "success": hostile})
-    assert rendered.messages[1].content == f"Stub: def go(): ...\nSuccess was {hostile}."
+def test_fingerprint_ignores_where_a_text_is_included_from(prompt: Prompt, tmp_path: Path) -> None:
+    inlined = toy(tmp_path, user="Stub: {{ stub }}\nSuccess was {{success}}.\n")
+    assert render(inlined) == render(prompt)
 
 
-def test_a_missing_slot_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"need a text for: success"):
-        Prompt.parse("toy", TEXT).render(BOTH, {"stub": "", "goal": ""})
+@given(hostile=st.text(alphabet="{}>%#. stubgoal'toy/success.md includeraw", max_size=60))
+def test_slot_content_is_never_expanded(prompt: Prompt, hostile: str) -> None:
+    for text in (hostile, '{% include "toy/system.md" %}', "{{stub}}", "{# gone #}"):
+        assert render(prompt, success=text).messages[1].content == f"Stub: def go(): ...\nSuccess was {text}."
 
 
-def test_a_slot_of_another_part_is_not_needed() -> None:
-    assert Prompt.parse("toy", TEXT).render(("system",), {"goal": "fetch"}).messages[0].content == "You plan for fetch."
+def test_missing_slots_are_named_with_the_valid_ones(prompt: Prompt) -> None:
+    with pytest.raises(ConfigError, match=r"without a text: success\. Valid slots: goal, stub"):
+        prompt.render(BOTH, FIXED, {})
 
 
-def test_an_undeclared_slot_is_named() -> None:
-    with pytest.raises(UnknownNameError, match=r"'sucess'.*Did you mean 'success'"):
-        Prompt.parse("toy", TEXT).render(BOTH, {**SLOTS, "sucess": "1"})
+def test_slots_of_other_parts_are_not_needed(prompt: Prompt) -> None:
+    assert prompt.render(("system",), {"goal": "fetch"}, {}).messages[0].content == "You plan for fetch."
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("text", "message"),
     [
-        ("fixed: stub, goal", "fixed: goal", "used but not declared in the header: stub"),
-        ("measured: success", "measured: success, extra", "declared but not used: extra"),
-        ("measured: success", "measured: success, goal", "both fixed and measured: goal"),
-        ("measured:", "guessed:", "header line"),
-        ("---\nfixed", "fixed", "must begin with a header"),
-        ("## user", "## system", "distinct names"),
-        ("## system", "words", "text before the first"),
-        ("{{goal}}", "{{> shared.nothing}}", "unknown part of shared.md"),
-        ("{{goal}}", "{{> nowhere.nothing}}", "unknown prompt 'nowhere'"),
+        ("{{goal", r"prompt file toy/user\.md, line 1"),
+        ("{% if goal %}x{% endif %}", "'goal' is undefined.*{{slots}} and includes, nothing else"),
+        ("{{ goal.__class__ }}", "without a text: __class__"),
+        ('{% include "toy/user.md" %}', "includes itself"),
+        ('{% include "toy/nowhere.md" %}', r"unknown prompt file 'toy/nowhere\.md'"),
+        ('{% include "../secret" %}', "unknown prompt file"),
     ],
+    ids=["syntax", "condition", "attribute", "circle", "missing include", "outside the folder"],
 )
-def test_faulty_files_are_refused(old: str, new: str, message: str) -> None:
+def test_invalid_templates_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "secret").write_text("a secret")
     with pytest.raises((ConfigError, UnknownNameError), match=message):
-        Prompt.parse("toy", TEXT.replace(old, new))
+        render(toy(tmp_path / "prompts", user=text))
 
 
-def test_an_unknown_part_is_named() -> None:
-    with pytest.raises(UnknownNameError, match="unknown part of prompt 'toy' 'repair'"):
-        Prompt.parse("toy", TEXT).render(("repair",), SLOTS)
+def test_unknown_parts_are_named_with_the_nearest(prompt: Prompt) -> None:
+    with pytest.raises(UnknownNameError, match=r"'toy/sytem\.md'.*Did you mean 'toy/system\.md'"):
+        prompt.render(("sytem",), FIXED, MEASURED)
 
 
-@pytest.mark.parametrize(
-    ("name", "parts", "measured"),
-    [
-        ("slow", {"system", "user", "reply"}, {"start", "mode", "history"}),
-        ("fast", {"system", "user", "repair", "reply"}, {"plan", "written", "history", "failures", "last"}),
-        ("setup", {"system", "user", "reply"}, {"plan", "actions", "history"}),
-        ("review", {"system", "user", "reply"}, {"action", "trace", "attempt"}),
-        ("critic", {"system", "user", "reply"}, {"results", "curve", "traces", "frames", "history"}),
-        ("solo", {"system", "user", "whole", "task", "repair", "action", "learn"}, {"history", "plan", "last"}),
-    ],
-)
-def test_shipped_prompts_hold_their_parts(name: str, parts: set[str], measured: set[str]) -> None:
-    prompt = load(name)
-    assert set(prompt.parts) == parts
-    assert measured <= prompt.measured
-    assert {"task", "goal", "success", "horizon", "knowledge", "format"} <= prompt.fixed
-    assert not any("{{>" in text for text in prompt.parts.values())
+def test_a_users_file_replaces_the_shipped_one(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "heuristics.md").write_text("Code everything.\n")
+    shipped, own = Prompt("slow"), Prompt("slow", tmp_path)
+    assert "Code what is simple" in shipped.template("system")
+    assert "Code everything." in own.template("system")
+    assert "Code what is simple" not in own.template("system")
+    assert own.template("reply") == shipped.template("reply")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_prompts_tell_the_task_and_the_form_of_the_reply(name: str) -> None:
+    prompt = Prompt(name)
+    last = {"solo": "whole"}.get(name, "reply")
+    assert {"task", "goal", "success", "horizon", "knowledge"} <= prompt.slots(("user",))
+    assert "format" in prompt.slots((last,))
 
 
 @pytest.mark.parametrize("name", ["slow", "solo"])
-def test_planners_are_told_the_heuristics_of_the_method(name: str) -> None:
-    system = load(name).parts["system"]
+def test_planning_prompts_contain_the_heuristics(name: str) -> None:
+    system = Prompt(name).template("system")
     for words in ("Code what is simple", "Learn what needs contact", "Decompose further", "any order and repeat"):
         assert words in system
 
 
-@pytest.mark.parametrize("name", ["slow", "fast", "setup", "review", "critic", "solo"])
-def test_the_example_of_each_prompt_is_of_another_world_and_parses(name: str) -> None:
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_example_in_a_prompt_is_a_valid_reply(name: str) -> None:
     from rlgpt.agents import replies
     from rlgpt.llm.base import Reply
     from rlgpt.llm.structured import read
@@ -134,7 +146,7 @@ def test_the_example_of_each_prompt_is_of_another_world_and_parses(name: str) ->
         "critic": replies.CritiqueReply,
         "solo": replies.SoloReply,
     }[name]
-    system = load(name).parts["system"]
+    system = Prompt(name).template("system")
     example = system[system.index("# Example") :]
     assert "sponge" in example
     assert read(Reply(text=example, model="example"), schema) is not None

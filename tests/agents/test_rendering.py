@@ -1,14 +1,26 @@
-"""Traces, plain values and history as text: true to what happened, and bounded."""
+"""Traces, plain values and history as text: complete and bounded."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlgpt.agents import history as told
+from rlgpt.agents import history_text
+from rlgpt.agents.rendering import render_curve
 from rlgpt.agents.text import changes, code_block, plain, shorten
 from rlgpt.agents.traces import failure_of, render_rehearsal, render_trace
-from rlgpt.domain import CodedAction, Decision, Iteration, Plain, Rehearsal, Trace, TrainingRecord, Verdict, best_of
+from rlgpt.domain import (
+    CodedAction,
+    Decision,
+    Iteration,
+    Plain,
+    PrimitiveCall,
+    Rehearsal,
+    Trace,
+    TrainingRecord,
+    Verdict,
+    best_of,
+)
 
 VALUES: st.SearchStrategy[Plain] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
@@ -18,7 +30,7 @@ VALUES: st.SearchStrategy[Plain] = st.recursive(
 
 
 @given(st.text(max_size=400), st.integers(60, 500))
-def test_shorten_keeps_to_its_limit_and_both_ends(text: str, limit: int) -> None:
+def test_shorten_keeps_its_limit_and_both_ends(text: str, limit: int) -> None:
     short = shorten(text, limit)
     assert len(short) <= limit or len(short) == len(text) <= limit
     if len(text) > limit:
@@ -27,14 +39,14 @@ def test_shorten_keeps_to_its_limit_and_both_ends(text: str, limit: int) -> None
 
 
 @given(VALUES)
-def test_a_plain_value_is_one_bounded_line(value: Plain) -> None:
+def test_plain_value_is_one_bounded_line(value: Plain) -> None:
     line = plain(value, 100)
     assert len(line) <= 100
     assert "\n" not in line
 
 
 @given(st.dictionaries(st.sampled_from("abcd"), VALUES), st.dictionaries(st.sampled_from("abcd"), VALUES))
-def test_only_keys_that_read_differently_are_changes(before: dict[str, Plain], after: dict[str, Plain]) -> None:
+def test_changes_lists_keys_with_different_rounded_values(before: dict[str, Plain], after: dict[str, Plain]) -> None:
     changed = {line.split(":")[0] for line in changes(before, after)}
     for key in {*before, *after}:
         same = key in before and key in after and plain(before[key]) == plain(after[key])
@@ -42,7 +54,7 @@ def test_only_keys_that_read_differently_are_changes(before: dict[str, Plain], a
     assert changes(before, before) == []
 
 
-def test_a_trace_tells_calls_outcomes_and_changes_alone(trace: Trace) -> None:
+def test_trace_shows_calls_outcomes_and_changed_keys(trace: Trace) -> None:
     text = render_trace(trace)
     assert "view at the start: agent=[2, 3], key=[0, 4], holding=false" in text
     assert "1. fetch_key(cells=3): returned by itself after 3 primitive steps, reward 0.25" in text
@@ -51,7 +63,7 @@ def test_a_trace_tells_calls_outcomes_and_changes_alone(trace: Trace) -> None:
     assert text.count("key:") == 0
 
 
-def test_base_decisions_in_a_row_are_told_as_one(trace: Trace) -> None:
+def test_trace_merges_successive_base_actions(trace: Trace) -> None:
     base = [Decision(action="up", duration=1, reward=0.5, ended="base") for _ in range(12)]
     text = render_trace(trace.model_copy(update={"decisions": (*base, trace.decisions[0])}))
     assert "1 to 12. up(): base action after 12 primitive steps, reward 6" in text
@@ -59,7 +71,7 @@ def test_base_decisions_in_a_row_are_told_as_one(trace: Trace) -> None:
 
 
 @given(st.integers(1, 200), st.integers(600, 5000))
-def test_a_long_trace_is_bounded_and_keeps_start_and_end(count: int, limit: int) -> None:
+def test_long_trace_is_bounded_and_keeps_both_ends(count: int, limit: int) -> None:
     decisions = tuple(Decision(action=f"act_{i}", duration=i, reward=0.0, ended="returned") for i in range(count))
     trace = Trace(seed=1, success=True, total_reward=0.0, primitive_steps=count, decisions=decisions)
     text = render_trace(trace, limit)
@@ -69,7 +81,19 @@ def test_a_long_trace_is_bounded_and_keeps_start_and_end(count: int, limit: int)
     assert ("left out" in text) == (text.count("act_") < count)
 
 
-def test_failures_in_words(rehearsal: Rehearsal, action: CodedAction) -> None:
+@pytest.mark.parametrize("limit", [300, 900, 3000])
+def test_trace_always_shows_its_last_decision(limit: int) -> None:
+    """The trace of a rehearsal ends with the action that is repaired."""
+    call = PrimitiveCall(name="move_to", args={"x": 0.1}, steps=9, outcome={"reached": False, "note": "n" * 60})
+    long = [Decision(action=f"early{i}", duration=9, reward=0.0, ended="returned", calls=(call,) * 8) for i in range(4)]
+    last = Decision(action="last_action", duration=2, reward=0.0, ended="returned", calls=(call,) * 8)
+    trace = Trace(seed=0, success=False, total_reward=0.0, primitive_steps=38, decisions=(*long, last))
+    text = render_trace(trace, limit)
+    assert "last_action" in text
+    assert len(text) < limit + 400
+
+
+def test_failure_is_described_in_words(rehearsal: Rehearsal, action: CodedAction) -> None:
     assert failure_of(rehearsal) == "it stopped 1 column short"
     verdict = Verdict(kind="fuel", action="fetch_key", message="ran too long", line=3, step=5)
     stopped = Rehearsal(attempt=1, action=action, verdict=verdict)
@@ -80,21 +104,23 @@ def test_failures_in_words(rehearsal: Rehearsal, action: CodedAction) -> None:
     assert failure_of(Rehearsal(attempt=2, action=action)) == "worked"
 
 
-def test_code_is_shown_with_its_parameters(action: CodedAction) -> None:
+def test_code_block_shows_parameters(action: CodedAction) -> None:
     text = code_block(action)
     assert "cells from 1 to 6 cells, default 1 (how far)" in text
     assert action.source.strip() in text
 
 
-def test_without_history_each_agent_is_told_so() -> None:
-    for render in (told.for_slow, told.for_setup, told.for_solo):
-        assert render(()) == told.FIRST
-    assert told.for_action((), "fetch_key") == told.FIRST
-    assert told.measured(()) == {}
+def test_first_iteration_has_no_history() -> None:
+    for render in (history_text.for_slow, history_text.for_setup, history_text.for_solo):
+        assert render(()) == history_text.FIRST
+    assert history_text.for_action((), "fetch_key") == history_text.FIRST
+    assert history_text.measured(()) == {}
 
 
-def test_each_agent_reads_the_findings_meant_for_it(iteration: Iteration) -> None:
-    slow, setup, solo = (render((iteration,)) for render in (told.for_slow, told.for_setup, told.for_solo))
+def test_history_shows_each_agent_its_own_findings(iteration: Iteration) -> None:
+    slow, setup, solo = (
+        render((iteration,)) for render in (history_text.for_slow, history_text.for_setup, history_text.for_solo)
+    )
     assert "SLOW-PROBLEM" in slow
     assert "FAST-PROBLEM" not in slow
     assert "FAST-PROBLEM" in setup
@@ -103,8 +129,8 @@ def test_each_agent_reads_the_findings_meant_for_it(iteration: Iteration) -> Non
     assert "FAST-PROBLEM" in solo
 
 
-def test_history_tells_plan_code_success_usage_verdicts_and_rehearsals(iteration: Iteration) -> None:
-    text = told.for_slow((iteration,))
+def test_history_shows_results_of_the_last_iteration(iteration: Iteration) -> None:
+    text = history_text.for_slow((iteration,))
     assert "iteration 0: success 0.25 (sampled, 4 episodes)" in text
     assert "10163 primitive steps spent" in text
     assert iteration.actions[0].source.strip() in text
@@ -114,57 +140,57 @@ def test_history_tells_plan_code_success_usage_verdicts_and_rehearsals(iteration
     assert "It never reaches the key's column." in text
 
 
-def test_the_best_iteration_is_told_beside_the_last(iteration: Iteration) -> None:
+def test_history_shows_best_and_last_iteration(iteration: Iteration) -> None:
     worse = iteration.model_copy(
         update={"index": 1, "evaluation": iteration.evaluation.model_copy(update={"episodes": ()})}
     )
-    text = told.for_slow((iteration, worse))
+    text = history_text.for_slow((iteration, worse))
     assert "Iteration 1, the last:" in text
     assert "Iteration 0, the best so far:" in text
 
 
-def test_of_two_with_the_same_success_the_one_that_the_run_would_keep_is_the_best(iteration: Iteration) -> None:
+def test_history_and_run_agree_on_the_best_iteration(iteration: Iteration) -> None:
     last = iteration.model_copy(
         update={"index": 2, "evaluation": iteration.evaluation.model_copy(update={"episodes": ()})}
     )
     history = (iteration, iteration.model_copy(update={"index": 1}), last)
     assert best_of(history).index == 1
-    assert "Iteration 1, the best so far:" in told.for_slow(history)
+    assert "Iteration 1, the best so far:" in history_text.for_slow(history)
 
 
-def test_a_writer_sees_its_own_earlier_version_and_findings(iteration: Iteration) -> None:
-    text = told.for_action((iteration,), "fetch_key")
+def test_history_of_an_action_shows_its_source_and_findings(iteration: Iteration) -> None:
+    text = history_text.for_action((iteration,), "fetch_key")
     assert iteration.actions[0].source.strip() in text
     assert "FAST-PROBLEM" in text
     assert "SLOW-PROBLEM" not in text
     assert "Python error in fetch_key" in text
-    other = told.for_action((iteration,), "open_door")
+    other = history_text.for_action((iteration,), "open_door")
     assert "No earlier iteration had a `open_door`" in other
     assert iteration.actions[0].source.strip() not in other
 
 
 @given(st.integers(1, 12))
-@pytest.mark.parametrize("render", [told.for_slow, told.for_setup, told.for_solo])
+@pytest.mark.parametrize("render", [history_text.for_slow, history_text.for_setup, history_text.for_solo])
 def test_history_is_bounded(render: object, count: int) -> None:
     assert callable(render)
     text = "x" * 3000
     history = _long_history(count, text)
-    assert len(render(history)) <= told.LIMIT + 200
+    assert len(render(history)) <= history_text.LIMIT + 200
 
 
-def test_a_curve_shows_its_first_and_last_point_and_each_term(training: TrainingRecord) -> None:
-    rows = told.render_curve(training, points=4).splitlines()
+def test_learning_curve_shows_first_and_last_point_and_each_term(training: TrainingRecord) -> None:
+    rows = render_curve(training, points=4).splitlines()
     assert len(rows) == 4
     assert rows[0].startswith("- at 1000 primitive steps (100 decisions): success 0.10")
     assert rows[-1].startswith("- at 10000")
     assert all("near_key" in row for row in rows)
-    assert told.render_curve(None) == "(no training)"
+    assert render_curve(None) == "(no training)"
 
 
-def test_measured_figures_are_the_last_iterations(iteration: Iteration) -> None:
-    assert told.measured((iteration,)) == {"success": 0.25, "reward": 1.5}
+def test_measured_figures_come_from_the_last_iteration(iteration: Iteration) -> None:
+    assert history_text.measured((iteration,)) == {"success": 0.25, "reward": 1.5}
     with_code = iteration.model_copy(update={"code_evaluation": iteration.evaluation})
-    assert told.measured((with_code,))["code_success"] == 0.25
+    assert history_text.measured((with_code,))["code_success"] == 0.25
 
 
 def _long_history(count: int, text: str) -> tuple[Iteration, ...]:

@@ -156,8 +156,14 @@ def test_a_reply_is_asked_for_again_with_what_was_wrong() -> None:
 
 def test_the_domain_may_complain() -> None:
     llm = FakeLLM({"review": ['{"works": false}', GOOD]})
-    answer = ask(llm, REQUEST, Review, check=lambda r: [] if r.works else ["unknown primitive 'fly'"])
-    assert answer.parsed.works
+
+    def accept(review: Review) -> bool:
+        if not review.works:
+            raise UnreadableError(["unknown primitive 'fly'"])
+        return review.works
+
+    answer = ask(llm, REQUEST, Review, accept)
+    assert answer.parsed is True
     assert "- unknown primitive 'fly'" in llm.requests[1].messages[-1].content
 
 

@@ -1,28 +1,33 @@
-"""How an agent asks: prompt and brief become a request, the reply becomes a value, faults go back to the model."""
+"""One request of an agent: prompt and brief in, a checked value out. Faults in a reply are sent back to the model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from rlgpt.agents.base import Brief
 from rlgpt.agents.brief import brief_slots
-from rlgpt.agents.prompt import load
+from rlgpt.agents.prompt import Prompt
 from rlgpt.domain import Plain, Value
 from rlgpt.llm.base import LLM, Request, RequestKey
-from rlgpt.llm.structured import ask, format_instructions
+from rlgpt.llm.structured import UnreadableError, ask, format_instructions
 
 R = TypeVar("R", bound=Value)
 T = TypeVar("T")
 
 
 class Asker:
-    """Asks one language model with one prompt file."""
+    """Asks one language model with one prompt.
 
-    def __init__(self, llm: LLM, prompt: str) -> None:
-        self.llm, self.prompt = llm, load(prompt)
+    :param prompt: the prompt's name.
+    :param folder: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
+    """
+
+    def __init__(self, llm: LLM, prompt: str, folder: Path | None = None) -> None:
+        self._llm, self._prompt = llm, Prompt(prompt, folder)
 
     def __call__(
         self,
@@ -37,29 +42,32 @@ class Asker:
         measured: Mapping[str, Plain],
         images: Sequence[str] = (),
     ) -> T:
-        """A value without faults.
+        """The value of the first reply without faults.
 
-        :param parts: of the prompt, in order.
-        :param slots: what the brief does not fill.
-        :param value: the domain's value of a reply; a ValueError is told to the model.
-        :param faults: what is wrong with a value, for the model; it is asked again with them.
-        :raises rlgpt.errors.LLMError: no usable reply after the last try.
+        :param parts: the parts of the prompt, in order.
+        :param slots: texts for the measured slots; ``brief`` fills the others.
+        :param value: turns a reply into a value of the domain; the text of its ValueError goes to the model.
+        :param faults: messages for the model about what is wrong with a value; empty where nothing is.
+        :param measured: the figures that the prompt shows.
+        :param images: PNG data URLs.
+        :raises rlgpt.errors.LLMError: no usable reply after the last retry.
         """
-        needed = self.prompt.needs(parts)
-        told = {name: text for name, text in brief_slots(brief).items() if name in needed}
-        if "format" in needed:
-            told["format"] = format_instructions(schema)
-        rendered = self.prompt.render(parts, {**told, **slots}, images)
+        fixed = {**brief_slots(brief), "format": format_instructions(schema)}
+        rendered = self._prompt.render(parts, fixed, {"start": brief.start, **slots}, images)
         request = Request(
             key=key, messages=rendered.messages, fingerprint=rendered.fingerprint, measured=dict(measured)
         )
 
-        def check(reply: R) -> Sequence[str]:
+        def accept(reply: R) -> T:
             try:
-                return faults(value(reply))
+                result = value(reply)
+                complaints = faults(result)
             except ValidationError as fault:
-                return [error["msg"] for error in fault.errors()]
+                raise UnreadableError([error["msg"] for error in fault.errors()]) from fault
             except ValueError as fault:
-                return [str(fault)]
+                raise UnreadableError([str(fault)]) from fault
+            if complaints:
+                raise UnreadableError(complaints)
+            return result
 
-        return value(ask(self.llm, request, schema, check).parsed)
+        return ask(self._llm, request, schema, accept).parsed

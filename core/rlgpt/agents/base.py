@@ -1,4 +1,4 @@
-"""The agents as the loop knows them. Values in, values out; none holds an environment."""
+"""The agents as the loop sees them. An agent receives and returns values; it holds no environment."""
 
 from __future__ import annotations
 
@@ -21,14 +21,21 @@ from rlgpt.domain import (
 )
 
 History = tuple[Iteration, ...]
+"""The finished iterations of a run, oldest first. Its length is the index of the iteration in progress."""
 
 
 class Brief(Value):
-    """What agents are told of a task: rendered from the plugin, the same for a run's whole life (but ``start``).
+    """What agents know about a task. It is rendered from the plugin and, ``start`` excepted, the same for a whole run.
 
-    :ivar stub: the coded actions' library as Python: primitives and ``observe()`` with the view's keys.
-    :ivar base_actions: labels of the base action's parts and what they are.
-    :ivar start: the first view of an episode, in words (measured).
+    :ivar stub: the library of coded actions as Python text: primitives, and ``observe()`` with the view's keys.
+    :ivar knowledge: the plugin's expert knowledge, at most 6,000 characters.
+    :ivar primitives: names of the primitives.
+    :ivar base_space: the environment's action space in words.
+    :ivar base_actions: labels of the parts of a base action.
+    :ivar observations: name and meaning of each key that the policy may observe.
+    :ivar reward_terms: name and meaning of each reward term, with kind and range.
+    :ivar reset_options: name and meaning of each start state that training may use.
+    :ivar start: the first view of an episode as text.
     """
 
     task: Task
@@ -45,7 +52,13 @@ class Brief(Value):
 
 
 class Outcome(Value):
-    """What the critic judges an iteration by."""
+    """What the critic judges an iteration by.
+
+    :ivar code_evaluation: the coded actions alone, in the plan's order; None where they were not evaluated.
+    :ivar training: None where no policy was trained.
+    :ivar evaluation: the policy, or the code where no policy was evaluated.
+    :ivar frames: PNG data URLs of one evaluation episode, in order of time; empty where the critic sees none.
+    """
 
     plan: ActionPlan
     actions: tuple[CodedAction, ...]
@@ -56,22 +69,22 @@ class Outcome(Value):
     frames: tuple[str, ...] = ()
 
 
-class Planner(ABC):
-    """Splits a long task into sub-tasks, each with a policy of its own."""
-
-    @abstractmethod
-    def split(self, task: Task) -> Sequence[Task]: ...
-
-
 class SlowAgent(ABC):
-    """Decides which sub-actions there are, and for each: code or RL."""
+    """Decides which sub-actions a task has, and for each whether it is coded or learned (RL-GPT, section 3)."""
 
     @abstractmethod
-    def plan(self, brief: Brief, history: History) -> ActionPlan: ...
+    def plan(self, brief: Brief, history: History) -> ActionPlan:
+        """The plan of the next iteration.
+
+        :param history: the finished iterations; the newest one carries the critic's findings.
+        :returns: at least one sub-action, with distinct names, in the order of use.
+        :raises rlgpt.errors.LLMError: no usable plan after the last retry.
+        :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
+        """
 
 
 class FastAgent(ABC):
-    """Writes and repairs coded actions, and sets up the learning of the rest."""
+    """Writes and repairs coded actions, and sets up the reinforcement learning (RL-GPT, section 3)."""
 
     @abstractmethod
     def write(
@@ -84,7 +97,17 @@ class FastAgent(ABC):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """A first version (no ``attempts`` yet), or a repair of the last attempt."""
+        """A coded action for ``sub_action``: a first version, or a repair of the last attempt.
+
+        :param plan: the plan that contains ``sub_action``.
+        :param sub_action: of kind ``code``.
+        :param written: the coded actions of this iteration that work already.
+        :param attempts: the attempts at this sub-action so far, each of which failed; empty for a first version.
+        :param history: the finished iterations.
+        :returns: an action named ``sub_action.name``.
+        :raises rlgpt.errors.LLMError: no source that lint accepts after the last retry.
+        :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
+        """
 
     @abstractmethod
     def setup(
@@ -96,17 +119,41 @@ class FastAgent(ABC):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        """How to learn with ``actions``; ``rehearsals`` tell how each fared in this iteration."""
+        """How the policy learns with ``actions``.
+
+        :param actions: the coded actions that were kept; the setup may use each of them or leave it out.
+        :param history: the finished iterations.
+        :param rehearsals: sub-action -> its attempts in this iteration, in order.
+        :returns: a setup whose names all exist: reward terms, observation keys, base actions, coded actions and reset
+            option. ``gamma`` is per primitive step, ``horizon`` in primitive steps.
+        :raises rlgpt.errors.LLMError: no valid setup after the last retry.
+        :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
+        """
 
 
 class Critic(ABC):
-    """Reads what happened; writes findings for each agent."""
+    """Judges rehearsals and iterations, and writes findings for the other agents (RL-GPT, section 3)."""
 
     supports_vision: bool = False
-    """Whether :attr:`Outcome.frames` would be looked at."""
+    """Whether the critic uses :attr:`Outcome.frames`."""
 
     @abstractmethod
-    def review(self, brief: Brief, sub_action: SubAction, rehearsal: Rehearsal, *, iteration: int) -> Review: ...
+    def review(self, brief: Brief, sub_action: SubAction, rehearsal: Rehearsal, *, iteration: int) -> Review:
+        """Whether a rehearsed action does what its sub-action describes.
+
+        :param rehearsal: an attempt that ran without a violation, with its trace.
+        :param iteration: the index of the iteration in progress.
+        :returns: at least one finding where ``works`` is False.
+        :raises rlgpt.errors.LLMError: no usable review after the last retry.
+        :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
+        """
 
     @abstractmethod
-    def critique(self, brief: Brief, outcome: Outcome, history: History) -> Critique: ...
+    def critique(self, brief: Brief, outcome: Outcome, history: History) -> Critique:
+        """Findings on a finished iteration, for the slow agent and for the fast agent.
+
+        :param outcome: the iteration that is judged.
+        :param history: the iterations before it.
+        :raises rlgpt.errors.LLMError: no usable critique after the last retry.
+        :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
+        """

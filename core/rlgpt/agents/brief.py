@@ -1,9 +1,9 @@
-"""What agents are told of a task, rendered from the plugin once for a run's whole life."""
+"""The brief: what agents know about a task, rendered from the plugin once for a whole run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,12 +28,12 @@ def make_brief(
     plugin: EnvironmentPlugin,
     task: Task,
     start_view: Mapping[str, Plain] | None = None,
-    budgets: SandboxLimits = DEFAULT,
+    limits: SandboxLimits = DEFAULT,
 ) -> Brief:
-    """The brief of ``task``. Makes the environment once, for its spaces, and closes it.
+    """The brief of ``task``. Makes one environment, for its spaces, and closes it.
 
-    :param start_view: the view an episode starts with; None takes that of seed 0 (a reset, no step).
-    :param budgets: of the sandbox the run uses; the stub tells them.
+    :param start_view: the view that an episode starts with. None: the one of seed 0 (a reset without a step).
+    :param limits: of the run's sandbox; the stub states them.
     """
     env = plugin.make_env(task, seed=0)
     try:
@@ -42,12 +42,12 @@ def make_brief(
         base_space = _space(env.action_space)
     finally:
         env.close()
-    shelf = library_of(plugin, task)
+    library = library_of(plugin, task)
     return Brief(
         task=task,
-        stub=render(shelf, budgets),
+        stub=render(library, limits),
         knowledge=shorten(plugin.knowledge(task).strip(), KNOWLEDGE_LIMIT),
-        primitives=tuple(s.name for s in shelf.primitives),
+        primitives=tuple(s.name for s in library.primitives),
         base_space=base_space,
         base_actions=plugin.labels(task).actions,
         observations=observations,
@@ -59,7 +59,7 @@ def make_brief(
 
 
 def brief_slots(brief: Brief) -> dict[str, str]:
-    """The slots of a prompt that a brief fills."""
+    """The fixed slots of a prompt that a brief fills: name -> text."""
     return {
         "task": brief.task.id,
         "goal": brief.task.goal,
@@ -73,7 +73,6 @@ def brief_slots(brief: Brief) -> dict[str, str]:
         "reward_terms": bullets(brief.reward_terms),
         "reset_options": bullets(brief.reset_options, "(none but the task's own: `reset_option` must be null)"),
         "default_setup": brief.default_setup.model_dump_json(),
-        "start": brief.start,
     }
 
 
@@ -83,12 +82,13 @@ def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, A
     return plugin.view(Context(task, observation, {**info, "env_reward": 0.0}, 0, rng, plugin.model(env)))
 
 
-def _observations(space: gymnasium.Space[Any], keys: Any) -> Iterator[tuple[str, str]]:
-    told: dict[str, ViewKey] = {k.name: k for k in keys if k.size > 0}
+def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey]) -> Iterator[tuple[str, str]]:
+    """Name and meaning of what a policy may observe: parts of its observation, and view keys with numbers."""
+    observable = {k.name: k for k in keys if k.size > 0}
     for name, part in shown(space, keys).items():
-        if name not in told and part.space.is_np_flattenable:
+        if name not in observable and part.space.is_np_flattenable:
             yield name, f"the environment's own observation: {_shape(part.space)}"
-    for name, key in told.items():
+    for name, key in observable.items():
         numbers = f"{key.size} number{'s' if key.size > 1 else ''}"
         unit = f", {key.unit}" if key.unit else ""
         hidden = "; privileged: known in simulation only" if key.source == "privileged" else ""
@@ -101,7 +101,7 @@ def _shape(space: gymnasium.Space[Any]) -> str:
 
 
 def _space(space: gymnasium.Space[Any]) -> str:
-    """The action space in words: what a base action is."""
+    """The action space in words."""
     from gymnasium import spaces
 
     if isinstance(space, spaces.Discrete):
@@ -117,5 +117,5 @@ def _space(space: gymnasium.Space[Any]) -> str:
 
 
 def _term(term: RewardTerm) -> str:
-    known = math.isfinite(term.low) and math.isfinite(term.high)
-    return f"{term.doc} ({term.kind}, {f'{number(term.low)} to {number(term.high)}' if known else 'unbounded'})"
+    bounded = math.isfinite(term.low) and math.isfinite(term.high)
+    return f"{term.doc} ({term.kind}, {f'{number(term.low)} to {number(term.high)}' if bounded else 'unbounded'})"

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from rlgpt.agents.base import Critic, FastAgent, Planner, SlowAgent
+from rlgpt.agents.base import Critic, FastAgent, SlowAgent
 from rlgpt.agents.critic import LLMCritic
 from rlgpt.agents.fast import LLMFast
 from rlgpt.agents.fixed import FixedActions, FixedPlan, NoCritic, primitive_actions, primitives_plan, rl_plan
 from rlgpt.agents.mode import Mode
-from rlgpt.agents.planner import OneSubtask
 from rlgpt.agents.slow import LLMSlow
 from rlgpt.agents.solo import LLMSolo
 from rlgpt.domain import Task
@@ -37,7 +36,6 @@ class Agents:
     """
 
     kind: str
-    planner: Planner
     slow: SlowAgent
     fast: FastAgent
     critic: Critic
@@ -83,15 +81,14 @@ def build_agents(
             f"agents={kind} needs a language model; set llm=... or use agents={' or '.join(WITHOUT_LLM)}."
         )
     mode = Mode(learns=kind != "code_only", training_steps=training_steps, iterations=iterations)
-    shelf = library_of(plugin, task)
+    library = library_of(plugin, task)
     if kind == "one_agent":
-        solo = LLMSolo(_of(llm, "solo"), shelf, budgets, mode)
-        return Agents(kind, OneSubtask(), solo, solo, NoCritic())
+        solo = LLMSolo(_of(llm, "solo"), library, budgets, mode)
+        return Agents(kind, solo, solo, NoCritic())
     return Agents(
         kind,
-        OneSubtask(),
         LLMSlow(_of(llm, "slow"), mode),
-        LLMFast(_of(llm, "fast"), shelf, budgets, mode, setup_llm=_of(llm, "setup")),
+        LLMFast(_of(llm, "fast"), library, budgets, mode, setup_llm=_of(llm, "setup")),
         NoCritic() if kind == "slow_fast" else LLMCritic(_of(llm, "critic"), mode, review_llm=_of(llm, "review")),
         train=kind not in ("code_only", "untrained"),
         evaluate="code" if kind == "code_only" else "policy",
@@ -104,7 +101,7 @@ def _without_llm(kind: str, plugin: EnvironmentPlugin, task: Task) -> Agents:
     else:
         actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
         slow, fast = FixedPlan(primitives_plan(actions)), FixedActions(actions)
-    return Agents(kind, OneSubtask(), slow, fast, NoCritic(), rehearse=False, revise=False)
+    return Agents(kind, slow, fast, NoCritic(), rehearse=False, revise=False)
 
 
 def _of(llm: LLM | Mapping[Role, LLM], role: Role) -> LLM:

@@ -1,14 +1,16 @@
-"""The critic: a language model reads what happened and writes findings for each agent."""
+"""The critic as a language model: it judges rehearsals and iterations, and writes findings for each agent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from rlgpt.agents import history as told
+from rlgpt.agents import history_text
 from rlgpt.agents.asking import Asker
 from rlgpt.agents.base import Brief, Critic, History, Outcome
 from rlgpt.agents.fast import render_written
 from rlgpt.agents.mode import Mode
+from rlgpt.agents.rendering import render_curve, render_plan, render_setup, render_usage, render_verdicts
 from rlgpt.agents.replies import CritiqueReply, ReviewReply
 from rlgpt.agents.text import bullets, code_block, number
 from rlgpt.agents.traces import render_rehearsal, render_trace
@@ -16,26 +18,32 @@ from rlgpt.domain import Critique, Evaluation, Rehearsal, Review, SubAction, Tra
 from rlgpt.llm.base import LLM, RequestKey
 
 TRACES = 4
-"""Episodes shown to the critic: half of them successes where there are any."""
+"""Episodes that the critic reads: half of them successes, where there are any."""
 
 TRACES_LIMIT = 12_000
-"""Characters of all of them together."""
+"""Characters of all traces together."""
 
 FRAMES = 8
-"""Frames shown to a model with eyes."""
+"""Most frames that a model with vision receives."""
 
 
 class LLMCritic(Critic):
-    """Judges rehearsals for the fast agent, and iterations for both. Looks at frames where the model has eyes."""
+    """Reads traces and figures, and frames where the model supports vision.
 
-    def __init__(self, llm: LLM, mode: Mode | None = None, *, review_llm: LLM | None = None) -> None:
+    :param review_llm: the model for reviews of rehearsals; default: ``llm``.
+    :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
+    """
+
+    def __init__(
+        self, llm: LLM, mode: Mode | None = None, *, review_llm: LLM | None = None, prompts: Path | None = None
+    ) -> None:
         self.supports_vision, self._mode = llm.supports_vision, mode or Mode()
-        self._review, self._critique = Asker(review_llm or llm, "review"), Asker(llm, "critic")
+        self._ask_review = Asker(review_llm or llm, "review", prompts)
+        self._ask_critique = Asker(llm, "critic", prompts)
 
     def review(self, brief: Brief, sub_action: SubAction, rehearsal: Rehearsal, *, iteration: int) -> Review:
-        """:raises rlgpt.errors.LLMError: no usable review after every retry."""
         trace = rehearsal.trace
-        return self._review(
+        return self._ask_review(
             brief,
             RequestKey(
                 task=brief.task.id,
@@ -62,37 +70,36 @@ class LLMCritic(Critic):
         )
 
     def critique(self, brief: Brief, outcome: Outcome, history: History) -> Critique:
-        """:raises rlgpt.errors.LLMError: no usable critique after every retry."""
         iteration = len(history)
         frames = outcome.frames[:FRAMES] if self.supports_vision else ()
-        return self._critique(
+        return self._ask_critique(
             brief,
             RequestKey(task=brief.task.id, iteration=iteration, role="critic"),
             ("system", "user", "reply"),
             {
                 "mode": self._mode.text(iteration),
-                "plan": told.render_plan(outcome.plan),
+                "plan": render_plan(outcome.plan),
                 "actions": render_written(outcome.actions),
-                "setup": told.render_setup(outcome.setup),
+                "setup": render_setup(outcome.setup),
                 "results": render_results(outcome),
-                "curve": told.render_curve(outcome.training),
+                "curve": render_curve(outcome.training),
                 "traces": render_traces(outcome.evaluation.traces),
                 "frames": _frames(len(frames)),
-                "history": told.for_solo(history),
+                "history": history_text.for_solo(history),
             },
             CritiqueReply,
             value=CritiqueReply.value,
             faults=lambda critique: [],
-            measured={**told.figures(outcome.evaluation, outcome.code_evaluation), **self._mode.measured()},
+            measured={**history_text.figures(outcome.evaluation, outcome.code_evaluation), **self._mode.measured()},
             images=frames,
         )
 
 
 def render_results(outcome: Outcome) -> str:
-    """Success, reward, reward terms, use of each action and errors, of the policy and of pure code."""
-    pure = outcome.evaluation.mode == "code"
-    lines = [] if pure else [_evaluated("The policy", outcome.evaluation)]
-    code = outcome.code_evaluation or (outcome.evaluation if pure else None)
+    """Success rate, episode return, reward terms, use of each action and errors, of the policy and of code alone."""
+    code_only = outcome.evaluation.mode == "code"
+    lines = [] if code_only else [_evaluated("The policy", outcome.evaluation)]
+    code = outcome.code_evaluation or (outcome.evaluation if code_only else None)
     if code is not None:
         lines.append(_evaluated("Pure code (the coded actions in the plan's order, over and over)", code))
     if (training := outcome.training) is not None:
@@ -100,12 +107,12 @@ def render_results(outcome: Outcome) -> str:
         if training.quarantined:
             lines.append(f"Taken out of the policy's hands after three errors: {', '.join(training.quarantined)}.")
         if training.verdicts:
-            lines.append(f"Errors while training:\n{told.count_verdicts(training.verdicts)}")
+            lines.append(f"Errors while training:\n{render_verdicts(training.verdicts)}")
     return "\n\n".join(lines)
 
 
 def render_traces(traces: Sequence[Trace], limit: int = TRACES_LIMIT) -> str:
-    """A few episodes, failures and successes side by side."""
+    """At most :data:`TRACES` episodes, failures first."""
     won, lost = ([t for t in traces if t.success is good] for good in (True, False))
     few = min(TRACES // 2, len(won))
     shown = [*lost[: TRACES - few], *won[: max(few, TRACES - len(lost))]]
@@ -122,11 +129,11 @@ def _evaluated(who: str, evaluation: Evaluation) -> str:
         f"{number(evaluation.mean_reward)}, {steps:.0f} primitive steps an episode.",
     ]
     if evaluation.usage:
-        lines.append(f"Used: {told.render_usage(evaluation)}.")
+        lines.append(f"Used: {render_usage(evaluation)}.")
     if terms:
         lines.append(f"Mean sum of each reward term over an episode:\n{bullets(terms)}")
     if evaluation.verdicts:
-        lines.append(f"Errors:\n{told.count_verdicts(evaluation.verdicts)}")
+        lines.append(f"Errors:\n{render_verdicts(evaluation.verdicts)}")
     return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
-"""The dead-loop rate: the share of repairs that bring the same failure again.
+"""The dead-loop rate: the share of repairs that fail in the same way as before.
 
-RL-GPT reports it beside success when it compares language models (its ablation on models): a model that repairs by
-saying the same thing in other words gets nowhere, however many repairs it is given.
+RL-GPT reports it beside the success rate when it compares language models (its ablation on models): a model that
+repeats its code in other words makes no progress, however many repairs it gets.
 """
 
 from __future__ import annotations
@@ -15,19 +15,23 @@ from itertools import pairwise
 from rlgpt.domain import Iteration, Rehearsal
 
 SAME_WORDS = 0.8
-"""Two reviews name the same problem where this share of their words, in order, agrees (0 to 1)."""
+"""Two reviews name the same problem if at least this share of their words agrees in order (0 to 1)."""
 
 
 @dataclass(frozen=True)
 class DeadLoops:
-    """Repairs made, and those of them that brought the failure back that they were to mend."""
+    """Repairs, and how many of them failed in the same way as the attempt before.
+
+    :ivar repairs: attempts after the first one.
+    :ivar repeated: repairs with the failure that they should have removed; at most ``repairs``.
+    """
 
     repairs: int = 0
     repeated: int = 0
 
     @property
     def rate(self) -> float | None:
-        """None where nothing was repaired."""
+        """``repeated / repairs``, 0 to 1; None without repairs."""
         return self.repeated / self.repairs if self.repairs else None
 
     def __add__(self, other: DeadLoops) -> DeadLoops:
@@ -35,10 +39,11 @@ class DeadLoops:
 
 
 def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
-    """Whether ``after`` failed as ``before`` did.
+    """Whether ``after`` failed in the same way as ``before``.
 
-    The same is: the same source; or verdicts of one kind whose messages agree but for numbers; or
-    reviews whose problems agree in their words but for numbers. Lines are left out: a repair moves them.
+    That is: both have the same source; or both have a verdict of the same kind and message; or both have a review, and
+    the problems in it agree in :data:`SAME_WORDS` of their words. Numbers in messages are ignored, and so are line
+    numbers: a repair changes them.
     """
     if not (before.failed and after.failed):
         return False
@@ -55,16 +60,18 @@ def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
 
 
 def of_attempts(rehearsals: Sequence[Rehearsal]) -> DeadLoops:
-    """Over the attempts at one coded action, in order."""
+    """Of the attempts at one coded action, in order."""
     pairs = list(pairwise(rehearsals))
     return DeadLoops(len(pairs), sum(same_failure(a, b) for a, b in pairs))
 
 
 def of_iteration(iteration: Iteration) -> DeadLoops:
+    """Of all coded actions of an iteration."""
     return sum((of_attempts(r) for r in iteration.rehearsals.values()), DeadLoops())
 
 
 def of_run(iterations: Iterable[Iteration]) -> DeadLoops:
+    """Of all iterations."""
     return sum((of_iteration(i) for i in iterations), DeadLoops())
 
 
@@ -74,5 +81,5 @@ def _problem(rehearsal: Rehearsal) -> list[str]:
 
 
 def _words(message: str) -> list[str]:
-    """Lower-case words; every number is ``#``."""
+    """The words of ``message`` in lower case, with ``#`` for every number."""
     return re.findall(r"[a-z_]+|#", re.sub(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", "#", message.lower()))

@@ -21,15 +21,15 @@ from rlgpt.domain import (
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin.base import Primitive
 
-VARIANTS = 32
-"""Coded actions that one primitive may become: one for each value of its ``bool`` and ``choice`` arguments."""
+MAX_VARIANTS = 32
+"""Most coded actions that one primitive becomes: one for each value of its ``bool`` and ``choice`` arguments."""
 
-PARAMETERS = 8
-"""Arguments of a primitive that the policy sets; the rest stay at their defaults."""
+MAX_PARAMETERS = 8
+"""Most arguments of a primitive that the policy sets. The others keep their defaults."""
 
 
 class FixedPlan(SlowAgent):
-    """The same plan in every iteration."""
+    """Returns the same plan in every iteration."""
 
     def __init__(self, plan: ActionPlan) -> None:
         self._plan = plan
@@ -39,7 +39,7 @@ class FixedPlan(SlowAgent):
 
 
 class FixedActions(FastAgent):
-    """Actions that are there already, learnt with under the plugin's default setup."""
+    """Returns actions that exist already, and the plugin's default setup with all of them."""
 
     def __init__(self, actions: Sequence[CodedAction] = ()) -> None:
         self._actions = {a.name: a for a in actions}
@@ -54,9 +54,9 @@ class FixedActions(FastAgent):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """The action of that name, whatever became of earlier attempts: nobody repairs here.
+        """The action of that name, after failed attempts too: nothing is repaired.
 
-        :raises UnknownNameError: there is none.
+        :raises UnknownNameError: there is no action of that name.
         """
         if sub_action.name not in self._actions:
             raise UnknownNameError("fixed action", sub_action.name, self._actions)
@@ -77,7 +77,7 @@ class FixedActions(FastAgent):
 
 
 class NoCritic(Critic):
-    """A rehearsal works where no verdict stopped it; an iteration's figures speak for themselves."""
+    """Accepts every rehearsal without a verdict, and has no findings on an iteration."""
 
     def review(self, brief: Brief, sub_action: SubAction, rehearsal: Rehearsal, *, iteration: int) -> Review:
         return Review(works=rehearsal.verdict is None)
@@ -87,13 +87,13 @@ class NoCritic(Critic):
 
 
 def rl_plan() -> ActionPlan:
-    """Everything is learnt."""
-    whole = SubAction(name="whole_task", description="the whole task", kind="rl", reason="pure reinforcement learning")
-    return ActionPlan(sub_actions=(whole,))
+    """A plan with the whole task as its only sub-action, of kind ``rl``."""
+    task = SubAction(name="whole_task", description="the whole task", kind="rl", reason="pure reinforcement learning")
+    return ActionPlan(sub_actions=(task,))
 
 
 def primitives_plan(actions: Sequence[CodedAction]) -> ActionPlan:
-    """Every primitive is an action; when to use which is learnt."""
+    """A plan with every primitive as a coded action. The choice between them is learned."""
     coded = (
         SubAction(name=a.name, description=a.doc, kind="code", reason="a primitive of the plugin") for a in actions
     )
@@ -104,12 +104,12 @@ def primitives_plan(actions: Sequence[CodedAction]) -> ActionPlan:
 def primitive_actions(primitives: Sequence[Primitive], taken: Sequence[str] = ()) -> tuple[CodedAction, ...]:
     """Each primitive as coded actions whose parameters are its numbers.
 
-    Floats become parameters; ints too, rounded. Of ``bool`` and ``choice`` arguments each value becomes an action of
-    its own (``go_up``, ``go_down``) as long as a primitive has at most :data:`VARIANTS`; further ones stay at their
-    defaults.
+    A ``float`` argument becomes a parameter; an ``int`` one too, and is rounded. Each value of a ``bool`` or ``choice``
+    argument becomes a separate action (``go_up``, ``go_down``), as long as a primitive has at most
+    :data:`MAX_VARIANTS`; further arguments keep their defaults.
 
-    :param taken: names that are in use (base actions); an action of such a name gets a ``do_`` before it.
-    :raises ConfigError: two actions would have one name.
+    :param taken: names that are in use (base actions); an action of such a name gets the prefix ``do_``.
+    :raises ConfigError: two actions would have the same name.
     """
     actions = tuple(action for p in primitives for action in _variants(p, {*taken, "base"}))
     names = [a.name for a in actions]
@@ -121,12 +121,12 @@ def primitive_actions(primitives: Sequence[Primitive], taken: Sequence[str] = ()
 
 
 def _variants(primitive: Primitive, taken: set[str]) -> Iterator[CodedAction]:
-    numbers = [p for p in primitive.parameters if p.kind in ("float", "int")][:PARAMETERS]
+    numbers = [p for p in primitive.parameters if p.kind in ("float", "int")][:MAX_PARAMETERS]
     varied: list[tuple[Parameter, tuple[Scalar, ...]]] = []
     count = 1
     for p in primitive.parameters:
         values: tuple[Scalar, ...] = (False, True) if p.kind == "bool" else p.choices if p.kind == "choice" else ()
-        if values and count * len(values) <= VARIANTS:
+        if values and count * len(values) <= MAX_VARIANTS:
             varied.append((p, values))
             count *= len(values)
     for combination in itertools.product(*(values for _, values in varied)):
@@ -150,8 +150,8 @@ def _name(primitive: str, fixed: Mapping[str, Scalar], taken: set[str]) -> str:
 
 
 def _doc(primitive: Primitive, fixed: Mapping[str, Scalar]) -> str:
-    told = ", ".join(f"{key}={value!r}" for key, value in fixed.items())
-    return (primitive.doc + (f" With {told}." if told else ""))[:2000]
+    arguments = ", ".join(f"{key}={value!r}" for key, value in fixed.items())
+    return (primitive.doc + (f" With {arguments}." if arguments else ""))[:2000]
 
 
 def _source(primitive: str, numbers: Sequence[Parameter], fixed: Mapping[str, Scalar]) -> str:

@@ -1,18 +1,13 @@
-"""Prompts as files: named parts, declared slots, and a fingerprint that measured values do not change.
+"""Prompts are jinja2 templates; a fingerprint identifies what a recorded reply was written for.
 
-A file of ``prompts/`` begins with a header that declares every slot as ``fixed`` (rendered from the task and its
-plugin: part of the fingerprint) or ``measured`` (figures, traces, history, earlier replies: not part of it)::
+``prompts/NAME/PART.md`` holds one part of one prompt. A part contains text, slots and includes of other parts::
 
-    ---
-    fixed: goal, stub
-    measured: history
-    ---
-    ## system
     You plan for {{goal}}.
-    {{> shared.method}}
+    {% include "shared/method.md" %}
 
-``## name`` on a line of its own begins a part; ``{{> file.part}}`` includes the text of another file's part;
-``{{name}}`` is a slot. What is put into a slot is never expanded again, so a model's earlier words cannot ask for more.
+A *fixed* slot is filled with what the task and its plugin say, and is part of the fingerprint. A *measured* slot is
+filled with what a run produced (figures, traces, history, earlier replies), and is not. jinja2 does not expand what it
+inserts, so a model's earlier reply cannot fill a slot or include a file.
 """
 
 from __future__ import annotations
@@ -22,147 +17,117 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-from typing import NoReturn
+from functools import cached_property
+from pathlib import Path
+
+from jinja2 import (
+    ChoiceLoader,
+    FileSystemLoader,
+    PackageLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+)
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.llm.base import Message
 
-_PART = re.compile(r"^## ([a-z_]+)\s*$", re.MULTILINE)
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
-_INCLUDE = re.compile(r"\{\{> ([a-z_]+)\.([a-z_]+)\}\}")
-_HEADER = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
+
+
+class _EmptySlot(StrictUndefined):
+    """A slot without a value shows its own name. A condition or a loop on it is an error, as in its base class.
+
+    A part rendered with empty slots is therefore the whole text of its template, which is what a fingerprint needs.
+    """
+
+    def __str__(self) -> str:  # type: ignore[override]
+        return f"{{{{{self._undefined_name}}}}}"
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """Messages ready to send, and the hash of what they were rendered from (measured slots left out)."""
+    """Messages ready to send, and the hash of what they were rendered from (without the measured slots)."""
 
     messages: tuple[Message, ...]
     fingerprint: str
 
 
-@dataclass(frozen=True)
 class Prompt:
-    """One prompt file, checked: every slot it uses is declared, and every slot it declares is used.
+    """One prompt of the package.
 
-    :ivar parts: part name -> template text, includes already in place.
+    :param name: its folder in ``rlgpt/agents/prompts``.
+    :param folder: the user's own prompts; a file in it replaces the package's file of the same path.
     """
 
-    name: str
-    parts: Mapping[str, str]
-    fixed: frozenset[str]
-    measured: frozenset[str]
+    def __init__(self, name: str, folder: Path | None = None) -> None:
+        self.name, self.folder = name, folder
 
-    @classmethod
-    def parse(cls, name: str, text: str) -> Prompt:
-        """The prompt a file's text holds.
+    @cached_property
+    def _templates(self) -> ImmutableSandboxedEnvironment:
+        own = [FileSystemLoader(self.folder)] if self.folder is not None else []
+        loader = ChoiceLoader([*own, PackageLoader("rlgpt.agents", "prompts")])
+        templates = ImmutableSandboxedEnvironment(loader=loader, undefined=_EmptySlot)
+        templates.globals.clear()
+        return templates
 
-        :raises ConfigError: no header, no part, or slots and their declarations differ.
+    def template(self, part: str) -> str:
+        """The text of ``part``, with its includes in place and ``{{name}}`` where a slot is.
+
+        :raises UnknownNameError: there is no such part.
+        :raises ConfigError: the file is not a valid template, or contains more than slots and includes.
         """
-        declared, body = _header(name, text)
-        parts = {part: _included(name, template) for part, template in _parts(name, body).items()}
-        used = {slot for template in parts.values() for slot in _SLOT.findall(template)}
-        known = declared["fixed"] | declared["measured"]
-        if declared["fixed"] & declared["measured"]:
-            _fault(name, f"slots are both fixed and measured: {_names(declared['fixed'] & declared['measured'])}")
-        if used - known:
-            _fault(name, f"slots are used but not declared in the header: {_names(used - known)}")
-        if known - used:
-            _fault(name, f"slots are declared but not used: {_names(known - used)}")
-        return cls(name, parts, frozenset(declared["fixed"]), frozenset(declared["measured"]))
+        return self._render(part, {})
 
-    @property
-    def slots(self) -> frozenset[str]:
-        return self.fixed | self.measured
+    def slots(self, parts: Sequence[str]) -> frozenset[str]:
+        """The names of the slots in ``parts``."""
+        return frozenset(slot for part in parts for slot in _SLOT.findall(self.template(part)))
 
-    def needs(self, parts: Sequence[str]) -> frozenset[str]:
-        """The slots that ``parts`` use."""
-        return frozenset(slot for part in parts for slot in _SLOT.findall(self._part(part)))
+    def render(
+        self,
+        parts: Sequence[str],
+        fixed: Mapping[str, str],
+        measured: Mapping[str, str],
+        images: Sequence[str] = (),
+    ) -> Rendered:
+        """The messages of ``parts``, in order: ``system`` is the system message, the others are one user message.
 
-    def render(self, parts: Sequence[str], slots: Mapping[str, str], images: Sequence[str] = ()) -> Rendered:
-        """The messages of ``parts``, in order: ``system`` is the system message, the others one user message.
-
-        :param slots: a text for every slot of ``parts``; other declared slots may be given too.
+        :param fixed: slot -> text, from the task and its plugin. Texts that ``parts`` do not use are ignored.
+        :param measured: slot -> text, from the run.
         :param images: PNG data URLs that go with the user message.
-        :raises UnknownNameError: a part or slot the prompt does not have.
-        :raises ConfigError: a slot of ``parts`` has no text.
+        :raises UnknownNameError: there is no such part.
+        :raises ConfigError: a slot has no text.
         """
-        for slot in slots:
-            if slot not in self.slots:
-                raise UnknownNameError(f"slot of prompt {self.name!r}", slot, self.slots, "Declare it in the header.")
-        if missing := self.needs(parts) - set(slots):
-            _fault(self.name, f"parts {_names(parts)} need a text for: {_names(missing)}")
-        filled = {part: _SLOT.sub(lambda m: slots[m[1]], self._part(part)) for part in parts}
+        needed = self.slots(parts)
+        texts = {**measured, **fixed}
+        if missing := needed - texts.keys():
+            raise ConfigError(
+                f"prompt {self.name!r}: parts {', '.join(parts)} contain slots without a text: "
+                f"{', '.join(sorted(missing))}. Valid slots: {', '.join(sorted(texts))}."
+            )
+        filled = {part: self._render(part, texts) for part in parts}
         user = "\n\n".join(text for part, text in filled.items() if part != "system")
         messages = [Message(role="system", content=filled["system"])] if "system" in filled else []
         messages.append(Message(role="user", content=user, images=tuple(images)))
-        return Rendered(tuple(messages), self._fingerprint(parts, slots))
+        return Rendered(tuple(messages), self._fingerprint(parts, {n: fixed[n] for n in needed & fixed.keys()}))
 
-    def _part(self, part: str) -> str:
-        if part not in self.parts:
-            raise UnknownNameError(f"part of prompt {self.name!r}", part, self.parts)
-        return self.parts[part]
-
-    def _fingerprint(self, parts: Sequence[str], slots: Mapping[str, str]) -> str:
-        fixed = {slot: slots[slot] for slot in sorted(self.needs(parts) & self.fixed)}
-        text = json.dumps([self.name, [[part, self._part(part)] for part in parts], fixed], sort_keys=True)
+    def _fingerprint(self, parts: Sequence[str], fixed: Mapping[str, str]) -> str:
+        text = json.dumps([self.name, [[part, self.template(part)] for part in parts], fixed], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
-
-@cache
-def load(name: str) -> Prompt:
-    """The prompt ``name`` of the package's ``prompts/``."""
-    return Prompt.parse(name, _text(name))
-
-
-def _text(name: str) -> str:
-    folder = resources.files("rlgpt.agents") / "prompts"
-    file = folder / f"{name}.md"
-    if not file.is_file():
-        valid = [f.name.removesuffix(".md") for f in folder.iterdir() if f.name.endswith(".md")]
-        raise UnknownNameError("prompt", name, valid)
-    return file.read_text(encoding="utf-8").replace("\r\n", "\n")
-
-
-def _header(name: str, text: str) -> tuple[dict[str, set[str]], str]:
-    match = _HEADER.match(text)
-    if match is None:
-        _fault(name, "it must begin with a header between two lines of ---")
-    declared: dict[str, set[str]] = {"fixed": set(), "measured": set()}
-    for line in match[1].splitlines():
-        kind, _, names = line.partition(":")
-        if kind.strip() not in declared:
-            _fault(name, f"header line {line!r}; valid are 'fixed: ...' and 'measured: ...'")
-        declared[kind.strip()] |= {n.strip() for n in names.split(",") if n.strip()}
-    return declared, text[match.end() :]
-
-
-def _parts(name: str, body: str) -> dict[str, str]:
-    pieces = _PART.split(body)
-    if pieces[0].strip():
-        _fault(name, f"text before the first '## part' line: {pieces[0].strip()[:60]!r}")
-    parts = {part: text.strip() for part, text in zip(pieces[1::2], pieces[2::2], strict=True)}
-    if not parts or len(parts) != len(pieces) // 2:
-        _fault(name, f"it needs parts with distinct names, each begun by '## name', got {pieces[1::2]}")
-    return parts
-
-
-def _included(name: str, template: str) -> str:
-    def other(match: re.Match[str]) -> str:
-        file, part = match[1], match[2]
-        parts = _parts(file, _HEADER.sub("", _text(file), count=1))
-        if part not in parts:
-            raise UnknownNameError(f"part of {file}.md, included by {name}.md", part, parts)
-        return parts[part]
-
-    return _INCLUDE.sub(other, template)
-
-
-def _names(names: Sequence[str] | set[str] | frozenset[str]) -> str:
-    return ", ".join(sorted(names))
-
-
-def _fault(name: str, what: str) -> NoReturn:
-    raise ConfigError(f"prompt {name!r}: {what}. Mend rlgpt/agents/prompts/{name}.md or what fills it.")
+    def _render(self, part: str, texts: Mapping[str, str]) -> str:
+        file = f"{self.name}/{part}.md"
+        try:
+            return self._templates.get_template(file).render(texts)
+        except TemplateNotFound as missing:
+            valid = self._templates.list_templates()
+            raise UnknownNameError("prompt file", str(missing.name), valid) from missing
+        except RecursionError as fault:
+            raise ConfigError(f"prompt file {file} includes itself. Remove the circle of includes.") from fault
+        except TemplateError as fault:
+            line = f", line {fault.lineno}" if isinstance(fault, TemplateSyntaxError) else ""
+            raise ConfigError(
+                f"prompt file {file}{line}: {fault}. A prompt contains text, {{{{slots}}}} and includes, nothing else."
+            ) from fault

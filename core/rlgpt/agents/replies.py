@@ -1,6 +1,7 @@
-"""What language models are asked to reply, and the values of the domain that become of it.
+"""The replies that language models give, and how they become values of the domain.
 
-Each reply thinks first: a model that must answer before it may reason answers worse.
+The descriptions of the fields are part of the prompts. Each reply begins with ``thoughts``: a model that has to answer
+before it reasons answers worse.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ class SubActionReply(Value):
 
 
 class PlanReply(Value):
-    """The slow agent's."""
+    """The slow agent's reply."""
 
     thoughts: Thoughts
     sub_actions: tuple[SubActionReply, ...] = Field(min_length=1, max_length=12)
 
     def value(self) -> ActionPlan:
-        """:raises ValueError: two sub-actions of one name."""
+        """:raises ValueError: two sub-actions have the same name."""
         return ActionPlan(thoughts=self.thoughts, sub_actions=tuple(s.value() for s in self.sub_actions))
 
 
@@ -63,12 +64,12 @@ class ParameterReply(Value):
     doc: str = Field(default="", max_length=300)
 
     def value(self) -> Parameter:
-        """:raises ValueError: the range is empty, or the default outside."""
+        """:raises ValueError: the range is empty, or the default is outside it."""
         return Parameter(**self.model_dump())
 
 
 class SignatureReply(Value):
-    """All of a coded action but its name and its source."""
+    """A coded action without its name and source."""
 
     doc: str = Field(min_length=1, max_length=1500, description="for people and the other agents")
     parameters: tuple[ParameterReply, ...] = Field(
@@ -87,7 +88,7 @@ class Thinking(Value):
 
 
 class ActionReply(SignatureReply, Thinking):
-    """The fast agent's, for one coded action."""
+    """The fast agent's reply: one coded action."""
 
     source: str
 
@@ -96,7 +97,7 @@ class ActionReply(SignatureReply, Thinking):
 
 
 class SetupReply(Value):
-    """The fast agent's, for learning."""
+    """The fast agent's reply: how the policy learns."""
 
     reward_weights: dict[str, Finite] = Field(min_length=1, description="reward term -> weight, -100 to 100")
     observation_keys: tuple[str, ...] = Field(min_length=1, description="what the policy sees")
@@ -121,7 +122,7 @@ class FindingReply(Value):
 
 
 class ReviewReply(Value):
-    """The critic's, for one rehearsal."""
+    """The critic's reply about one rehearsal."""
 
     thoughts: Thoughts
     works: bool
@@ -132,7 +133,7 @@ class ReviewReply(Value):
 
 
 class CritiqueReply(Value):
-    """The critic's, for an iteration."""
+    """The critic's reply about an iteration."""
 
     thoughts: Thoughts
     summary: str = Field(min_length=1, max_length=2000)
@@ -140,7 +141,7 @@ class CritiqueReply(Value):
     for_fast: tuple[FindingReply, ...] = Field(default=(), max_length=8, description="about code and learning setup")
 
     def value(self) -> Critique:
-        slow, fast = (tuple(f.value() for f in found) for found in (self.for_slow, self.for_fast))
+        slow, fast = (tuple(f.value() for f in findings) for findings in (self.for_slow, self.for_fast))
         return Critique(summary=self.summary, for_slow=slow, for_fast=fast)
 
 
@@ -149,11 +150,11 @@ class Named(Value):
 
 
 class NamedSignatureReply(SignatureReply, Named):
-    """A signature among several."""
+    """A signature with its name."""
 
 
 class SoloReply(Value):
-    """All at once: the one agent of the ablation. One Python block holds every source, each begun by its name."""
+    """The single agent's reply: plan, actions and setup. One Python block holds every source, each after its name."""
 
     thoughts: Thoughts
     sub_actions: tuple[SubActionReply, ...] = Field(min_length=1, max_length=12)
@@ -162,11 +163,11 @@ class SoloReply(Value):
     source: str = Field(default="", description="the sources of all coded actions, each begun by `# action: NAME`")
 
     def plan(self) -> ActionPlan:
-        """:raises ValueError: two sub-actions of one name."""
+        """:raises ValueError: two sub-actions have the same name."""
         return ActionPlan(thoughts=self.thoughts, sub_actions=tuple(s.value() for s in self.sub_actions))
 
     def coded(self) -> dict[str, CodedAction]:
-        """Name -> coded action, of those that have a source.
+        """Name -> coded action, for each action that has a source.
 
         :raises ValueError: a parameter is not valid.
         """
@@ -178,6 +179,6 @@ _SECTION = re.compile(r"^#+ *action: *`?([a-z][a-z0-9_]*)`?.*$", re.MULTILINE)
 
 
 def split_sources(source: str) -> dict[str, str]:
-    """Name -> source, of a block in which each source begins with a line ``# action: NAME``."""
+    """Name -> source, from a block in which each source follows a line ``# action: NAME``."""
     pieces = _SECTION.split(source)
     return {name: text.strip("\n") + "\n" for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}

@@ -1,15 +1,17 @@
-"""One agent in the place of two (the paper's ablation): plan, code and setup in a single reply."""
+"""A single agent instead of slow and fast (the paper's ablation): plan, code and setup come in one reply."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from rlgpt.agents import history as told
+from rlgpt.agents import history_text
 from rlgpt.agents.asking import Asker
 from rlgpt.agents.base import Brief, FastAgent, History, SlowAgent
 from rlgpt.agents.checks import action_faults, plan_faults, setup_faults
 from rlgpt.agents.fast import render_written, repair_measured, repair_slots
 from rlgpt.agents.mode import Mode
+from rlgpt.agents.rendering import render_plan
 from rlgpt.agents.replies import ActionReply, SetupReply, SoloReply
 from rlgpt.domain import ActionPlan, CodedAction, Plain, Rehearsal, RLSetup, SubAction
 from rlgpt.llm.base import LLM, RequestKey
@@ -17,21 +19,28 @@ from rlgpt.sandbox import Library, SandboxLimits
 
 
 class LLMSolo(SlowAgent, FastAgent):
-    """Plays slow and fast. One request an iteration, and one for each repair.
+    """Slow and fast agent in one: one request for each iteration, and one for each repair.
 
-    The reply of an iteration is kept in memory. Where it is gone (the run was resumed between plan and setup), what
-    is missing is asked for by itself, under the plan as it stands.
+    The reply of an iteration is kept in memory. Where a run is resumed between plan and setup, it is gone: code and
+    setup are then asked for one by one, for the plan on disk.
+
+    :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
     """
 
     def __init__(
-        self, llm: LLM, library: Library, budgets: SandboxLimits | None = None, mode: Mode | None = None
+        self,
+        llm: LLM,
+        library: Library,
+        limits: SandboxLimits | None = None,
+        mode: Mode | None = None,
+        *,
+        prompts: Path | None = None,
     ) -> None:
-        self._library, self._budgets = library, budgets or SandboxLimits()
-        self._ask, self._mode = Asker(llm, "solo"), mode or Mode()
+        self._library, self._limits = library, limits or SandboxLimits()
+        self._ask, self._mode = Asker(llm, "solo", prompts), mode or Mode()
         self._replies: dict[tuple[str, int], SoloReply] = {}
 
     def plan(self, brief: Brief, history: History) -> ActionPlan:
-        """:raises rlgpt.errors.LLMError: no usable reply after every retry."""
         reply = self._ask(
             brief,
             RequestKey(task=brief.task.id, iteration=len(history), role="solo"),
@@ -55,14 +64,12 @@ class LLMSolo(SlowAgent, FastAgent):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """:raises rlgpt.errors.LLMError: no source that lint accepts after every retry."""
-
-        def named(reply: ActionReply) -> CodedAction:
+        def with_name(reply: ActionReply) -> CodedAction:
             return reply.value(sub_action.name)
 
-        given = self._reply(brief, plan, history)
-        if not attempts and given is not None:
-            return given.coded()[sub_action.name]
+        reply = self._reply(brief, plan, history)
+        if not attempts and reply is not None:
+            return reply.coded()[sub_action.name]
         parts = ("system", "user", "task", "repair", "action") if attempts else ("system", "user", "task", "action")
         return self._ask(
             brief,
@@ -76,15 +83,15 @@ class LLMSolo(SlowAgent, FastAgent):
             parts,
             {
                 **self._slots(history),
-                "plan": told.render_plan(plan),
+                "plan": render_plan(plan),
                 "actions": render_written(a for a in written if a.name != sub_action.name),
                 "name": sub_action.name,
                 "description": sub_action.description,
                 **(repair_slots(attempts) if attempts else {}),
             },
             ActionReply,
-            value=named,
-            faults=lambda action: action_faults(action, self._library, self._budgets, brief.task.horizon),
+            value=with_name,
+            faults=lambda action: action_faults(action, self._library, self._limits, brief.task.horizon),
             measured=repair_measured(attempts) if attempts else self._measured(history),
         )
 
@@ -97,22 +104,19 @@ class LLMSolo(SlowAgent, FastAgent):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        """The setup of the iteration's reply, without the actions that were left out since.
-
-        :raises rlgpt.errors.LLMError: no valid setup after every retry.
-        """
-        given = self._reply(brief, plan, history)
-        if given is not None:
-            there = {a.name for a in actions}
-            setup = given.setup.value()
-            setup = setup.model_copy(update={"coded_actions": tuple(n for n in setup.coded_actions if n in there)})
+        """The setup of the iteration's reply, without the actions that did not survive their rehearsals."""
+        reply = self._reply(brief, plan, history)
+        if reply is not None:
+            kept = {a.name for a in actions}
+            setup = reply.setup.value()
+            setup = setup.model_copy(update={"coded_actions": tuple(n for n in setup.coded_actions if n in kept)})
             if not setup_faults(setup, brief, actions):
                 return setup
         return self._ask(
             brief,
             RequestKey(task=brief.task.id, iteration=len(history), role="solo", sub_action="setup"),
             ("system", "user", "learn"),
-            {**self._slots(history), "plan": told.render_plan(plan), "actions": render_written(actions, rehearsals)},
+            {**self._slots(history), "plan": render_plan(plan), "actions": render_written(actions, rehearsals)},
             SetupReply,
             value=SetupReply.value,
             faults=lambda setup: setup_faults(setup, brief, actions),
@@ -124,10 +128,10 @@ class LLMSolo(SlowAgent, FastAgent):
         return reply if reply is not None and reply.plan() == plan else None
 
     def _slots(self, history: History) -> Mapping[str, str]:
-        return {"history": told.for_solo(history), "mode": self._mode.text(len(history))}
+        return {"history": history_text.for_solo(history), "mode": self._mode.text(len(history))}
 
     def _measured(self, history: History) -> dict[str, Plain]:
-        return {**told.measured(history), **self._mode.measured()}
+        return {**history_text.measured(history), **self._mode.measured()}
 
     def _faults(self, reply: SoloReply, brief: Brief) -> list[str]:
         plan, coded = reply.plan(), reply.coded()
@@ -141,6 +145,6 @@ class LLMSolo(SlowAgent, FastAgent):
             elif name not in coded:
                 faults.append(f"the ```python block has no part that begins with `# action: {name}`")
             else:
-                found = action_faults(coded[name], self._library, self._budgets, brief.task.horizon)
-                faults += [f"{name}: {fault}" for fault in found]
+                own = action_faults(coded[name], self._library, self._limits, brief.task.horizon)
+                faults += [f"{name}: {fault}" for fault in own]
         return faults + [f"setup: {f}" for f in setup_faults(reply.setup.value(), brief, list(coded.values()))]

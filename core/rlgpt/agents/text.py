@@ -1,4 +1,4 @@
-"""Plain values and long texts, as prompts show them: rounded, and bounded in length."""
+"""Plain values and long texts for prompts: rounded, and bounded in length."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rlgpt.domain import CodedAction, Plain
 
 
 def number(value: float) -> str:
-    """Four significant digits; whole numbers without a point."""
+    """Four significant digits; a whole number without a decimal point."""
     return f"{value:.4g}"
 
 
 def plain(value: Plain, limit: int = 200) -> str:
-    """One line for a plain value: floats rounded, at most ``limit`` characters."""
+    """A plain value as one line of at most ``limit`` characters, with rounded floats."""
     return shorten(_line(value), limit)
 
 
@@ -38,7 +38,7 @@ def fields(values: Mapping[str, Plain], limit: int = 200) -> str:
 
 
 def changes(before: Mapping[str, Plain], after: Mapping[str, Plain], limit: int = 200) -> list[str]:
-    """``key: old -> new`` for each key that reads differently after rounding."""
+    """``key: old -> new`` for each key whose rounded value differs."""
     lines = []
     for key in dict.fromkeys((*before, *after)):
         old, new = (plain(v[key], limit) if key in v else "(absent)" for v in (before, after))
@@ -48,7 +48,7 @@ def changes(before: Mapping[str, Plain], after: Mapping[str, Plain], limit: int 
 
 
 def shorten(text: str, limit: int) -> str:
-    """``text`` with its middle left out (and saying so) where it is longer than ``limit`` characters."""
+    """``text``, at most ``limit`` characters: a note replaces the middle of a longer one."""
     if len(text) <= limit:
         return text
     note = f" [... {len(text) - limit} characters left out ...] "
@@ -58,13 +58,13 @@ def shorten(text: str, limit: int) -> str:
 
 
 def bullets(lines: Mapping[str, str] | tuple[tuple[str, str], ...], empty: str = "(none)") -> str:
-    """A ``- name: text`` line each."""
+    """A line ``- name: text`` for each pair; ``empty`` where there is none."""
     pairs = lines.items() if isinstance(lines, Mapping) else lines
     return "\n".join(f"- {name}: {text}" if text else f"- {name}" for name, text in pairs) or empty
 
 
 def code_block(action: CodedAction, limit: int = 6000) -> str:
-    """A coded action as prompts show it: its doc, parameters and step limit, then its source."""
+    """A coded action for prompts: doc, parameters and step limit, then its source of at most ``limit`` characters."""
     parameters = "; ".join(
         f"{p.name} from {number(p.low or 0.0)} to {number(p.high or 0.0)} {p.unit}".rstrip()
         + f", default {number(float(p.default))}"

@@ -1,6 +1,6 @@
-"""What happened, step by step, as text: the view before and after each decision, only the keys that changed.
+"""Episodes as text for prompts: each decision with its primitives, and the keys of the view that it changed.
 
-The middle of a long episode is left out, then its beginning, never its end.
+Of a long episode the middle is left out first, then the beginning. The end is always kept.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ FAULTS: Mapping[VerdictKind, str] = {
 
 
 def render_verdict(verdict: Verdict) -> str:
-    """One line: what kind of error, where, and its message."""
+    """One line: the kind of error, where it occurred, and its message."""
     where = f", line {verdict.line}" if verdict.line is not None else ""
     when = f", {verdict.step} primitive steps into the call" if verdict.step else ""
     return f"{FAULTS[verdict.kind]} in {verdict.action}{where}{when}: {verdict.message}"
 
 
 def render_decision(decision: Decision, index: int, *, calls: int = 40) -> str:
-    """One decision: the action, how it ended, the primitives it asked for, what changed in the view."""
+    """One decision: the action, how it ended, the primitives it called (at most ``calls``), the changes of the view."""
     head = (
         f"{index}. {decision.action}({fields(dict(decision.parameters))}): {ENDINGS[decision.ended]} after "
         f"{decision.duration} primitive steps, reward {number(decision.reward)}"
@@ -59,7 +59,7 @@ def render_decision(decision: Decision, index: int, *, calls: int = 40) -> str:
 
 
 def render_trace(trace: Trace, limit: int = 6000) -> str:
-    """An episode, at most about ``limit`` characters."""
+    """An episode in about ``limit`` characters."""
     result = "success" if trace.success else "no success"
     head = (
         f"Episode with seed {trace.seed}: {result} after {trace.primitive_steps} primitive steps, "
@@ -76,7 +76,7 @@ def render_trace(trace: Trace, limit: int = 6000) -> str:
 
 
 def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
-    """One attempt: the verdict that stopped it, and its trace."""
+    """One attempt at a coded action: the verdict that stopped it, and its trace of about ``limit`` characters."""
     parts = []
     if rehearsal.verdict is not None:
         parts.append(f"It was stopped. {render_verdict(rehearsal.verdict)}")
@@ -86,12 +86,12 @@ def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
 
 
 def failure_of(rehearsal: Rehearsal) -> str:
-    """How an attempt failed, in a line or two; "worked" where it did not."""
+    """How an attempt failed; "worked" if it did not."""
     if rehearsal.verdict is not None:
         return render_verdict(rehearsal.verdict)
     if rehearsal.review is not None and not rehearsal.review.works:
-        found = rehearsal.review.findings
-        return "; ".join(f.problem for f in found) or "the critic says it does not work, without saying why"
+        findings = rehearsal.review.findings
+        return "; ".join(f.problem for f in findings) or "the critic says it does not work, without saying why"
     return "worked"
 
 
@@ -104,20 +104,20 @@ def _calls(calls: Sequence[PrimitiveCall], limit: int) -> list[str]:
 
 
 def _decisions(decisions: Sequence[Decision]) -> list[str]:
-    """A text for each decision; runs of the same base action are told as one."""
+    """A text for each decision. More than two successive decisions for the same base action share one text."""
     texts: list[str] = []
     index = 1
     for key, group in groupby(decisions, key=lambda d: (d.action, d.ended)):
         run = list(group)
         if key[1] == "base" and len(run) > 2:
-            whole = run[0].model_copy(
+            merged = run[0].model_copy(
                 update={
                     "after": run[-1].after,
                     "duration": sum(d.duration for d in run),
                     "reward": sum(d.reward for d in run),
                 }
             )
-            text = render_decision(whole, index)
+            text = render_decision(merged, index)
             texts.append(text.replace(f"{index}. ", f"{index} to {index + len(run) - 1}. ", 1))
         else:
             texts += [render_decision(d, index + i) for i, d in enumerate(run)]
@@ -126,9 +126,9 @@ def _decisions(decisions: Sequence[Decision]) -> list[str]:
 
 
 def _bounded(texts: list[str], room: int) -> list[str]:
-    """As many texts from both ends as fit into ``room`` characters; the last in any case: it is the one in question.
+    """As many texts from both ends as fit into ``room`` characters. The last one is always kept: a repair is about it.
 
-    A text that is too long alone is cut.
+    A single text that is too long is shortened.
     """
     head: list[str] = []
     tail: list[str] = []

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from rlgpt.domain import Plain, TaskId, Value
 
-Role = Literal["planner", "slow", "fast", "setup", "review", "critic", "solo"]
+Role = Literal["slow", "fast", "setup", "review", "critic", "solo"]
 """Whose request it is. ``fast`` writes code, ``setup`` writes the RLSetup, ``review`` judges one rehearsal,
 ``critic`` an iteration, ``solo`` is the one agent of the ablation."""
 

@@ -1,11 +1,11 @@
-"""Asking for a value: found in the reply's text, validated, checked, and asked for again where it cannot be used."""
+"""Structured replies: a value is extracted from a reply's text, validated, and asked for again where it is unusable."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
@@ -17,61 +17,60 @@ from rlgpt.llm.instructions import CODE_FIELD, format_instructions, takes_code
 __all__ = ["Answer", "UnreadableError", "ask", "format_instructions", "read"]
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 _QUOTED = 20_000
-"""Characters of a reply that could not be used which the model is shown again."""
+"""Most characters of an unusable reply that the model is shown again."""
 
 _REFUSALS = re.compile(
     r"\W*(i['\u2019]?m sorry|sorry|i apologi|i can(no|['\u2019])t|i am unable|i['\u2019]m unable|as an ai)", re.I
 )
 
 
-class Answer(NamedTuple, Generic[M]):
-    """A value, and every reply it took, the usable one last."""
+class Answer(NamedTuple, Generic[T]):
+    """The value of a reply, and all replies that were needed, the usable one last."""
 
-    parsed: M
+    parsed: T
     replies: tuple[Reply, ...]
 
 
 class UnreadableError(LLMError):
-    """One reply that could not be used, and why: ``complaints`` are written for the model."""
+    """One reply that cannot be used. ``complaints`` say why, in words for the model."""
 
     def __init__(self, complaints: Sequence[str]) -> None:
         self.complaints = tuple(complaints)
         super().__init__("; ".join(complaints))
 
 
+@overload
+def ask(llm: LLM, request: Request, schema: type[M], *, retries: int = 2) -> Answer[M]: ...
+@overload
+def ask(llm: LLM, request: Request, schema: type[M], accept: Callable[[M], T], retries: int = 2) -> Answer[T]: ...
 def ask(
-    llm: LLM,
-    request: Request,
-    schema: type[M],
-    check: Callable[[M], Sequence[str]] | None = None,
-    retries: int = 2,
-) -> Answer[M]:
-    """Ask until the reply is a ``schema`` that ``check`` has no complaint about, at most ``1 + retries`` times.
+    llm: LLM, request: Request, schema: type[M], accept: Callable[[M], Any] | None = None, retries: int = 2
+) -> Answer[Any]:
+    """Ask until a reply is a ``schema`` that ``accept`` takes, at most ``1 + retries`` times.
 
-    A reply that cannot be used is sent back with what was wrong with it, as two more messages; ``key.ask`` counts up
-    from the request's own. Prompts tell the form of the reply with :func:`format_instructions`.
+    A reply that cannot be used is sent back with what is wrong with it, as two more messages; ``key.ask`` counts up
+    from the request's own. A prompt shows the form of the reply with :func:`format_instructions`.
 
-    :param check: complaints about a parsed value, for the model to read (an unknown primitive, say); none: it is good.
-    :raises UnusableReplyError: no usable reply after the last try; says what was wrong. A resumed run asks anew.
+    :param accept: turns the parsed reply into the value that is returned (default: the reply itself). It raises
+        :class:`UnreadableError` with complaints for the model (an unknown primitive, for example).
+    :raises UnusableReplyError: no usable reply after the last try. A resumed run asks the model again.
     """
     replies: list[Reply] = []
     messages = request.messages
     complaints: Sequence[str] = ()
-    for again in range(retries + 1):
-        key = request.key.model_copy(update={"ask": request.key.ask + again})
+    for number in range(retries + 1):
+        key = request.key.model_copy(update={"ask": request.key.ask + number})
         reply = llm.complete(request.model_copy(update={"key": key, "messages": messages}))
         replies.append(reply)
         try:
             parsed = read(reply, schema)
-            complaints = list(check(parsed)) if check is not None else []
+            return Answer(parsed if accept is None else accept(parsed), tuple(replies))
         except UnreadableError as fault:
             complaints = fault.complaints
-        else:
-            if not complaints:
-                return Answer(parsed, tuple(replies))
-        messages = (*messages, *_again(reply, complaints, schema))
+        messages = (*messages, *_follow_up(reply, complaints, schema))
     key = request.key
     llm.forget(key)
     who = f"{key.role}{f' on {key.sub_action!r}' if key.sub_action else ''}, iteration {key.iteration}"
@@ -83,9 +82,9 @@ def ask(
 
 
 def read(reply: Reply, schema: type[M]) -> M:
-    """The first JSON object in ``reply`` that is a ``schema``; its code from the fenced block where it has one.
+    """The first JSON object in ``reply`` that is a ``schema``. Its code comes from the fenced block, if there is one.
 
-    :raises UnreadableError: the reply is empty, a refusal, too long, or holds no such object.
+    :raises UnreadableError: the reply is empty, a refusal, too long, or contains no such object.
     """
     text = reply.text
     filtered = reply.finish_reason in ("content_filter", "refusal")
@@ -116,7 +115,7 @@ def read(reply: Reply, schema: type[M]) -> M:
 
 
 def _wrapped(value: dict[str, Any]) -> list[dict[str, Any]]:
-    """What an object of a single key holds, where that is an object: models like to write ``{"plan": {...}}``."""
+    """The inner object of an object with a single key: models often write ``{"plan": {...}}``."""
     return [v for v in value.values() if isinstance(v, dict)] if len(value) == 1 else []
 
 
@@ -131,7 +130,7 @@ def _validated(value: dict[str, Any], schema: type[M]) -> M:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError) as fault:
-        # pydantic lets lone surrogates through; no file could hold them.
+        # pydantic accepts lone surrogates, which no UTF-8 file can contain
         raise UnreadableError(["it holds escapes that are no Unicode text"]) from fault
     return schema.model_validate(value)
 
@@ -154,7 +153,7 @@ def _complaints(fault: ValidationError, schema: type[BaseModel]) -> list[str]:
     return lines
 
 
-def _again(reply: Reply, complaints: Sequence[str], schema: type[BaseModel]) -> tuple[Message, Message]:
+def _follow_up(reply: Reply, complaints: Sequence[str], schema: type[BaseModel]) -> tuple[Message, Message]:
     shown = reply.text if len(reply.text) <= _QUOTED else f"{reply.text[:_QUOTED]}\n[... cut]"
     listed = "\n".join(f"- {c}" for c in complaints)
     form = "the JSON object and the ```python block" if takes_code(schema) else "the JSON object"

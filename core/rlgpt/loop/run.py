@@ -96,7 +96,7 @@ def brief_of(ctx: LoopContext) -> Brief:
     env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task)
     try:
         env.reset(seed=ctx.seeds.rehearsal(0))
-        return make_brief(ctx.plugin, ctx.task, start_view=env.view(), budgets=ctx.budgets)
+        return make_brief(ctx.plugin, ctx.task, start_view=env.view(), limits=ctx.budgets)
     finally:
         env.close()
 

@@ -1,28 +1,25 @@
-"""What earlier iterations did, as each agent needs it, bounded in length; and the figures prompts are written about."""
+"""What earlier iterations did, as text for each agent, bounded in length; and the figures that prompts show."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from rlgpt.agents.base import History
-from rlgpt.agents.text import code_block, number, shorten
-from rlgpt.agents.traces import failure_of, render_verdict
-from rlgpt.domain import (
-    ActionPlan,
-    Evaluation,
-    Finding,
-    Iteration,
-    Plain,
-    Rehearsal,
-    RLSetup,
-    TrainingRecord,
-    Verdict,
-    best_of,
+from rlgpt.agents.rendering import (
+    render_attempts,
+    render_curve,
+    render_findings,
+    render_setup,
+    render_usage,
+    render_verdicts,
 )
+from rlgpt.agents.text import code_block, number, shorten
+from rlgpt.agents.traces import render_verdict
+from rlgpt.domain import Evaluation, Iteration, Plain, Verdict, best_of
 
 FIRST = "Nothing: this is the first iteration."
 LIMIT = 14_000
+"""Characters of a history, about: a note of what was left out may come on top."""
 
 
 def measured(history: History) -> dict[str, Plain]:
@@ -33,24 +30,24 @@ def measured(history: History) -> dict[str, Plain]:
 
 
 def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]:
-    """Success and mean reward of a policy, and success of pure code where it was run."""
-    found: dict[str, Plain] = {
+    """Success rate and mean episode return of a policy; the success rate of code alone where it was evaluated."""
+    result: dict[str, Plain] = {
         "success": round(evaluation.success_rate, 3),
         "reward": round(evaluation.mean_reward, 3),
     }
     if code is not None:
-        found["code_success"] = round(code.success_rate, 3)
-    return found
+        result["code_success"] = round(code.success_rate, 3)
+    return result
 
 
 def for_slow(history: History, limit: int = LIMIT) -> str:
-    """Every iteration in a line; of the last one, and the best, what became of each sub-action; the critic's words."""
-    return _told(history, limit, lambda it: [_sub_actions(it), _verdicts(it), _critique(it, slow=True, fast=False)])
+    """A line for each iteration; for the last and the best one each sub-action's result and the critic's findings."""
+    return _render(history, limit, lambda it: [_sub_actions(it), _verdicts(it), _critique(it, slow=True, fast=False)])
 
 
 def for_setup(history: History, limit: int = LIMIT) -> str:
-    """The setups so far, their curves and the critic's findings."""
-    return _told(
+    """A line for each iteration; for the last and the best one setup, use of actions, learning curve and findings."""
+    return _render(
         history,
         limit,
         lambda it: [
@@ -64,8 +61,8 @@ def for_setup(history: History, limit: int = LIMIT) -> str:
 
 
 def for_solo(history: History, limit: int = LIMIT) -> str:
-    """All of it: what one agent in the place of two needs."""
-    return _told(
+    """What :func:`for_slow` and :func:`for_setup` say, for the single agent that replaces the slow and the fast one."""
+    return _render(
         history,
         limit,
         lambda it: [
@@ -79,7 +76,7 @@ def for_solo(history: History, limit: int = LIMIT) -> str:
 
 
 def for_action(history: History, name: str, limit: int = LIMIT) -> str:
-    """How the sub-action ``name`` fared when it was last written, with its source and what was found about it."""
+    """The newest coded action ``name``: its attempts, its source, its errors and the critic's findings about it."""
     if not history:
         return FIRST
     lines = [_summary(history)]
@@ -88,10 +85,10 @@ def for_action(history: History, name: str, limit: int = LIMIT) -> str:
         last = written[-1]
         action = next(a for a in last.actions if a.name == name)
         lines.append(
-            f"Iteration {last.index} had a `{name}`: {render_rehearsed(last.rehearsals.get(name, ()))}; "
+            f"Iteration {last.index} had a `{name}`: {render_attempts(last.rehearsals.get(name, ()))}; "
             f"it was {_share(last.evaluation, name)}. Keep what worked of it. It was:\n{code_block(action)}"
         )
-        lines += [f"error in training or evaluation: {v}" for v in _told_verdicts(_all_verdicts(last), name)]
+        lines += [f"error in training or evaluation: {v}" for v in _verdicts_of(_all_verdicts(last), name)]
     else:
         lines.append(f"No earlier iteration had a `{name}`.")
     if (critique := history[-1].critique) is not None:
@@ -100,60 +97,7 @@ def for_action(history: History, name: str, limit: int = LIMIT) -> str:
     return shorten("\n".join(lines), limit)
 
 
-def render_plan(plan: ActionPlan) -> str:
-    """The sub-actions, numbered in the order of use."""
-    return "\n".join(
-        f"{i}. `{s.name}` ({s.kind}): {s.description} (Why {s.kind}: {s.reason})"
-        for i, s in enumerate(plan.sub_actions, start=1)
-    )
-
-
-def render_setup(setup: RLSetup) -> str:
-    return setup.model_dump_json()
-
-
-def render_findings(findings: Iterable[Finding]) -> str:
-    lines = [f"- {f.action or 'the whole'}: {f.problem} -> {f.suggestion}" for f in findings]
-    return "\n".join(lines) or "- nothing"
-
-
-def render_usage(evaluation: Evaluation) -> str:
-    """Share of decisions of each action, largest first."""
-    used = sorted(evaluation.usage.items(), key=lambda pair: -pair[1])
-    return ", ".join(f"{name} {100 * share:.0f} %" for name, share in used) or "(not measured)"
-
-
-def render_curve(training: TrainingRecord | None, points: int = 8) -> str:
-    """At most ``points`` rows of a learning curve: success, reward, each reward term, use of each action."""
-    if training is None or not training.curve:
-        return "(no training)"
-    curve = training.curve
-    count = min(points, len(curve))
-    chosen = [curve[round(i * (len(curve) - 1) / max(1, count - 1))] for i in range(count)]
-    if count == 1:
-        chosen = [curve[-1]]
-    rows = []
-    for p in chosen:
-        terms = ", ".join(f"{k} {number(v)}" for k, v in p.reward_terms.items())
-        used = ", ".join(f"{k} {100 * v:.0f} %" for k, v in sorted(p.usage.items(), key=lambda u: -u[1]))
-        rows.append(
-            f"- at {p.primitive_steps} primitive steps ({p.decisions} decisions): success {p.success:.2f}, reward "
-            f"{number(p.total_reward)}" + (f"; terms: {terms}" if terms else "") + (f"; used: {used}" if used else "")
-        )
-    return "\n".join(rows)
-
-
-def count_verdicts(verdicts: Iterable[Verdict]) -> str:
-    """Verdicts, the same ones counted, the most frequent first."""
-    counted = Counter((v.action, v.kind, v.line, v.message) for v in verdicts)
-    lines = [
-        f"- {n} times: {render_verdict(Verdict(action=action, kind=kind, line=line, message=message))}"
-        for (action, kind, line, message), n in counted.most_common(8)
-    ]
-    return "\n".join(lines)
-
-
-def _told(history: History, limit: int, parts: Callable[[Iteration], list[str]]) -> str:
+def _render(history: History, limit: int, parts: Callable[[Iteration], list[str]]) -> str:
     if not history:
         return FIRST
     best = best_of(history)
@@ -188,23 +132,10 @@ def _sub_actions(it: Iteration) -> str:
     for s in it.plan.sub_actions:
         line = f"- `{s.name}` ({s.kind}): {shorten(s.description, 400)}"
         if s.kind == "code":
-            line += f"\n  {render_rehearsed(it.rehearsals.get(s.name, ()))}; {_share(it.evaluation, s.name)}."
+            line += f"\n  {render_attempts(it.rehearsals.get(s.name, ()))}; {_share(it.evaluation, s.name)}."
             line += "\n" + code_block(source[s.name], room) if s.name in source else "\n  It was left out."
         blocks.append(line)
     return f"thoughts: {shorten(it.plan.thoughts, 800)}\n" + "\n".join(blocks)
-
-
-def render_rehearsed(rehearsals: Sequence[Rehearsal]) -> str:
-    """How many attempts there were, and how the last one went."""
-    if not rehearsals:
-        return "not rehearsed"
-    last = rehearsals[-1]
-    tries = f"{len(rehearsals)} attempt{'s' if len(rehearsals) > 1 else ''}"
-    if last.failed:
-        return f"{tries}, the last one failed: {shorten(failure_of(last), 400)}"
-    if last.trace is not None and not last.exercised:
-        return f"{tries}, the last one could not start where its rehearsal came to it: its code has not run"
-    return f"{tries}, the last one worked"
 
 
 def _share(evaluation: Evaluation, name: str) -> str:
@@ -217,14 +148,14 @@ def _all_verdicts(it: Iteration) -> list[Verdict]:
     return [*it.evaluation.verdicts, *(it.training.verdicts if it.training else ())]
 
 
-def _told_verdicts(verdicts: Iterable[Verdict], name: str) -> list[str]:
+def _verdicts_of(verdicts: Iterable[Verdict], name: str) -> list[str]:
     return list(dict.fromkeys(render_verdict(v) for v in verdicts if v.action == name))[:4]
 
 
 def _verdicts(it: Iteration) -> str:
-    counted = count_verdicts(_all_verdicts(it))
+    counts = render_verdicts(_all_verdicts(it))
     gone = ", ".join(it.training.quarantined) if it.training else ""
-    lines = ([f"errors in training and evaluation:\n{counted}"] if counted else []) + (
+    lines = ([f"errors in training and evaluation:\n{counts}"] if counts else []) + (
         [f"taken out after three errors: {gone}"] if gone else []
     )
     return "\n".join(lines)
