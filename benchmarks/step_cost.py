@@ -13,6 +13,7 @@ from recorded_kitchen import TASK, recorded_actions
 from reporting import commit, emit
 from rlgpt import CodedAction, Parameter, extend
 from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.policy_env import build
 from rlgpt_kitchen.plugin import KitchenPlugin
 
 BLOCK = 10
@@ -57,7 +58,7 @@ def variants() -> dict[str, Make]:
         "k0_generic": lambda: (extend(bare()), unchanged),
         "k3": lambda: (extended(coded_actions(SOURCE)), base_branch),
         "k3_can_start": lambda: (extended(coded_actions(GUARD + SOURCE)), base_branch),
-        "default_setup": lambda: (EnvSpec(task, plugin.default_setup(task)).build(seed=0), unchanged),
+        "default_setup": lambda: (build(EnvSpec(task, plugin.default_setup(task)), seed=0), unchanged),
     }
 
 

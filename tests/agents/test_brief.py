@@ -13,6 +13,7 @@ from rlgpt.agents.brief import brief_slots, make_brief
 from rlgpt.domain import Task
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.policy_env import build
 from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.grid import GridPlugin, grid_plugin
 
@@ -32,7 +33,7 @@ def test_brief_contains_what_the_plugin_offers(brief: Brief, plugin: GridPlugin,
 def test_every_observation_key_of_the_brief_is_observable(brief: Brief, task: Task) -> None:
     keys = tuple(name for name, _ in brief.observations)
     setup = brief.default_setup.model_copy(update={"observation_keys": keys})
-    env = EnvSpec(task=task, setup=setup, factory=grid_plugin).build(seed=0)
+    env = build(EnvSpec(task=task, setup=setup, factory=grid_plugin), seed=0)
     assert env.observation_space["obs"].shape == (14,)
     env.close()
 

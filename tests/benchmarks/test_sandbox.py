@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from rlgpt.rl import policy_env
+from rlgpt.rl.policy_env import build
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "sandbox.py"
 SIZES = ("small", "large", "limit")
@@ -61,7 +62,7 @@ def test_the_plain_twin_plays_the_same_steps(
     names = [action.name for action in training.actions(kind)]
 
     def play() -> list[tuple[float, float, int, str]]:
-        env = training.coded_spec(tmp_path / "steps", kind).build(seed=0)
+        env = build(training.coded_spec(tmp_path / "steps", kind), seed=0)
         env.reset(seed=0)
         played = []
         for turn in range(6):

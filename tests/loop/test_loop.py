@@ -13,7 +13,7 @@ from rlgpt.loop import LoopSettings, Observer, Seeds, run
 from rlgpt.options import load_bundle
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.evaluation import evaluate_code
-from rlgpt.rl.policy_env import TRAINING_SEEDS
+from rlgpt.rl.policy_env import TRAINING_SEEDS, build
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.counting import grid_spec
@@ -72,7 +72,7 @@ def test_seeds_of_different_purposes_and_runs_never_meet() -> None:
 def test_no_episode_of_training_has_a_seed_that_judges(tmp_path: Path) -> None:
     judging = [seed for s in (Seeds(0), Seeds(1000)) for seed in (*s.selection(1000), *s.report(1000), s.rehearsal(99))]
     assert max(judging) < TRAINING_SEEDS[0]
-    env = grid_spec(tmp_path / "count").build(seed=Seeds(1000).training(0))
+    env = build(grid_spec(tmp_path / "count"), seed=Seeds(1000).training(0))
     found = []
     for _ in range(20):
         env.reset()

@@ -9,6 +9,7 @@ from gymnasium import spaces
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rlgpt.domain import Task
+from rlgpt.plugin.actions import FreeNames
 from rlgpt.plugin.base import Context
 from rlgpt.plugin.observations import ObservationCodec
 from rlgpt.plugin.parts import MOST_NUMBERS, parts, shown, unusable
@@ -178,3 +179,22 @@ def test_whatever_is_not_refused_is_seen_part_for_part(space: spaces.Space) -> N
     images = sum(v.size for k, v in built.items() if k != "obs")
     assert built["obs"].size + images >= told
     assert len(json.dumps(view)) <= DEFAULT.view_bytes
+
+
+def test_free_names_takes_time_in_proportion_to_the_number_of_names() -> None:
+    """Every observation space is named at each start of an environment, and some have thousands of parts."""
+    lookups = 0
+
+    class Taken(set[str]):
+        def __contains__(self, name: object) -> bool:
+            nonlocal lookups
+            lookups += 1
+            return super().__contains__(name)
+
+    taken = Taken()
+    free = FreeNames(taken)
+    for _ in range(1000):
+        taken.add(free.next("same"))
+    assert len(taken) == 1000
+    assert {"same", "same_2", "same_1000"} <= taken
+    assert lookups < 3 * 1000 + 3

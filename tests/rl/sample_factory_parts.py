@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.policy_env import build
 from rlgpt.rl.sample_factory import SampleFactorySettings
 from rlgpt.rl.sample_factory.adapter import Adapter
 from rlgpt.rl.sample_factory.job import STATUS_FILE, Job
@@ -56,7 +57,7 @@ def made(job: Job) -> tuple[OptionLearner, EnvInfo, Any]:
     global_model_factory().register_actor_critic_factory(OptionActorCritic)
     opened(job).close()
     cfg = configuration(job)
-    probe = Adapter(job.spec.build(seed=0), job, 0)
+    probe = Adapter(build(job.spec, seed=0), job, 0)
     cfg.layout, cfg.observation_names = probe.env.layout, probe.env.observation_names
     info = extract_env_info(NonBatchedVecEnv(probe), cfg)
     versions = torch.zeros(1, dtype=torch.int32)

@@ -13,6 +13,7 @@ from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.network import ActorCritic
+from rlgpt.rl.policy_env import build
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.rollout import Collector, Rollout
 from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
@@ -76,7 +77,7 @@ def rollout(recipe: EnvSpec, network: ActorCritic, folder: Path) -> Rollout:
 def test_pictures_stay_bytes_until_the_network_which_sees_a_minibatch_at_once(encoder: str, tmp_path: Path) -> None:
     recipe = spec(16, first=False)
     settings = SMALL.model_copy(update={"minibatch_size": 5, "num_steps": 8, "num_envs": 2, "encoder": encoder})
-    env = recipe.build(seed=0)
+    env = build(recipe, seed=0)
     network = ActorCritic.of(env, settings, seed=0)
     env.close()
     seen: list[torch.Tensor] = []
@@ -93,7 +94,7 @@ def test_pictures_stay_bytes_until_the_network_which_sees_a_minibatch_at_once(en
 
 def test_parts_of_a_rollout_give_what_the_whole_gives(tmp_path: Path) -> None:
     recipe = spec(16, first=False)
-    env = recipe.build(seed=0)
+    env = build(recipe, seed=0)
     network = ActorCritic.of(env, SMALL, seed=0)
     env.close()
     played = rollout(recipe, network, tmp_path)

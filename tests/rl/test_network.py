@@ -16,6 +16,7 @@ from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.distribution import ActionLayout
 from rlgpt.rl.network import ActorCritic, take_over
 from rlgpt.rl.normalizer import RunningMoments
+from rlgpt.rl.policy_env import build
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.testing.counting import TO_ROW, WANDER, action, grid_spec
 
@@ -43,7 +44,7 @@ def test_unseen_moments_are_the_identity_and_outliers_are_clipped() -> None:
 
 
 def network(tmp_path: Path, *actions, seed: int = 0, **setup) -> ActorCritic:  # type: ignore[no-untyped-def]
-    env = grid_spec(tmp_path / "count", *actions, **setup).build(seed=0)
+    env = build(grid_spec(tmp_path / "count", *actions, **setup), seed=0)
     return ActorCritic.of(env, SETTINGS, seed=seed)
 
 
@@ -121,7 +122,7 @@ def test_parameters_are_taken_over_by_the_name_of_action_and_parameter(tmp_path:
 
 def test_other_hidden_sizes_are_left_alone(tmp_path: Path) -> None:
     old = network(tmp_path, seed=1)
-    env = grid_spec(tmp_path / "count").build(seed=0)
+    env = build(grid_spec(tmp_path / "count"), seed=0)
     new = ActorCritic.of(env, SETTINGS.model_copy(update={"hidden": (8,)}), seed=2)
     before = new.actor.layers[0].weight.detach().clone()  # type: ignore[union-attr]
     take_over(new, old.state_dict(), old.axis_names(), same_returns=True)

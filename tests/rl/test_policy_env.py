@@ -38,11 +38,11 @@ REACH = action(
 
 @pytest.mark.filterwarnings("ignore:.*(unwrapped version|is.*infinity):UserWarning")
 def test_is_a_sound_gymnasium_environment(tmp_path: Path) -> None:
-    check_env(grid_spec(tmp_path / "count", TO_ROW, REACH).build(seed=0), skip_render_check=True)
+    check_env(build(grid_spec(tmp_path / "count", TO_ROW, REACH), seed=0), skip_render_check=True)
 
 
 def test_observation_holds_the_setups_keys_in_order(tmp_path: Path) -> None:
-    env = grid_spec(tmp_path / "count", observation_keys=("holding", "observation", "agent")).build(seed=0)
+    env = build(grid_spec(tmp_path / "count", observation_keys=("holding", "observation", "agent")), seed=0)
     observation, _ = env.reset(seed=1)
     world = env.unwrapped
     expected = [0.0, *world._observation(), *world.agent]  # type: ignore[attr-defined]
@@ -64,7 +64,7 @@ def test_observation_holds_the_setups_keys_in_order(tmp_path: Path) -> None:
 def test_what_the_setup_names_wrongly_is_named(change: dict[str, Any], name: str, tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", WANDER)
     with pytest.raises(UnknownNameError, match=name):
-        dataclasses.replace(spec, setup=spec.setup.model_copy(update=change)).build(seed=0)
+        build(dataclasses.replace(spec, setup=spec.setup.model_copy(update=change)), seed=0)
 
 
 def play(env: PolicyEnv, choose: Any, seed: int | None = None) -> tuple[list[dict[str, Any]], list[float]]:
@@ -83,7 +83,7 @@ def play(env: PolicyEnv, choose: Any, seed: int | None = None) -> tuple[list[dic
 
 def test_an_episodes_figures_are_those_of_its_decisions(tmp_path: Path) -> None:
     counter = tmp_path / "count"
-    env = grid_spec(counter, WANDER).build(seed=0)
+    env = build(grid_spec(counter, WANDER), seed=0)
     infos, _ = play(env, lambda: env.coded("wander"), seed=5)
     episode = Episode(**infos[-1]["episode"])
     assert episode.seed == 5
@@ -98,7 +98,7 @@ def test_an_episodes_figures_are_those_of_its_decisions(tmp_path: Path) -> None:
 def test_reward_is_discounted_within_a_decision() -> None:
     setup = smdp.SETUP.model_copy(update={"gamma": 0.9})
     spec = EnvSpec(smdp.TASK, setup, (smdp.WALK,), factory=smdp.fork_plugin)
-    env = spec.build(seed=0)
+    env = build(spec, seed=0)
     env.reset(seed=0)
     _, reward, _, _, info = env.step(env.coded("walk"))
     assert (reward, info["duration"]) == (0.0, smdp.CELLS)
@@ -106,7 +106,7 @@ def test_reward_is_discounted_within_a_decision() -> None:
 
 def test_the_training_horizon_cuts_in_primitive_steps_and_evaluation_ignores_it(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", WANDER, horizon=8, reset_option="near_key")
-    training, judged = spec.build(seed=0), spec.build(seed=0, evaluation=True)
+    training, judged = build(spec, seed=0), build(spec, seed=0, evaluation=True)
     for env, horizon in ((training, 8), (judged, TASK.horizon)):
         infos, _ = play(env, lambda env=env: env.coded("wander"), seed=3)
         assert infos[-1]["primitive_steps"] == horizon
@@ -121,14 +121,14 @@ def test_the_training_horizon_cuts_in_primitive_steps_and_evaluation_ignores_it(
 
 
 def test_a_longer_training_horizon_than_the_tasks_changes_nothing(tmp_path: Path) -> None:
-    env = grid_spec(tmp_path / "count", WANDER, horizon=400).build(seed=0)
+    env = build(grid_spec(tmp_path / "count", WANDER, horizon=400), seed=0)
     assert play(env, lambda: env.coded("wander"))[0][-1]["primitive_steps"] == TASK.horizon
 
 
 def test_evaluation_pays_the_plugins_weights(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", WANDER, reward_weights={"env_reward": 5.0})
-    training, _ = play(spec.build(seed=0), lambda: 0, seed=3)
-    env = spec.build(seed=0, evaluation=True)
+    training, _ = play(build(spec, seed=0), lambda: 0, seed=3)
+    env = build(spec, seed=0, evaluation=True)
     judged, _ = play(env, lambda: 0, seed=3)
     assert set(training[-1]["episode"]["reward_terms"]) == {"env_reward"}
     assert set(judged[-1]["episode"]["reward_terms"]) == {"env_reward", "near_key"}
@@ -138,7 +138,7 @@ def test_each_seed_is_a_stream_of_its_own(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
 
     def starts(seed: int) -> list[tuple[float, ...]]:
-        env = spec.build(seed=seed)
+        env = build(spec, seed=seed)
         return [tuple(env.reset()[0]["obs"]) for _ in range(5)]
 
     assert starts(1) == starts(1)
@@ -147,7 +147,7 @@ def test_each_seed_is_a_stream_of_its_own(tmp_path: Path) -> None:
 
 def test_quarantined_actions_are_masked(tmp_path: Path) -> None:
     spec = dataclasses.replace(grid_spec(tmp_path / "count", BROKEN, WANDER), quarantined=("broken", "of_long_ago"))
-    env = spec.build(seed=0)
+    env = build(spec, seed=0)
     observation, _ = env.reset()
     assert observation["action_mask"][env.branches.index("broken")] == 0
     env.quarantine(("wander",))
@@ -295,7 +295,7 @@ def test_success_is_remembered_though_it_passes() -> None:
     setup = RLSetup(
         reward_weights={"env_reward": 1.0}, observation_keys=("observation",), coded_actions=("wait",), gamma=1.0
     )
-    env = EnvSpec(FLICKER, setup, (wait,), factory=lambda task: FlickerPlugin()).build(seed=0)
+    env = build(EnvSpec(FLICKER, setup, (wait,), factory=lambda task: FlickerPlugin()), seed=0)
     for choose in (lambda: 0, lambda: env.coded("wait")):
         infos, _ = play(env, choose)
         assert infos[-1]["success"] is False

@@ -10,6 +10,7 @@ import pytest
 import torch
 from rlgpt.rl.checkpoint import BEST, Checkpoint
 from rlgpt.rl.distribution import BranchedDistribution
+from rlgpt.rl.policy_env import build
 from rlgpt.rl.sample_factory.adapter import LAST
 from sample_factory_parts import (
     FORK,
@@ -169,7 +170,7 @@ def test_images_pass_through_the_model(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     box = spaces.Box(0, 255, (16, 16, 3), np.uint8)
     space = spaces.Dict({"image_eye": box, "action_mask": spaces.Box(0, 1, (3,))})
-    env = FORK.build(seed=0)
+    env = build(FORK, seed=0)
     cfg = AttrDict(job=job, layout=env.layout, observation_names=())
     model = OptionActorCritic(cfg, space, None)
     seen = {"image_eye": torch.randint(0, 255, (5, 16, 16, 3), dtype=torch.uint8), "action_mask": torch.ones(5, 3)}

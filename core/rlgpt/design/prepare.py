@@ -18,7 +18,7 @@ from rlgpt.plugin.generic import GenericPlugin, MakeEnv, Named
 from rlgpt.plugin.judged import Success
 from rlgpt.plugin.parts import unusable
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.policy_env import PolicyEnv
+from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 
 _API = (
@@ -108,7 +108,7 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
 def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], budgets: SandboxLimits) -> None:
     """One step as a policy would do it, and what a language model would be shown of it."""
     spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
-    env: PolicyEnv = _guarded("the environment's reset(seed=0) raised", _API, spec.build, seed=0, evaluation=True)
+    env: PolicyEnv = _guarded("the environment's reset(seed=0) raised", _API, build, spec, seed=0, evaluation=True)
     try:
         if env.unwrapped is other.unwrapped:
             raise ConfigError("make_env() returned the same environment twice; training plays several: make a new one.")

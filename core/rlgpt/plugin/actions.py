@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,15 +28,39 @@ def slug(text: str) -> str:
     return (name if name[0].isalpha() else f"x{name}")[:40]
 
 
+class FreeNames:
+    """Free names, found in constant time each: the search for a suffix continues where the last one ended.
+
+    :param taken: sets of names that are not free. They may grow, and never shrink.
+    """
+
+    def __init__(self, *taken: Container[str]) -> None:
+        self._taken = taken
+        self._suffix: dict[str, int] = {}
+
+    def next(self, name: str) -> str:
+        """The name, or the first of ``NAME_2``, ``NAME_3``, ... that is not taken."""
+        if self._is_free(name):
+            return name
+        stem = name[:35]
+        suffix = self._suffix.get(stem, 2)
+        while not self._is_free(free := f"{stem}_{suffix}"):
+            suffix += 1
+        self._suffix[stem] = suffix
+        return free
+
+    def _is_free(self, name: str) -> bool:
+        return not any(name in taken for taken in self._taken)
+
+
 def names(labels: Sequence[str]) -> list[str]:
-    """A different name for each label, none of them reserved or a word of Python's."""
-    found: list[str] = []
+    """A different name for each label, none of them reserved or a keyword of Python."""
+    given: set[str] = set()
+    free = FreeNames(given, RESERVED, keyword.kwlist)
+    found = []
     for label in labels:
-        name = slug(label)
-        taken = {*found, *RESERVED}
-        if name in taken or keyword.iskeyword(name):
-            name = next(n for i in range(2, 10_000) if (n := f"{name[:35]}_{i}") not in taken)
-        found.append(name)
+        found.append(free.next(slug(label)))
+        given.add(found[-1])
     return found
 
 

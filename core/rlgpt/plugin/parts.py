@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from gymnasium import spaces
 
-from rlgpt.plugin.actions import slug
+from rlgpt.plugin.actions import FreeNames, slug
 from rlgpt.plugin.base import ViewKey
 from rlgpt.plugin.pictures import as_image, is_image, is_picture
 from rlgpt.sandbox.limits import DEFAULT
@@ -61,14 +61,16 @@ class Shown:
 
 def parts(space: spaces.Space[Any]) -> list[Part]:
     """Every part, in order. Arrays are ``long``, the largest first, until the view of the others fits the sandbox."""
-    found = _every(space)
-    while sum(map(_bytes, found)) > DEFAULT.view_bytes:
-        numbers = [i for i, part in enumerate(found) if part.kind == "numbers" and part.space.shape]
-        if not numbers:
+    every = _every(space)
+    sizes = [_bytes(part) for part in every]
+    total = sum(sizes)
+    arrays = [i for i, part in enumerate(every) if part.kind == "numbers" and part.space.shape]
+    for i in sorted(arrays, key=lambda i: -sizes[i]):
+        if total <= DEFAULT.view_bytes:
             break
-        largest = max(numbers, key=lambda i: _bytes(found[i]))
-        found[largest] = replace(found[largest], kind="long")
-    return found
+        every[i] = replace(every[i], kind="long")
+        total += _bytes(every[i]) - sizes[i]
+    return every
 
 
 def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, Shown]:
@@ -80,12 +82,16 @@ def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, S
     """
     summed = {key.name for key in keys if not key.size}
     every = [replace(p, kind="long") if p.kind == "numbers" and p.name in summed else p for p in _every(space)]
-    if not isinstance(space, spaces.Dict):
-        return _given_up(ROOT, space, _whole, every, {})
     found: dict[str, Shown] = {}
-    for key, part in space.spaces.items():
-        inner = [p for p in every if p.path[0] == key]
-        found |= _given_up(key, part, _at(_whole, key), inner, {**space.spaces, **found})
+    if not isinstance(space, spaces.Dict):
+        _show_all(found, FreeNames(found), ROOT, space, _whole, every)
+        return found
+    inner: dict[Any, list[Part]] = {key: [] for key in space.spaces}
+    for part in every:
+        inner[part.path[0]].append(part)
+    free = FreeNames(space.spaces, found)
+    for key, sub in space.spaces.items():
+        _show_all(found, free, key, sub, _at(_whole, key), inner[key])
     return found
 
 
@@ -122,17 +128,14 @@ def _every(space: spaces.Space[Any]) -> list[Part]:
     The outermost keys keep their names: a policy is shown what lies under them by the same.
     """
     outer = {slug(f"_{key}") for key in space.spaces} if isinstance(space, spaces.Dict) else set()
-    found: dict[str, Part] = {}
+    given: set[str] = set()
+    outermost, inner = FreeNames(given), FreeNames(given, outer)
+    every = []
     for part in _walk(space, (), "", _whole):
-        name = _free(part.name, found if len(part.path) == 1 else {*outer, *found})
-        found[name] = replace(part, name=name)
-    return list(found.values())
-
-
-def _free(name: str, taken: Collection[str]) -> str:
-    """The name, or the first of ``NAME_2``, ``NAME_3``, ... that is not taken."""
-    others = (f"{name[:35]}_{i}" for i in range(2, 10_000))
-    return next(n for n in (name, *others) if n not in taken)
+        name = (outermost if len(part.path) == 1 else inner).next(part.name)
+        given.add(name)
+        every.append(replace(part, name=name))
+    return every
 
 
 def _whole(observation: Any) -> Any:
@@ -166,19 +169,24 @@ def _kind(space: spaces.Space[Any]) -> Kind:
     return "text" if text else "unreadable"
 
 
-def _given_up(
-    key: str, space: spaces.Space[Any], read: Callable[[Any], Any], inner: list[Part], taken: Mapping[str, Any]
-) -> dict[str, Shown]:
-    """What is shown of ``space``, found under ``key``: itself, or those of its parts (``inner``) that are alone."""
-    if not isinstance(space, spaces.Dict | spaces.Tuple):
-        return {key: _show(inner[0])}
+def _show_all(
+    found: dict[str, Shown],
+    free: FreeNames,
+    key: str,
+    space: spaces.Space[Any],
+    read: Callable[[Any], Any],
+    inner: list[Part],
+) -> None:
+    """Add to ``found`` what is shown of ``space`` under ``key``: itself, or those of its parts (``inner``) that no key
+    of the view holds."""
     alone = [part for part in inner if part.kind in ("picture", "long")]
-    if not alone:
-        return {key: Shown(space, read, False)}
-    found: dict[str, Shown] = {}
-    for part in alone:
-        found[_free(part.name, {*taken, *found})] = _show(part)
-    return found
+    if not isinstance(space, spaces.Dict | spaces.Tuple):
+        found[key] = _show(inner[0])
+    elif not alone:
+        found[key] = Shown(space, read, False)
+    else:
+        for part in alone:
+            found[free.next(part.name)] = _show(part)
 
 
 def _show(part: Part) -> Shown:

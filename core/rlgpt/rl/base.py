@@ -15,8 +15,6 @@ from rlgpt.domain import CodedAction, CurvePoint, RLSetup, Task, TrainingRecord,
 if TYPE_CHECKING:
     import numpy as np
 
-    from rlgpt.rl.policy_env import PolicyEnv
-
 
 Encoder = Literal["small", "nature", "impala"]
 
@@ -51,10 +49,13 @@ class Hyperparameters(Value):
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """A picklable recipe for the environment a policy learns in: spawned workers build it for themselves.
+    """A picklable recipe of the environment a policy learns in (:func:`rlgpt.rl.policy_env.build`).
 
+    :ivar setup: what the policy learns with; it names the coded actions that are offered.
+    :ivar actions: the coded actions that ``setup`` may choose from.
     :ivar factory: a plugin's name (found through the manager), or a picklable ``f(task) -> EnvironmentPlugin``.
-    :ivar evaluation: the task's own horizon and reset judge, whatever the setup says.
+    :ivar sandbox: fields of :class:`rlgpt.sandbox.SandboxLimits` that differ from the defaults.
+    :ivar quarantined: names of coded actions that are masked.
     """
 
     task: Task
@@ -63,12 +64,6 @@ class EnvSpec:
     factory: str | Callable[[Task], Any] = ""
     sandbox: dict[str, Any] = field(default_factory=dict)
     quarantined: tuple[str, ...] = ()
-
-    def build(self, *, seed: int, evaluation: bool = False, render_mode: str | None = None) -> PolicyEnv:
-        """The extended environment with the policy's observation (see :mod:`rlgpt.rl.policy_env`)."""
-        from rlgpt.rl.policy_env import build
-
-        return build(self, seed=seed, evaluation=evaluation, render_mode=render_mode)
 
 
 class Progress(Protocol):

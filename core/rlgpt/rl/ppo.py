@@ -19,7 +19,7 @@ from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.lock import exclusive
 from rlgpt.rl.network import ActorCritic, take_over
-from rlgpt.rl.policy_env import Observation, plugin_of
+from rlgpt.rl.policy_env import Observation, build, plugin_of
 from rlgpt.rl.rollout import Collector, stack
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 from rlgpt.rl.training_stats import TrainingStats
@@ -189,7 +189,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _network(spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> ActorCritic:
-    env = spec.build(seed=seed)
+    env = build(spec, seed=seed)
     try:
         return ActorCritic.of(env, hyperparameters, seed=seed)
     finally:

@@ -15,6 +15,7 @@ from rlgpt.domain import CurvePoint, TrainingRecord
 from rlgpt.errors import TrainerError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Trainer
 from rlgpt.rl.evaluation import evaluate
+from rlgpt.rl.policy_env import build
 from rlgpt.testing import smdp
 from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, counted, grid_spec
 
@@ -224,7 +225,7 @@ class TrainerSuite:
 
     def test_an_untrained_policy_is_that_of_its_seed(self, tmp_path: Path) -> None:
         spec = grid_spec(tmp_path / "count", TO_ROW)
-        observation, _ = spec.build(seed=0).reset()
+        observation, _ = build(spec, seed=0).reset()
 
         def play(seed: int) -> list[int]:
             policy = self.make().untrained(spec, seed=seed, hyperparameters=SETTINGS)

@@ -17,6 +17,7 @@ from sample_factory.utils.attr_dict import AttrDict
 
 from rlgpt.errors import ConfigError, TrainerError
 from rlgpt.rl.encoder import check
+from rlgpt.rl.policy_env import build
 from rlgpt.rl.sample_factory.adapter import Adapter, image_shapes
 from rlgpt.rl.sample_factory.job import LOG, STATUS_FILE, STEPS_FILE, Job
 from rlgpt.rl.sample_factory.model import OptionActorCritic
@@ -68,7 +69,7 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
     cfg = configuration(job)
     register_env(cfg.env, make_env)
     global_model_factory().register_actor_critic_factory(make_actor_critic)
-    probe = Adapter(job.spec.build(seed=job.draw(1)), job, 0)
+    probe = Adapter(build(job.spec, seed=job.draw(1)), job, 0)
     cfg.layout, cfg.observation_names = probe.env.layout, probe.env.observation_names
     for shape in image_shapes(probe.observation_space).values():
         check(shape, job.hyperparameters.encoder)

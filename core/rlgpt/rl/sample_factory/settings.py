@@ -33,7 +33,7 @@ class SampleFactorySettings(Value):
     """
 
     mode: Literal["serial", "parallel"] = "serial"
-    workers: int = Field(default=1, ge=1, description="processes that hold environments (parallel); divides envs")
+    workers: int = Field(default=1, ge=1, description="processes that hold environments (parallel); divides num_envs")
     splits: int = Field(
         default=1,
         ge=1,
@@ -69,7 +69,7 @@ def arguments(
     if h.num_envs % (workers * settings.splits):
         raise ConfigError(
             f"{h.num_envs} environments cannot be shared by {workers} workers with {settings.splits} splits each. "
-            f"Choose envs as a multiple of {workers * settings.splits}."
+            f"Choose num_envs as a multiple of {workers * settings.splits}."
         )
     given: dict[str, Scalar] = {
         "algo": "APPO",

@@ -74,7 +74,7 @@ class SampleFactory(Trainer):
         folder = folder.resolve()
         folder.mkdir(parents=True, exist_ok=True)
         envs = min(hyperparameters.num_envs, plugin_of(spec).limits(spec.task).max_envs)
-        hyperparameters = hyperparameters.model_copy(update={"envs": envs})
+        hyperparameters = hyperparameters.model_copy(update={"num_envs": envs})
         arguments(self.settings, hyperparameters, folder=str(folder), seed=0, gamma=spec.setup.gamma)
         with exclusive(folder) as lock:
             for file in (CURVE, VERDICTS):
