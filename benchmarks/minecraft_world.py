@@ -30,15 +30,15 @@ os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLA
 import numpy as np
 from interleaved import block_order, bootstrap_median
 from reporting import commit, emit
-from rlgpt_minecraft.env import MineDojoEnv
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
-from rlgpt_minecraft.malmo.server import Server
-from rlgpt_minecraft.mission import Box, Mission
 from rlgpt_minecraft.rays import RAYS
-from rlgpt_minecraft.world.chunks import generate
-from rlgpt_minecraft.world.render import Camera
-from rlgpt_minecraft.world.state import ACTION, World
-from rlgpt_minecraft.world.tick import tick
+from voxeldojo.env import MineDojoEnv
+from voxeldojo.malmo.server import Server
+from voxeldojo.mission import Box, Mission
+from voxeldojo.world.chunks import generate
+from voxeldojo.world.render import Camera
+from voxeldojo.world.state import ACTION, World
+from voxeldojo.world.tick import tick
 
 BIOMES = ("plains", "forest", "birch_forest", "extreme_hills", "desert", "river")
 GOALS = {"physics": 100_000, "observation": 5_000, "rgb_64x64": 1_500, "rgb_160x256": 200}
@@ -53,8 +53,8 @@ UNITS = {
     "everything_64x64": "steps per CPU-second of the environment: that dictionary and rgb of 64 x 64",
 }
 START = """
-from rlgpt_minecraft.env import MineDojoEnv
-from rlgpt_minecraft.mission import Box, Mission
+from voxeldojo.env import MineDojoEnv
+from voxeldojo.mission import Box, Mission
 from rlgpt_minecraft.rays import RAYS
 env = MineDojoEnv(Mission(voxels=Box(), rays=RAYS, image_size=(64, 64)))
 env.reset(seed=0)

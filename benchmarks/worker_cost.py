@@ -48,7 +48,7 @@ def image() -> ConstantEnv:
 
 def nested() -> ConstantEnv:
     """MineDojo's dictionary with voxels and lidar: 72 arrays of numbers and 9 of text."""
-    from rlgpt_minecraft.spaces import observation_space
+    from voxeldojo.spaces import observation_space
 
     return ConstantEnv(observation_space(voxels=(3, 3, 3), rays=60))
 

@@ -20,15 +20,16 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from rlgpt.domain import Plain
-from rlgpt.envs import Recipe, WorkerEnv, WorkerTimeouts
+from rlgpt.envs import Recipe, TextArray, WorkerEnv, WorkerTimeouts
 from rlgpt.errors import ConfigError, PluginError
+from voxeldojo.malmo import flat
+from voxeldojo.mission import Box, Mission, Ray
+from voxeldojo.names import BIOMES
+from voxeldojo.spaces import action_space, no_op, observation_space
+from voxeldojo.text_array import TextArray as OurText
 
 from rlgpt_minecraft.doctor import display, java
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
-from rlgpt_minecraft.malmo import flat
-from rlgpt_minecraft.mission import Box, Mission, Ray
-from rlgpt_minecraft.names import BIOMES
-from rlgpt_minecraft.spaces import action_space, no_op, observation_space
 
 logger = logging.getLogger(__name__)
 
@@ -188,7 +189,8 @@ def differences(said: Any, wanted: Any, path: str) -> list[str]:
         missing = [f"{path}/{key} is on one side only" for key in sorted(keys - (said.keys() & wanted.keys()))]
         both = sorted(said.keys() & wanted.keys())
         return missing + [fault for key in both for fault in differences(said[key], wanted[key], f"{path}/{key}")]
-    return [] if said == wanted else [f"{path} is {said}, not {wanted}"]
+    same = said.shape == wanted.shape if isinstance(said, TextArray) and isinstance(wanted, OurText) else said == wanted
+    return [] if same else [f"{path} is {said}, not {wanted}"]
 
 
 def _backend(
@@ -217,7 +219,7 @@ def _backend(
     seen = observation_space(mission.image_size, None if box is None else box.shape, len(mission.rays))
     waits_for = (
         f"the server on port {port} tells clients to wait while all of its places are taken (ours: "
-        "python -m rlgpt_minecraft.malmo --games N), and MineDojo asks again for ten minutes"
+        "python -m voxeldojo.malmo --games N), and MineDojo asks again for ten minutes"
         if port
         else "MineDojo starts the game, which takes minutes"
     )

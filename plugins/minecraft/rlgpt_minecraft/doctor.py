@@ -12,6 +12,7 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
+import voxeldojo
 from rlgpt.plugin.base import Check
 
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
@@ -34,7 +35,7 @@ def numba() -> Check:
     version = metadata.version("numba")
     named = os.environ.get("NUMBA_CACHE_DIR")
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    places = [Path(named)] if named else [Path(__file__).parent / "world" / "__pycache__", home / "numba"]
+    places = [Path(named)] if named else [Path(voxeldojo.__file__).parent / "world" / "__pycache__", home / "numba"]
     found = next((place for place in places if _writable(place)), None)
     if found is None:
         advice = (

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from voxeldojo.world.constants import BLOCK_REACH, ENTITY_REACH, EYE_HEIGHT
 
 from rlgpt_minecraft.ground import Ground
 from rlgpt_minecraft.rays import CENTRE, DISTANCE, Array, bearing, directions, elevation
 from rlgpt_minecraft.things import Thing, things
-from rlgpt_minecraft.world.constants import BLOCK_REACH, ENTITY_REACH, EYE_HEIGHT
 
 SAME = 1.5
 """Rays that hit an entity of the same name within so many metres of the nearest count as one entity."""

@@ -6,9 +6,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-from rlgpt_minecraft.names import CRAFTS
-from rlgpt_minecraft.spaces import CAMERA_INTERVAL, FUNCTIONS, action_space, no_op
+from voxeldojo.names import CRAFTS
+from voxeldojo.spaces import CAMERA_INTERVAL, FUNCTIONS, action_space, no_op
 
 Action = NDArray[np.int64]
 

@@ -106,9 +106,7 @@ class MinecraftPlugin(EnvironmentPlugin):
 
         settings = Settings.of(task)
         if settings.backend == "embedded":
-            from rlgpt_minecraft.world.biomes import biome_id
-
-            biome_id(settings.biome)
+            settings.check_ground()
             return EnvLimits(max_envs=64)
         if settings.port == 0:
             return EnvLimits(max_envs=2)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from voxeldojo.spaces import FUNCTIONS
+
 from rlgpt_minecraft.eyes import Seen
 from rlgpt_minecraft.moves import Action
 from rlgpt_minecraft.rays import DISTANCE
-from rlgpt_minecraft.spaces import FUNCTIONS
 
 _ATTACK = FUNCTIONS.index("attack")
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Literal
 
 from pydantic import Field, ValidationError
 from rlgpt.domain import Task, Value
 from rlgpt.errors import ConfigError, UnknownNameError
+from voxeldojo.mission import Side
+from voxeldojo.names import BIOMES
 
-from rlgpt_minecraft.names import BIOMES
 from rlgpt_minecraft.tasks import spec_of
-
-LARGEST: Final = 2_048
-"""Pixels of a picture's longest side."""
-Side = Annotated[int, Field(ge=1, le=LARGEST)]
 
 
 class Settings(Value):
@@ -57,6 +54,16 @@ class Settings(Value):
                 "task_settings.backend=minedojo with it, or leave it out."
             )
         return found
+
+    def check_ground(self) -> None:
+        """Check that the embedded world has land of the biome.
+
+        :raises UnknownNameError: it has none: the biomes of the Nether and of the End are missing.
+        """
+        from voxeldojo.world.biomes import ID
+
+        if self.biome is not None and self.biome not in ID:
+            raise UnknownNameError("biome", self.biome, ID, "The world has the biomes of the Overworld.")
 
 
 def pixels(task: Task) -> tuple[int, int] | None:

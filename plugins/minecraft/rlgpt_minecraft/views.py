@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import Context, ViewKey
+from voxeldojo.names import CRAFTS
 
 from rlgpt_minecraft.eyes import Seen, Sight
 from rlgpt_minecraft.ground import SIDES
-from rlgpt_minecraft.names import CRAFTS
 from rlgpt_minecraft.settings import pixels
 from rlgpt_minecraft.tasks import Spec, spec_of
 from rlgpt_minecraft.things import FLUIDS, Thing, things

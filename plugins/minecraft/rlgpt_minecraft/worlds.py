@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium
+from voxeldojo.env import MineDojoEnv
+from voxeldojo.footing import clear_of
+from voxeldojo.mission import Box, Mission, Stack
+from voxeldojo.world.chunks import ensure
 
-from rlgpt_minecraft.env import MineDojoEnv
-from rlgpt_minecraft.footing import clear_of
 from rlgpt_minecraft.ground import VOXELS
-from rlgpt_minecraft.mission import Box, Mission, Stack
 from rlgpt_minecraft.moves import move
 from rlgpt_minecraft.rays import RAYS
 from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.tasks import Spec
-from rlgpt_minecraft.world.chunks import ensure
 
 NOON = 6000
 """Time of day at the start, as in the official code (``set_time(6000)``); the weather is clear."""

@@ -1,11 +1,9 @@
-"""A player that calls primitives by name, as the host does, and MineDojo's own interpreter."""
+"""A player that calls primitives by name, as the host does."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ from rlgpt.domain import Plain
 from rlgpt.plugin.base import Context
 from rlgpt.testing.stage import Stage
 from rlgpt_minecraft.eyes import Seen
-from rlgpt_minecraft.interpreter import HINT, minedojo_python
 from rlgpt_minecraft.plugin import MinecraftPlugin
 
 IDLE = np.array([0, 0])
@@ -112,15 +109,3 @@ def room(make_player: Make) -> Player:
 @pytest.fixture(scope="session")
 def plugin() -> MinecraftPlugin:
     return MinecraftPlugin()
-
-
-@pytest.fixture(scope="session")
-def minedojo() -> Path:
-    """MineDojo's interpreter. Where it may not be missing, in CI say, tests fail without it and are not left out."""
-    python = minedojo_python()
-    if python is not None:
-        return python
-    message = f"MineDojo's interpreter is not there: {HINT}"
-    if os.environ.get("RLGPT_REQUIRE_MINEDOJO") == "1" or os.environ.get("CI") in ("1", "true"):
-        pytest.fail(message)
-    pytest.skip(message)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rlgpt.domain import Plain
 from rlgpt.report.video import Film
-from rlgpt_minecraft.world.render import Camera
+from voxeldojo.world.render import Camera
 
 from .conftest import Player
 from .test_players import SCRIPTS

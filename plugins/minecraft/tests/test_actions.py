@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from rlgpt_minecraft.actions import HANDS, MOVES, BaseActions, hands
 from rlgpt_minecraft.moves import LEVEL, SPACE, bins, crafting, move
-from rlgpt_minecraft.names import CRAFTS
-from rlgpt_minecraft.spaces import FUNCTIONS
+from voxeldojo.names import CRAFTS
+from voxeldojo.spaces import FUNCTIONS
 
 
 class Pockets:

@@ -12,9 +12,9 @@ from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt_minecraft import doctor
 from rlgpt_minecraft.backend import check_server, make_minedojo, make_task, mission_options, told_if_long
 from rlgpt_minecraft.interpreter import VARIABLE
-from rlgpt_minecraft.malmo.__main__ import GAMES
-from rlgpt_minecraft.mission import Box, Mission, Placement, Stack
 from rlgpt_minecraft.plugin import MinecraftPlugin
+from voxeldojo.malmo.__main__ import GAMES
+from voxeldojo.mission import Box, Mission, Placement, Stack
 
 
 def program(folder: Path, name: str, said: str, status: int = 0) -> Path:

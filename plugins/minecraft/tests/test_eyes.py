@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rlgpt_minecraft.ground import VOXELS
-from rlgpt_minecraft.world.constants import EYE_HEIGHT
+from voxeldojo.world.constants import EYE_HEIGHT
 
 Player = Any
 Make = Callable[..., Any]

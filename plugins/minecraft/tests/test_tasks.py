@@ -4,13 +4,13 @@ import pytest
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt_minecraft.lore import knowledge
-from rlgpt_minecraft.names import BIOMES, CRAFTS, ITEMS, PLACEABLE, made
 from rlgpt_minecraft.primitives import primitives_of
 from rlgpt_minecraft.rewards import default_setup
 from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.tasks import SPECS, make_tasks, spec_of
 from rlgpt_minecraft.things import THINGS, things
 from rlgpt_minecraft.views import view_keys
+from voxeldojo.names import BIOMES, CRAFTS, ITEMS, PLACEABLE, made
 
 TASKS = make_tasks()
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

@@ -8,12 +8,12 @@ from itertools import product
 import numpy as np
 from rlgpt.domain import Plain
 from rlgpt.plugin.base import Context, Primitive
+from voxeldojo.spaces import CAMERA_INTERVAL
 
 from rlgpt_minecraft.eyes import Seen, Sight
 from rlgpt_minecraft.moves import LEVEL, bins, move
 from rlgpt_minecraft.primitives.common import Moves, Run, number, see, sight, which
 from rlgpt_minecraft.rays import look_vector
-from rlgpt_minecraft.spaces import CAMERA_INTERVAL
 
 TRIES = 3
 SCAN_STEP = 2

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 from rlgpt.domain import Plain
 from rlgpt.plugin.base import Context, Primitive
+from voxeldojo.world.constants import EYE_HEIGHT
 
 from rlgpt_minecraft.eyes import Place, Seen
 from rlgpt_minecraft.moves import bins, move
@@ -14,7 +15,6 @@ from rlgpt_minecraft.primitives.common import Moves, Run, gained, see, which, wh
 from rlgpt_minecraft.primitives.gaze import turn_to
 from rlgpt_minecraft.rays import bearing, elevation
 from rlgpt_minecraft.things import THINGS
-from rlgpt_minecraft.world.constants import EYE_HEIGHT
 
 LONGEST = 40
 """Ticks of one call."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rlgpt.plugin.base import Context, Primitive
+from voxeldojo.names import CRAFTS, made
+from voxeldojo.world.constants import SMELT_TICKS
+from voxeldojo.world.items import FUEL, ID
 
 from rlgpt_minecraft.moves import crafting, move
-from rlgpt_minecraft.names import CRAFTS, made
 from rlgpt_minecraft.primitives.common import Run, see, which
-from rlgpt_minecraft.world.constants import SMELT_TICKS
-from rlgpt_minecraft.world.items import FUEL, ID
 
 
 def _hindrance(ctx: Context, item: str) -> str:

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 from rlgpt_minecraft.backend import mission_options
-from rlgpt_minecraft.env import MineDojoEnv
-from rlgpt_minecraft.mission import Mission
-from rlgpt_minecraft.names import CRAFTS, INVENTORY, spaced
 from rlgpt_minecraft.settings import Settings
-from rlgpt_minecraft.spaces import CAMERA_INTERVAL, FUNCTIONS, action_space
 from rlgpt_minecraft.tasks import SPECS, make_tasks
-from rlgpt_minecraft.world.items import NAMES
-from rlgpt_minecraft.world.recipes import MATRIX
 from rlgpt_minecraft.worlds import mission_of
+from voxeldojo.env import MineDojoEnv
+from voxeldojo.mission import Mission
+from voxeldojo.names import CRAFTS, INVENTORY, spaced
+from voxeldojo.spaces import CAMERA_INTERVAL, FUNCTIONS, action_space
+from voxeldojo.world.items import NAMES
+from voxeldojo.world.recipes import MATRIX
 
 from .starts import REFERENCES
 

@@ -17,11 +17,11 @@ from rlgpt.domain import Evaluation
 from rlgpt.errors import WorkerError
 from rlgpt.testing.stage import Stage
 from rlgpt_minecraft.backend import MineDojoBackend, make_minedojo, make_task
-from rlgpt_minecraft.env import MineDojoEnv
-from rlgpt_minecraft.mission import Box, Mission, Stack
 from rlgpt_minecraft.plugin import MinecraftPlugin
+from voxeldojo.env import MineDojoEnv
+from voxeldojo.mission import Box, Mission, Stack
 
-from ..watched import Watched
+from ...world.tests.watched import Watched
 
 MISSION = Mission(
     inventory=(Stack(slot=0, name="bucket"), Stack(slot=3, name="log", quantity=9), Stack(slot=5, name="dirt")),

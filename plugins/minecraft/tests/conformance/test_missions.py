@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rlgpt_minecraft.malmo.mission import Order, read
-from rlgpt_minecraft.names import EQUIPMENT_SLOTS
+from voxeldojo.malmo.mission import Order, read
+from voxeldojo.names import EQUIPMENT_SLOTS
 
 from .conftest import MISSIONS
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from gymnasium import spaces as gym
 from numpy.typing import NDArray
-from rlgpt_minecraft import masks, names, spaces
-from rlgpt_minecraft.command import Command, EmptySlotError, slot_name, translate
-from rlgpt_minecraft.delta import delta
-from rlgpt_minecraft.mission import Box
-from rlgpt_minecraft.world.items import ID, NAMES
-from rlgpt_minecraft.world.recipes import CRAFT, MATRIX
+from voxeldojo import masks, names, spaces
+from voxeldojo.command import Command, EmptySlotError, slot_name, translate
+from voxeldojo.delta import delta
+from voxeldojo.mission import Box
+from voxeldojo.world.items import ID, NAMES
+from voxeldojo.world.recipes import CRAFT, MATRIX
 
 KINDS = {"TextArray": "Text"}
 """Our name of a space -> MineDojo's: gymnasium has a Text of its own, which is one string."""

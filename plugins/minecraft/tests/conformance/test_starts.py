@@ -11,9 +11,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from rlgpt_minecraft.malmo.mission import read
-from rlgpt_minecraft.names import BIOMES
 from rlgpt_minecraft.tasks import SPECS
+from voxeldojo.malmo.mission import read
+from voxeldojo.names import BIOMES
 
 from .conftest import begun
 from .starts import REFERENCES

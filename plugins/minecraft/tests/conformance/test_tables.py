@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgpt_minecraft.world import blocks, items
+from voxeldojo.world import blocks, items
 
 SAME = {
     "hardness": "hardness",

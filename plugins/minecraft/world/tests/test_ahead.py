@@ -11,9 +11,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rlgpt_minecraft import ahead
-from rlgpt_minecraft.env import MineDojoEnv
-from rlgpt_minecraft.mission import Mission
+from voxeldojo import ahead
+from voxeldojo.env import MineDojoEnv
+from voxeldojo.mission import Mission
 
 TELL = """
 import pathlib, sys

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rlgpt.errors import UnknownNameError
-from rlgpt_minecraft.chat import CommandError
-from rlgpt_minecraft.command import NOTHING, Command
-from rlgpt_minecraft.footing import clear_of
-from rlgpt_minecraft.mission import Mission
-from rlgpt_minecraft.sim import NotBegunError, Sim
-from rlgpt_minecraft.world.blocks import ID as BLOCK
-from rlgpt_minecraft.world.items import NAMES
-from rlgpt_minecraft.world.kinds import ID as MOB
+from voxeldojo.chat import CommandError
+from voxeldojo.command import NOTHING, Command
+from voxeldojo.errors import UnknownNameError
+from voxeldojo.footing import clear_of
+from voxeldojo.mission import Mission
+from voxeldojo.sim import NotBegunError, Sim
+from voxeldojo.world.blocks import ID as BLOCK
+from voxeldojo.world.items import NAMES
+from voxeldojo.world.kinds import ID as MOB
 
 
 @pytest.fixture

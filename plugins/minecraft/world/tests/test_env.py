@@ -10,12 +10,12 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils import env_checker
-from rlgpt.errors import ConfigError
-from rlgpt_minecraft.command import EmptySlotError
-from rlgpt_minecraft.env import MineDojoEnv
-from rlgpt_minecraft.mission import Box, Mission, Placement, Stack
-from rlgpt_minecraft.names import CRAFTS
-from rlgpt_minecraft.spaces import FUNCTIONS
+from voxeldojo.command import EmptySlotError
+from voxeldojo.env import MineDojoEnv
+from voxeldojo.errors import ConfigError
+from voxeldojo.mission import Box, Mission, Placement, Stack
+from voxeldojo.names import CRAFTS
+from voxeldojo.spaces import FUNCTIONS
 
 EVERYTHING = Mission(
     inventory=(Stack(slot=0, name="log", quantity=3), Stack(slot=1, name="dirt", quantity=9)),

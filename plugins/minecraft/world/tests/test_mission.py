@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from rlgpt.errors import UnknownNameError
-from rlgpt_minecraft.command import Command, EmptySlotError, slot_name, translate
-from rlgpt_minecraft.mission import Box, Mission, Stack
-from rlgpt_minecraft.names import CRAFTS, INVENTORY
+from voxeldojo.command import Command, EmptySlotError, slot_name, translate
+from voxeldojo.errors import UnknownNameError
+from voxeldojo.mission import Box, Mission, Stack
+from voxeldojo.names import CRAFTS, INVENTORY
 
 EMPTY = ["air"] * INVENTORY
 

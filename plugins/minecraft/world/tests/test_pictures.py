@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from rlgpt_minecraft.pictures import SCENES, SIZE, main
+from voxeldojo.pictures import SCENES, SIZE, main
 
 DOCS = Path(__file__).parents[1] / "docs"
 LARGEST = 150_000

@@ -7,14 +7,14 @@ import json
 
 import numpy as np
 import pytest
-from rlgpt.errors import UnknownNameError
-from rlgpt_minecraft.command import Command
-from rlgpt_minecraft.malmo_json import RAY_KEYS, VOXEL_KEYS
-from rlgpt_minecraft.mission import Box, Mission, Stack
-from rlgpt_minecraft.names import ACHIEVEMENTS, ENTITIES, ITEMS, STATS
-from rlgpt_minecraft.saving import SaveError, unpack
-from rlgpt_minecraft.sim import Sim
-from rlgpt_minecraft.world.items import ID
+from voxeldojo.command import Command
+from voxeldojo.errors import UnknownNameError
+from voxeldojo.malmo_json import RAY_KEYS, VOXEL_KEYS
+from voxeldojo.mission import Box, Mission, Stack
+from voxeldojo.names import ACHIEVEMENTS, ENTITIES, ITEMS, STATS
+from voxeldojo.saving import SaveError, unpack
+from voxeldojo.sim import Sim
+from voxeldojo.world.items import ID
 
 
 @pytest.fixture

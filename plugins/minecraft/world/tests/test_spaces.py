@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 from gymnasium import spaces as gym
-from rlgpt_minecraft import spaces
-from rlgpt_minecraft.spaces import TextArray
+from voxeldojo import spaces
+from voxeldojo.spaces import TextArray
 
 
 def test_a_text_array_holds_strings_of_any_length_in_its_shape() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgpt_minecraft.malmo.game import Game
-from rlgpt_minecraft.malmo.server import Server
-from rlgpt_minecraft.sim import Sim
+from voxeldojo.malmo.game import Game
+from voxeldojo.malmo.server import Server
+from voxeldojo.sim import Sim
 
 
 class Watched(Server):

@@ -5,7 +5,7 @@ kernels into numba's cache. The second tells of each that is there, and the firs
 there is no second core, or the process fails, kernels are compiled when they are first called, as they would be without
 this module.
 
-    python -m rlgpt_minecraft.ahead    # is that process
+    python -m voxeldojo.ahead    # is that process
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from rlgpt_minecraft import glance
-from rlgpt_minecraft.world import tick
-from rlgpt_minecraft.world.jit import is_cached
-from rlgpt_minecraft.world.state import ACTION, World, empty
+from voxeldojo import glance
+from voxeldojo.world import tick
+from voxeldojo.world.jit import is_cached
+from voxeldojo.world.state import ACTION, World, empty
 
 Compile = Callable[[World], Any]
 
@@ -33,7 +33,7 @@ WORK: Final[dict[Any, Compile]] = {
     tick.KERNEL: lambda world: tick.KERNEL.compile(tuple(map(tick.KERNEL.typeof_pyval, (world, np.zeros(1, ACTION))))),
 }
 """Kernels, in the order in which they are wanted, and what compiles each for the types that the game has."""
-COMMAND: Final = (sys.executable, "-m", "rlgpt_minecraft.ahead")
+COMMAND: Final = (sys.executable, "-m", "voxeldojo.ahead")
 _LOCK: Final = threading.Lock()
 
 

@@ -12,24 +12,23 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from rlgpt.errors import RlgptError, UnknownNameError
-
-from rlgpt_minecraft.footing import clear_of
-from rlgpt_minecraft.names import EQUIPMENT_SLOTS
-from rlgpt_minecraft.world.blocks import ID as BLOCK
-from rlgpt_minecraft.world.blocks import TABLE
-from rlgpt_minecraft.world.chunks import ensure
-from rlgpt_minecraft.world.drops import toss
-from rlgpt_minecraft.world.edit import set_block
-from rlgpt_minecraft.world.inventory import give, put
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.items import STACK
-from rlgpt_minecraft.world.kinds import ID as MOB
-from rlgpt_minecraft.world.kinds import NAMES as MOBS
-from rlgpt_minecraft.world.life import UNBLOCKABLE, hurt
-from rlgpt_minecraft.world.rng import uniform
-from rlgpt_minecraft.world.spawn import summon
-from rlgpt_minecraft.world.state import HEIGHT, SIZE, SLOTS, World
+from voxeldojo.errors import UnknownNameError, VoxelDojoError
+from voxeldojo.footing import clear_of
+from voxeldojo.names import EQUIPMENT_SLOTS
+from voxeldojo.world.blocks import ID as BLOCK
+from voxeldojo.world.blocks import TABLE
+from voxeldojo.world.chunks import ensure
+from voxeldojo.world.drops import toss
+from voxeldojo.world.edit import set_block
+from voxeldojo.world.inventory import give, put
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.items import STACK
+from voxeldojo.world.kinds import ID as MOB
+from voxeldojo.world.kinds import NAMES as MOBS
+from voxeldojo.world.life import UNBLOCKABLE, hurt
+from voxeldojo.world.rng import uniform
+from voxeldojo.world.spawn import summon
+from voxeldojo.world.state import HEIGHT, SIZE, SLOTS, World
 
 PLAYER: Final = ("@p", "@s", "@a", "@r")
 DAYTIMES: Final = {"day": 1000, "night": 13000}
@@ -39,7 +38,7 @@ MARGIN: Final = 2
 """Blocks from the world's border that nobody is sent beyond."""
 
 
-class CommandError(RlgptError):
+class CommandError(VoxelDojoError):
     """A server command that does not exist, or whose words do not fit; the world is as it was."""
 
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rlgpt.errors import RlgptError
 
-from rlgpt_minecraft.names import CRAFTS, INVENTORY
-from rlgpt_minecraft.spaces import CAMERA_INTERVAL, FUNCTIONS
+from voxeldojo.errors import VoxelDojoError
+from voxeldojo.names import CRAFTS, INVENTORY
+from voxeldojo.spaces import CAMERA_INTERVAL, FUNCTIONS
 
 DROP, CRAFT, EQUIP, PLACE, DESTROY = (FUNCTIONS.index(name) for name in ("drop", "craft", "equip", "place", "destroy"))
 LAGGING = frozenset((DROP, CRAFT, EQUIP, PLACE, DESTROY))
@@ -21,7 +21,7 @@ LAGGING = frozenset((DROP, CRAFT, EQUIP, PLACE, DESTROY))
 LAG = 2
 
 
-class EmptySlotError(RlgptError):
+class EmptySlotError(VoxelDojoError):
     """Equip, place or destroy of a slot that holds nothing. The masks tell which slots do."""
 
 

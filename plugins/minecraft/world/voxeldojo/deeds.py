@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import PLACEABLE
-from rlgpt_minecraft.stats import CROUCH, DAMAGE, JUMP, PLAY, SINCE_DEATH, SNEAK, SPRINT, SWIM, WALK
-from rlgpt_minecraft.world.blocks import HARDNESS, ITEM_OF
-from rlgpt_minecraft.world.inventory import equip, find, swap
-from rlgpt_minecraft.world.items import NAMES, TOOL_CLASS
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.place import use_on_block
-from rlgpt_minecraft.world.recipes import craft
-from rlgpt_minecraft.world.state import World
+from voxeldojo.names import PLACEABLE
+from voxeldojo.stats import CROUCH, DAMAGE, JUMP, PLAY, SINCE_DEATH, SNEAK, SPRINT, SWIM, WALK
+from voxeldojo.world.blocks import HARDNESS, ITEM_OF
+from voxeldojo.world.inventory import equip, find, swap
+from voxeldojo.world.items import NAMES, TOOL_CLASS
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.place import use_on_block
+from voxeldojo.world.recipes import craft
+from voxeldojo.world.state import World
 
 DEEDS = np.dtype([(name, np.int64) for name in ("craft", "equip", "place", "swap", "with_slot", "hotbar")])
 """What a command asks for besides keys: index into ``names.CRAFTS``, items, slots; -1 for nothing."""

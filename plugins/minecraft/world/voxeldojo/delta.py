@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.masks import INGREDIENTS, NEEDED, Counts
-from rlgpt_minecraft.names import CRAFTS
-from rlgpt_minecraft.spaces import DECREASED, INCREASED
-from rlgpt_minecraft.world.items import ID
-from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
+from voxeldojo.masks import INGREDIENTS, NEEDED, Counts
+from voxeldojo.names import CRAFTS
+from voxeldojo.spaces import DECREASED, INCREASED
+from voxeldojo.world.items import ID
+from voxeldojo.world.items import NAMES as ITEM_NAMES
 
 _NAMES = np.array(ITEM_NAMES)
 _NONE = {room: (np.full(room, "air", _NAMES.dtype), np.zeros(room, np.float32)) for room in (INCREASED, DECREASED)}

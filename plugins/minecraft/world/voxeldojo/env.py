@@ -11,23 +11,24 @@ Differences from the package, each on purpose:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
-from rlgpt.errors import ConfigError
 
-from rlgpt_minecraft.command import CRAFT, LAG, LAGGING, NOTHING, translate
-from rlgpt_minecraft.delta import delta
-from rlgpt_minecraft.masks import CRAFT as MADE
-from rlgpt_minecraft.masks import Counts, Flags
-from rlgpt_minecraft.mission import Mission
-from rlgpt_minecraft.names import CRAFTS, INVENTORY
-from rlgpt_minecraft.observe import observe
-from rlgpt_minecraft.sim import Sim
-from rlgpt_minecraft.spaces import CAMERA_INTERVAL, action_space, no_op, observation_space
-from rlgpt_minecraft.world.items import NAMES
+from voxeldojo.command import CRAFT, LAG, LAGGING, NOTHING, translate
+from voxeldojo.delta import delta
+from voxeldojo.errors import ConfigError
+from voxeldojo.masks import CRAFT as MADE
+from voxeldojo.masks import Counts, Flags
+from voxeldojo.mission import Mission
+from voxeldojo.names import CRAFTS, INVENTORY
+from voxeldojo.observe import observe
+from voxeldojo.sim import Sim
+from voxeldojo.spaces import CAMERA_INTERVAL, action_space, no_op, observation_space
+from voxeldojo.world.items import NAMES
 
 Observation = dict[str, Any]
 
@@ -48,7 +49,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
 
     def __init__(
         self,
-        mission: Mission | None = None,
+        mission: Mission | Mapping[str, Any] | None = None,
         *,
         strict: bool = True,
         camera_interval: float = CAMERA_INTERVAL,
@@ -59,7 +60,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
             raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
         if not 0 < camera_interval <= 180:
             raise ConfigError(f"camera_interval is {camera_interval}; valid: above 0, at most 180 degrees.")
-        self.mission = mission or Mission()
+        self.mission = mission if isinstance(mission, Mission) else Mission.model_validate(mission or {})
         self.render_mode, self.strict, self.camera_interval = render_mode, strict, camera_interval
         self._informed = informed
         self.sim = Sim(self.mission)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlgpt_minecraft.world.blocks import FIRE, FULL, LIQUID, TOP
-from rlgpt_minecraft.world.state import HEIGHT, SIZE, World
+from voxeldojo.world.blocks import FIRE, FULL, LIQUID, TOP
+from voxeldojo.world.state import HEIGHT, SIZE, World
 
 
 def clear_of(world: World, x: int, y: int, z: int) -> bool:

@@ -8,17 +8,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.masks import SIZE as MASKS
-from rlgpt_minecraft.masks import count, fill
-from rlgpt_minecraft.world.biomes import RAINFALL, TEMPERATURE
-from rlgpt_minecraft.world.constants import SEA_LEVEL
-from rlgpt_minecraft.world.items import ARMOR, DURABILITY
-from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.light import can_see_sky
-from rlgpt_minecraft.world.nearby import nearby
-from rlgpt_minecraft.world.state import SIZE, SLOTS, World
-from rlgpt_minecraft.world.sun import light_level, sky_brightness, sun_brightness
+from voxeldojo.masks import SIZE as MASKS
+from voxeldojo.masks import count, fill
+from voxeldojo.world.biomes import RAINFALL, TEMPERATURE
+from voxeldojo.world.constants import SEA_LEVEL
+from voxeldojo.world.items import ARMOR, DURABILITY
+from voxeldojo.world.items import NAMES as ITEM_NAMES
+from voxeldojo.world.jit import jit
+from voxeldojo.world.light import can_see_sky
+from voxeldojo.world.nearby import nearby
+from voxeldojo.world.state import SIZE, SLOTS, World
+from voxeldojo.world.sun import light_level, sky_brightness, sun_brightness
 
 NUMBERS: Final = (
     *("life", "armor", "food", "saturation", "xp", "oxygen"),

@@ -10,11 +10,11 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from rlgpt_minecraft.glance import FLAGS, NUMBERS, WHOLE, Glance
-from rlgpt_minecraft.spaces import DAMAGE, DAMAGE_KINDS
-from rlgpt_minecraft.world.biomes import NAMES
-from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
-from rlgpt_minecraft.world.state import World
+from voxeldojo.glance import FLAGS, NUMBERS, WHOLE, Glance
+from voxeldojo.spaces import DAMAGE, DAMAGE_KINDS
+from voxeldojo.world.biomes import NAMES
+from voxeldojo.world.items import NAMES as ITEM_NAMES
+from voxeldojo.world.state import World
 
 VOXEL_KEYS = (
     *("block_name", "block_meta", "is_collidable", "is_tool_not_required", "blocks_movement", "is_liquid"),

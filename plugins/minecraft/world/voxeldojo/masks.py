@@ -11,11 +11,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import CRAFTS, FURNACE, INVENTORY, PLACEABLE, TABLE, WORN
-from rlgpt_minecraft.spaces import FUNCTIONS
-from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.recipes import MATRIX
+from voxeldojo.names import CRAFTS, FURNACE, INVENTORY, PLACEABLE, TABLE, WORN
+from voxeldojo.spaces import FUNCTIONS
+from voxeldojo.world.items import NAMES as ITEM_NAMES
+from voxeldojo.world.jit import jit
+from voxeldojo.world.recipes import MATRIX
 
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.float64]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import Field, field_validator, model_validator
-from rlgpt.domain import Value
-from rlgpt.errors import UnknownNameError
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from rlgpt_minecraft.names import BIOMES, ITEMS
-from rlgpt_minecraft.settings import Side
-from rlgpt_minecraft.world.blocks import ID as BLOCKS
-from rlgpt_minecraft.world.state import SLOTS
+from voxeldojo.errors import UnknownNameError
+from voxeldojo.names import BIOMES, ITEMS
+from voxeldojo.world.blocks import ID as BLOCKS
+from voxeldojo.world.state import SLOTS
 
+MAX_IMAGE_SIDE_PX: Final = 2_048
+Side = Annotated[int, Field(ge=1, le=MAX_IMAGE_SIDE_PX)]
+"""Pixels of one side of a picture."""
 Weather = Literal["normal", "clear", "rain", "thunder"]
 Ray = tuple[float, float, float]
 """Pitch and yaw (radians, from where the player looks) and length (blocks) of a ray of the lidar."""
@@ -20,6 +21,12 @@ Ray = tuple[float, float, float]
 LARGEST_BOX = 65_536
 """Blocks of the largest box of voxels."""
 LONGEST_RAY = 256.0
+
+
+class Value(BaseModel):
+    """A frozen value. An unknown field is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Stack(Value):

@@ -15,7 +15,7 @@ Where = Literal["hand", "table", "furnace"]
 
 def rows(name: str) -> list[dict[str, str]]:
     """The rows of ``data/NAME``, whose lines that begin with ``#`` tell the source."""
-    text = files("rlgpt_minecraft").joinpath("data", name).read_text(encoding="utf-8")
+    text = files("voxeldojo").joinpath("data", name).read_text(encoding="utf-8")
     return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 
 

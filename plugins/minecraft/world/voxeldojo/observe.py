@@ -10,11 +10,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.glance import FLAGS, NUMBERS, WHOLE, Glance
-from rlgpt_minecraft.masks import told as told_masks
-from rlgpt_minecraft.names import EQUIPMENT, INVENTORY, spaced
-from rlgpt_minecraft.spaces import DAMAGE, DAMAGE_KINDS, LIFE, LOCATION
-from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
+from voxeldojo.glance import FLAGS, NUMBERS, WHOLE, Glance
+from voxeldojo.masks import told as told_masks
+from voxeldojo.names import EQUIPMENT, INVENTORY, spaced
+from voxeldojo.spaces import DAMAGE, DAMAGE_KINDS, LIFE, LOCATION
+from voxeldojo.world.items import NAMES as ITEM_NAMES
 
 _SPACED: Final = np.array([spaced(name) for name in ITEM_NAMES])
 _EQUIPMENT: Final = np.array(EQUIPMENT)

@@ -1,6 +1,6 @@
 """The pictures of the README: what a player of the embedded world sees.
 
-python -m rlgpt_minecraft.pictures plugins/minecraft/docs
+python -m voxeldojo.pictures plugins/minecraft/docs
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.blocks import AIR, FULL, ID
-from rlgpt_minecraft.world.chunks import flat, generate
-from rlgpt_minecraft.world.edit import set_block
-from rlgpt_minecraft.world.kinds import ID as KIND
-from rlgpt_minecraft.world.light import settle
-from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.render import Camera
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.blocks import AIR, FULL, ID
+from voxeldojo.world.chunks import flat, generate
+from voxeldojo.world.edit import set_block
+from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.light import settle
+from voxeldojo.world.ray import eyes, look, trace
+from voxeldojo.world.render import Camera
+from voxeldojo.world.state import World
 
 SIZE = (240, 384)
 NOON, DUSK, MIDNIGHT = 6000, 12600, 18000

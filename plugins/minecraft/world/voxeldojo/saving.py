@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from rlgpt.errors import RlgptError
 
-from rlgpt_minecraft.world.jit import TABLES
-from rlgpt_minecraft.world.sound import fault
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
+from voxeldojo.errors import VoxelDojoError
+from voxeldojo.world.jit import TABLES
+from voxeldojo.world.sound import fault
+from voxeldojo.world.state import CHUNK, HEIGHT, SIZE, World, empty
 
 CUBES = ("blocks", "level", "light")
 """What has a value for each block of the world."""
@@ -23,7 +23,7 @@ LARGEST = (len(CUBES) + 1) * SIZE * HEIGHT * SIZE
 """Bytes: more than a whole world takes."""
 
 
-class SaveError(RlgptError):
+class SaveError(VoxelDojoError):
     """Bytes that are no saved world, or one of another version of this package. Begin a new episode instead."""
 
 

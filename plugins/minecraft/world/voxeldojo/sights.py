@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.mission import Mission
-from rlgpt_minecraft.world.lidar import lidar
-from rlgpt_minecraft.world.render import Camera
-from rlgpt_minecraft.world.state import World
-from rlgpt_minecraft.world.voxels import voxels
+from voxeldojo.mission import Mission
+from voxeldojo.world.lidar import lidar
+from voxeldojo.world.render import Camera
+from voxeldojo.world.state import World
+from voxeldojo.world.voxels import voxels
 
 PICTURE = (160, 256)
 """Height and width of the picture where the mission names none: MineDojo's own."""

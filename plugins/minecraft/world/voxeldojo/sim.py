@@ -10,33 +10,33 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rlgpt.errors import RlgptError
 
-from rlgpt_minecraft import ahead, chat
-from rlgpt_minecraft.command import NOTHING, Command
-from rlgpt_minecraft.deeds import DEEDS, do, tally
-from rlgpt_minecraft.glance import Glance, glance
-from rlgpt_minecraft.malmo_json import facts, flat_rays, flat_voxels
-from rlgpt_minecraft.mission import Mission
-from rlgpt_minecraft.names import CRAFTS
-from rlgpt_minecraft.saving import pack, unpack
-from rlgpt_minecraft.sights import Sights
-from rlgpt_minecraft.stats import DEATHS, SINCE_DEATH, Counts
-from rlgpt_minecraft.world.biomes import biome_id
-from rlgpt_minecraft.world.blocks import ID as BLOCK
-from rlgpt_minecraft.world.chunks import flat, generate, reset_world
-from rlgpt_minecraft.world.inventory import put
-from rlgpt_minecraft.world.items import ID, STACK
-from rlgpt_minecraft.world.life import respawn
-from rlgpt_minecraft.world.rng import GAMMA, mix
-from rlgpt_minecraft.world.state import ACTION, World
-from rlgpt_minecraft.world.tick import tick
+from voxeldojo import ahead, chat
+from voxeldojo.command import NOTHING, Command
+from voxeldojo.deeds import DEEDS, do, tally
+from voxeldojo.errors import VoxelDojoError
+from voxeldojo.glance import Glance, glance
+from voxeldojo.malmo_json import facts, flat_rays, flat_voxels
+from voxeldojo.mission import Mission
+from voxeldojo.names import CRAFTS
+from voxeldojo.saving import pack, unpack
+from voxeldojo.sights import Sights
+from voxeldojo.stats import DEATHS, SINCE_DEATH, Counts
+from voxeldojo.world.biomes import biome_id
+from voxeldojo.world.blocks import ID as BLOCK
+from voxeldojo.world.chunks import flat, generate, reset_world
+from voxeldojo.world.inventory import put
+from voxeldojo.world.items import ID, STACK
+from voxeldojo.world.life import respawn
+from voxeldojo.world.rng import GAMMA, mix
+from voxeldojo.world.state import ACTION, World
+from voxeldojo.world.tick import tick
 
 _FIRST_DEED = Command._fields.index("craft")
 _CRAFT = {name: index for index, name in enumerate(CRAFTS)}
 
 
-class NotBegunError(RlgptError):
+class NotBegunError(VoxelDojoError):
     """The world of a mission before ``reset``."""
 
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
-from rlgpt.envs import TextArray
 
-from rlgpt_minecraft.names import CRAFTS, EQUIPMENT, INVENTORY
+from voxeldojo.names import CRAFTS, EQUIPMENT, INVENTORY
+from voxeldojo.text_array import TextArray
 
 CAMERA_INTERVAL: Final = 15.0
 """Degrees from one bin of the camera to the next."""

@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import ACHIEVEMENTS, ENTITIES, ITEMS, STATS
-from rlgpt_minecraft.world.items import ID
-from rlgpt_minecraft.world.items import NAMES as ITEM_NAMES
-from rlgpt_minecraft.world.kinds import NAMES as MOB_NAMES
-from rlgpt_minecraft.world.state import World
+from voxeldojo.names import ACHIEVEMENTS, ENTITIES, ITEMS, STATS
+from voxeldojo.world.items import ID
+from voxeldojo.world.items import NAMES as ITEM_NAMES
+from voxeldojo.world.kinds import NAMES as MOB_NAMES
+from voxeldojo.world.state import World
 
 TOTALS: Final = (
     *("play_one_minute", "time_since_death", "deaths", "damage_taken", "jump", "sneak_time"),

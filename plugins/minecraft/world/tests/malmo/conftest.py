@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.malmo.server import Server
+from voxeldojo.malmo.server import Server
 
 from ..watched import Watched
 

@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt.errors import ConfigError
-from rlgpt.plugin import PluginManager
-from rlgpt_minecraft.malmo import desk, game
-from rlgpt_minecraft.malmo.__main__ import EPILOG, arguments, main
-from rlgpt_minecraft.malmo.protocol import LARGEST
-from rlgpt_minecraft.malmo.server import Server
-from rlgpt_minecraft.settings import Settings
+from voxeldojo.errors import ConfigError
+from voxeldojo.malmo import desk, game
+from voxeldojo.malmo.__main__ import main
+from voxeldojo.malmo.protocol import LARGEST
+from voxeldojo.malmo.server import Server
 
 from ..watched import Watched
 from .conftest import HEIGHT, NOTHING, WIDTH, Connect, mission
@@ -283,25 +281,10 @@ def test_where_it_cannot_listen(server: Watched, capsys: pytest.CaptureFixture[s
     assert "cannot listen at 127.0.0.1" in capsys.readouterr().err
 
 
-def test_what_the_command_line_says_to_type_can_be_typed() -> None:
-    from rlgpt.cli.compose import task_of, with_settings
-    from rlgpt.cli.hydra_app import opened
-    from rlgpt.cli.overrides import check, compose
-
-    line = next(line for line in EPILOG.splitlines() if "rlgpt train" in line)
-    manager = PluginManager()
-    with opened() as app:
-        words = check(line.split()[2:], app.config_loader, manager, multirun=False)
-        config = compose(app.config_loader, words)
-    task = with_settings(manager.task(task_of(config, manager))[1], config["task_settings"])
-    settings = Settings.of(task)
-    assert (settings.backend, settings.port) == ("minedojo", arguments().parse_args([]).port)
-
-
 def test_the_command_line_serves_and_explains_itself() -> None:
-    command = [sys.executable, "-m", "rlgpt_minecraft.malmo"]
+    command = [sys.executable, "-m", "voxeldojo.malmo"]
     told = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
-    for word in ("--port", "--games", "--silence", "add_existing_instance", "backend=minedojo"):
+    for word in ("--port", "--games", "--silence", "add_existing_instance"):
         assert word in told
     process = subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlgpt_minecraft.command import NOTHING, Command
-from rlgpt_minecraft.malmo.commands import KEYS, read
-from rlgpt_minecraft.malmo.errors import ProtocolError
-from rlgpt_minecraft.malmo.protocol import read_step, read_token
-from rlgpt_minecraft.names import CRAFTS, ITEMS
+from voxeldojo.command import NOTHING, Command
+from voxeldojo.malmo.commands import KEYS, read
+from voxeldojo.malmo.errors import ProtocolError
+from voxeldojo.malmo.protocol import read_step, read_token
+from voxeldojo.names import CRAFTS, ITEMS
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlgpt_minecraft.malmo import flat
-from rlgpt_minecraft.malmo.errors import MissionError
-from rlgpt_minecraft.malmo.game import Game, land_seed
-from rlgpt_minecraft.malmo.mission import read
-from rlgpt_minecraft.mission import Box, Mission, Placement, Stack
-from rlgpt_minecraft.world.blocks import ID as BLOCK
+from voxeldojo.malmo import flat
+from voxeldojo.malmo.errors import MissionError
+from voxeldojo.malmo.game import Game, land_seed
+from voxeldojo.malmo.mission import read
+from voxeldojo.mission import Box, Mission, Placement, Stack
+from voxeldojo.world.blocks import ID as BLOCK
 
 from .conftest import mission
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.world.blocks import ID, STONE
-from rlgpt_minecraft.world.edit import set_block
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.state import ACTION, World, empty
-from rlgpt_minecraft.world.tick import tick
+from voxeldojo.world.blocks import ID, STONE
+from voxeldojo.world.edit import set_block
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.state import ACTION, World, empty
+from voxeldojo.world.tick import tick
 
 FLOOR = 64
 """Layer of the feet; the stone's surface lies below it."""

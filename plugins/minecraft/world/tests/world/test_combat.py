@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rlgpt_minecraft.world.items import ATTACK_SPEED, DAMAGE, ID
-from rlgpt_minecraft.world.kinds import ID as KIND
-from rlgpt_minecraft.world.kinds import LIFE
-from rlgpt_minecraft.world.spawn import summon
+from voxeldojo.world.items import ATTACK_SPEED, DAMAGE, ID
+from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.kinds import LIFE
+from voxeldojo.world.spawn import summon
 
 FLOOR, MIDDLE = 64, 256
 

@@ -14,7 +14,7 @@ import pytest
 from numba.core import event, types
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
-from rlgpt_minecraft.world import compiling
+from voxeldojo.world import compiling
 
 ASKED = types.BaseFunction.get_call_type
 

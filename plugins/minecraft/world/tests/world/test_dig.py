@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.world.blocks import AIR, ID, TABLE
-from rlgpt_minecraft.world.dig import harvests, tool_speed
-from rlgpt_minecraft.world.items import DURABILITY
-from rlgpt_minecraft.world.items import ID as ITEM
+from voxeldojo.world.blocks import AIR, ID, TABLE
+from voxeldojo.world.dig import harvests, tool_speed
+from voxeldojo.world.items import DURABILITY
+from voxeldojo.world.items import ID as ITEM
 
 FLOOR, MIDDLE = 64, 256
 

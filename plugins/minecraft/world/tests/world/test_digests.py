@@ -10,9 +10,9 @@ import hashlib
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.world.chunks import generate
-from rlgpt_minecraft.world.state import ACTION, World
-from rlgpt_minecraft.world.tick import tick
+from voxeldojo.world.chunks import generate
+from voxeldojo.world.state import ACTION, World
+from voxeldojo.world.tick import tick
 
 TICKS = 3_000
 KNOWN: dict[tuple[int, str | None], tuple[str, str]] = {

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.world.inventory import count, put
-from rlgpt_minecraft.world.items import ID
-from rlgpt_minecraft.world.state import DROPS
+from voxeldojo.world.inventory import count, put
+from voxeldojo.world.items import ID
+from voxeldojo.world.state import DROPS
 
 FLOOR, MIDDLE = 64, 256
 DIRT, EGG = ID["dirt"], ID["egg"]
@@ -94,7 +94,7 @@ def test_it_burns(scene: Any, block: str) -> None:
 
 
 def scene_id(block: str) -> int:
-    from rlgpt_minecraft.world.blocks import ID as BLOCK
+    from voxeldojo.world.blocks import ID as BLOCK
 
     return BLOCK[block]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlgpt_minecraft.world.blocks import BEDROCK, BLOCKS, DELAY, ID, OPACITY, SAND, STONE, WATER
-from rlgpt_minecraft.world.edit import get, queue_update, set_block
-from rlgpt_minecraft.world.state import HEIGHT, QUEUE, SIZE, World, empty
+from voxeldojo.world.blocks import BEDROCK, BLOCKS, DELAY, ID, OPACITY, SAND, STONE, WATER
+from voxeldojo.world.edit import get, queue_update, set_block
+from voxeldojo.world.state import HEIGHT, QUEUE, SIZE, World, empty
 
 EDITS = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, HEIGHT - 1), st.integers(0, 2), st.integers(0, BLOCKS - 1)),

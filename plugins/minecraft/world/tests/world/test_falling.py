@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rlgpt_minecraft.world.blocks import AIR, ID
+from voxeldojo.world.blocks import AIR, ID
 
 FLOOR, MIDDLE = 64, 256
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.world.blocks import AIR, ID, WATER
-from rlgpt_minecraft.world.items import ID as ITEM
+from voxeldojo.world.blocks import AIR, ID, WATER
+from voxeldojo.world.items import ID as ITEM
 
 FLOOR, MIDDLE = 64, 256
 

@@ -13,9 +13,9 @@ from numba.core import types
 from numba.core.datamodel import default_manager
 from numba.core.errors import TypingError
 from numpy.typing import NDArray
-from rlgpt_minecraft.world.handing import Handed
-from rlgpt_minecraft.world.jit import jit, maker, part
-from rlgpt_minecraft.world.state import World, empty
+from voxeldojo.world.handing import Handed
+from voxeldojo.world.jit import jit, maker, part
+from voxeldojo.world.state import World, empty
 
 
 @part

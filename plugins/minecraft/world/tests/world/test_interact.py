@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rlgpt_minecraft.world.inventory import count, put
-from rlgpt_minecraft.world.items import ID
-from rlgpt_minecraft.world.kinds import ID as KIND
-from rlgpt_minecraft.world.spawn import summon
+from voxeldojo.world.inventory import count, put
+from voxeldojo.world.items import ID
+from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.spawn import summon
 
 FLOOR, MIDDLE = 64, 256
 
@@ -77,7 +77,7 @@ def test_wool_grows_where_there_is_grass_to_eat(scene: Any) -> None:
             scene.put(x, -1, z, "grass")
     scene.tick(12000)
     assert not sheep["sheared"]
-    from rlgpt_minecraft.world.blocks import ID as BLOCK
+    from voxeldojo.world.blocks import ID as BLOCK
 
     patch = scene.world.blocks[MIDDLE - 12 : MIDDLE + 13, FLOOR - 1, MIDDLE - 12 : MIDDLE + 15]
     assert (patch == BLOCK["dirt"]).sum() == 1

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rlgpt_minecraft.world.inventory import MAIN, WEAR_SLOT, count, destroy, equip, find, give, put, swap, take, wear
-from rlgpt_minecraft.world.items import DURABILITY, ID, NAMES, STACK
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.state import SLOTS, World
+from voxeldojo.world.inventory import MAIN, WEAR_SLOT, count, destroy, equip, find, give, put, swap, take, wear
+from voxeldojo.world.items import DURABILITY, ID, NAMES, STACK
+from voxeldojo.world.jit import jit
+from voxeldojo.world.state import SLOTS, World
 
 TAKE, SWAP, EQUIP, FIND, WEAR = range(5)
 

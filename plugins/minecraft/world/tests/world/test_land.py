@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from rlgpt.errors import ConfigError, UnknownNameError
-from rlgpt_minecraft.world import biomes, chunks
-from rlgpt_minecraft.world.blocks import AIR, BEDROCK, ID, OPACITY, TABLE, TOP
-from rlgpt_minecraft.world.light import light_region
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, World, empty
+from voxeldojo.errors import ConfigError, UnknownNameError
+from voxeldojo.world import biomes, chunks
+from voxeldojo.world.blocks import AIR, BEDROCK, ID, OPACITY, TABLE, TOP
+from voxeldojo.world.light import light_region
+from voxeldojo.world.state import CHUNK, HEIGHT, SIZE, World, empty
 
 MIDDLE = SIZE // 2
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.world.blocks import (
+from voxeldojo.world.blocks import (
     AIR,
     CACTUS,
     DROP,
@@ -24,18 +24,18 @@ from rlgpt_minecraft.world.blocks import (
     RARE_INSTEAD,
     WATER,
 )
-from rlgpt_minecraft.world.blocks import ID as BLOCK
-from rlgpt_minecraft.world.constants import ITEM_LIFETIME
-from rlgpt_minecraft.world.dig import harvests
-from rlgpt_minecraft.world.inventory import put
-from rlgpt_minecraft.world.items import CONTAINER, DURABILITY, ID, NAMES, TOOL_CLASS, TOOLS
-from rlgpt_minecraft.world.kinds import CHICKEN, COW, LOOT, SHEEP
-from rlgpt_minecraft.world.kinds import NAMES as KINDS
-from rlgpt_minecraft.world.kinds import RARE as MOB_RARE
-from rlgpt_minecraft.world.life import respawn
-from rlgpt_minecraft.world.recipes import CRAFT, RECIPES, craft
-from rlgpt_minecraft.world.spawn import summon
-from rlgpt_minecraft.world.state import DROPS, World
+from voxeldojo.world.blocks import ID as BLOCK
+from voxeldojo.world.constants import ITEM_LIFETIME
+from voxeldojo.world.dig import harvests
+from voxeldojo.world.inventory import put
+from voxeldojo.world.items import CONTAINER, DURABILITY, ID, NAMES, TOOL_CLASS, TOOLS
+from voxeldojo.world.kinds import CHICKEN, COW, LOOT, SHEEP
+from voxeldojo.world.kinds import NAMES as KINDS
+from voxeldojo.world.kinds import RARE as MOB_RARE
+from voxeldojo.world.life import respawn
+from voxeldojo.world.recipes import CRAFT, RECIPES, craft
+from voxeldojo.world.spawn import summon
+from voxeldojo.world.state import DROPS, World
 
 FLOOR, MIDDLE = 64, 256
 BOX = (slice(MIDDLE - 24, MIDDLE + 24), slice(FLOOR - 6, FLOOR + 14), slice(MIDDLE - 24, MIDDLE + 24))

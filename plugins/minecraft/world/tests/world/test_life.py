@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rlgpt_minecraft.world.blocks import ID
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.life import FIRE, PLAIN, UNBLOCKABLE, heal, hurt, respawn
+from voxeldojo.world.blocks import ID
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.life import FIRE, PLAIN, UNBLOCKABLE, heal, hurt, respawn
 
 FLOOR, MIDDLE = 64, 256
 

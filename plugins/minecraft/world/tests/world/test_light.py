@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from rlgpt_minecraft.world.blocks import ID, LIGHT, OPACITY
-from rlgpt_minecraft.world.chunks import ensure, flat, generate
-from rlgpt_minecraft.world.edit import set_block
-from rlgpt_minecraft.world.light import block_light, can_see_sky, light_region, settle, sky_light
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT, RELIT, SIZE, World, empty
-from rlgpt_minecraft.world.sun import celestial_angle, light_for_spawning, light_level, sky_brightness, sun_brightness
+from voxeldojo.world.blocks import ID, LIGHT, OPACITY
+from voxeldojo.world.chunks import ensure, flat, generate
+from voxeldojo.world.edit import set_block
+from voxeldojo.world.light import block_light, can_see_sky, light_region, settle, sky_light
+from voxeldojo.world.state import CHUNK, HEIGHT, RELIT, SIZE, World, empty
+from voxeldojo.world.sun import celestial_angle, light_for_spawning, light_level, sky_brightness, sun_brightness
 
 LOW, HIGH = 15 * CHUNK, 16 * CHUNK
 """One chunk, the only one that is made."""

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.world.blocks import ID as BLOCK
-from rlgpt_minecraft.world.chunks import generate
-from rlgpt_minecraft.world.collide import overlaps
-from rlgpt_minecraft.world.items import ID
-from rlgpt_minecraft.world.kinds import FLEES, HALF, LIFE, NAMES, SPEED, TABLE, TALL
-from rlgpt_minecraft.world.kinds import ID as KIND
-from rlgpt_minecraft.world.spawn import summon
-from rlgpt_minecraft.world.state import ACTION, World
-from rlgpt_minecraft.world.tick import tick
+from voxeldojo.world.blocks import ID as BLOCK
+from voxeldojo.world.chunks import generate
+from voxeldojo.world.collide import overlaps
+from voxeldojo.world.items import ID
+from voxeldojo.world.kinds import FLEES, HALF, LIFE, NAMES, SPEED, TABLE, TALL
+from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.spawn import summon
+from voxeldojo.world.state import ACTION, World
+from voxeldojo.world.tick import tick
 
 FLOOR, MIDDLE, NIGHT = 64, 256, 18000
 

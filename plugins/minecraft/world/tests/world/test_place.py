@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rlgpt_minecraft.footing import clear_of
-from rlgpt_minecraft.world.blocks import AIR, ID
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.kinds import COW
+from voxeldojo.footing import clear_of
+from voxeldojo.world.blocks import AIR, ID
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.kinds import COW
 
 FLOOR, MIDDLE = 64, 256
 

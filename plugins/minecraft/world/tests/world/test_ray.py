@@ -9,13 +9,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from rlgpt_minecraft.world.aim import DROP, MOB, NOTHING, aim
-from rlgpt_minecraft.world.blocks import AIR, ID, LIQUID, TABLE
-from rlgpt_minecraft.world.kinds import HALF, TALL
-from rlgpt_minecraft.world.kinds import ID as KIND
-from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.shapes import AIMABLE, BOX, WHOLE
-from rlgpt_minecraft.world.state import HEIGHT, SIZE, empty
+from voxeldojo.world.aim import DROP, MOB, NOTHING, aim
+from voxeldojo.world.blocks import AIR, ID, LIQUID, TABLE
+from voxeldojo.world.kinds import HALF, TALL
+from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.ray import eyes, look, trace
+from voxeldojo.world.shapes import AIMABLE, BOX, WHOLE
+from voxeldojo.world.state import HEIGHT, SIZE, empty
 
 Box = NDArray[np.float64]
 AT = 256

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rlgpt_minecraft.names import made
-from rlgpt_minecraft.world.inventory import ANY, give, put
-from rlgpt_minecraft.world.items import FUEL, ID, NAMES, STACK
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.nearby import nearby
-from rlgpt_minecraft.world.recipes import CRAFT, MATRIX, RECIPES, Recipe, craft, fuel
-from rlgpt_minecraft.world.state import World
+from voxeldojo.names import made
+from voxeldojo.world.inventory import ANY, give, put
+from voxeldojo.world.items import FUEL, ID, NAMES, STACK
+from voxeldojo.world.jit import jit
+from voxeldojo.world.nearby import nearby
+from voxeldojo.world.recipes import CRAFT, MATRIX, RECIPES, Recipe, craft, fuel
+from voxeldojo.world.state import World
 
 some = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

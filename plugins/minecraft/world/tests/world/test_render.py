@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from rlgpt_minecraft.world.aim import aim
-from rlgpt_minecraft.world.blocks import ID
-from rlgpt_minecraft.world.chunks import flat, generate
-from rlgpt_minecraft.world.constants import FIELD_OF_VIEW
-from rlgpt_minecraft.world.edit import set_block
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.kinds import ID as KIND
-from rlgpt_minecraft.world.kinds import NAMES
-from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.render import SIGHT, Camera
-from rlgpt_minecraft.world.state import SIZE, World, empty
+from voxeldojo.world.aim import aim
+from voxeldojo.world.blocks import ID
+from voxeldojo.world.chunks import flat, generate
+from voxeldojo.world.constants import FIELD_OF_VIEW
+from voxeldojo.world.edit import set_block
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.kinds import NAMES
+from voxeldojo.world.ray import eyes, look, trace
+from voxeldojo.world.render import SIGHT, Camera
+from voxeldojo.world.state import SIZE, World, empty
 
 Picture = NDArray[np.uint8]
 NOON, MIDNIGHT = 6000, 18000

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlgpt_minecraft.spaces import observation_space
-from rlgpt_minecraft.world.aim import aim
-from rlgpt_minecraft.world.blocks import ID, TABLE
-from rlgpt_minecraft.world.chunks import generate
-from rlgpt_minecraft.world.edit import get, set_block
-from rlgpt_minecraft.world.kinds import ID as KIND
-from rlgpt_minecraft.world.kinds import NAMES as KINDS
-from rlgpt_minecraft.world.lidar import lidar
-from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.state import HEIGHT, World, empty
-from rlgpt_minecraft.world.voxels import voxels
+from voxeldojo.spaces import observation_space
+from voxeldojo.world.aim import aim
+from voxeldojo.world.blocks import ID, TABLE
+from voxeldojo.world.chunks import generate
+from voxeldojo.world.edit import get, set_block
+from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.kinds import NAMES as KINDS
+from voxeldojo.world.lidar import lidar
+from voxeldojo.world.ray import eyes, look, trace
+from voxeldojo.world.state import HEIGHT, World, empty
+from voxeldojo.world.voxels import voxels
 
 YAWS, PITCHES = st.floats(-180, 180), st.floats(-90, 90)
 

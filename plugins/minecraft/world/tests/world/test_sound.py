@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.world.blocks import BLOCKS
-from rlgpt_minecraft.world.chunks import generate
-from rlgpt_minecraft.world.items import NAMES
-from rlgpt_minecraft.world.sound import fault
-from rlgpt_minecraft.world.state import HEIGHT, QUEUE, SIZE, World, empty
+from voxeldojo.world.blocks import BLOCKS
+from voxeldojo.world.chunks import generate
+from voxeldojo.world.items import NAMES
+from voxeldojo.world.sound import fault
+from voxeldojo.world.state import HEIGHT, QUEUE, SIZE, World, empty
 
 
 @pytest.fixture

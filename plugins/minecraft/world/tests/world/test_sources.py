@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rlgpt_minecraft.world import mobs, noise, rng, sources, tick
+from voxeldojo.world import mobs, noise, rng, sources, tick
 
 
 def names(module: object) -> set[str]:

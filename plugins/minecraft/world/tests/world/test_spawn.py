@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.world.blocks import GRASS
-from rlgpt_minecraft.world.chunks import ensure, generate
-from rlgpt_minecraft.world.constants import MOST_MONSTERS
-from rlgpt_minecraft.world.kinds import ID as KIND
-from rlgpt_minecraft.world.kinds import NAMES, SIGHT
-from rlgpt_minecraft.world.spawn import summon
-from rlgpt_minecraft.world.state import MOBS, World
+from voxeldojo.world.blocks import GRASS
+from voxeldojo.world.chunks import ensure, generate
+from voxeldojo.world.constants import MOST_MONSTERS
+from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.kinds import NAMES, SIGHT
+from voxeldojo.world.spawn import summon
+from voxeldojo.world.state import MOBS, World
 
 FLOOR, MIDDLE, NIGHT = 64, 256, 18000
 
@@ -91,8 +91,8 @@ def test_monsters_come_by_night_and_not_near() -> None:
 
 
 def scene_tick(world: World, count: int) -> None:
-    from rlgpt_minecraft.world.state import ACTION
-    from rlgpt_minecraft.world.tick import tick
+    from voxeldojo.world.state import ACTION
+    from voxeldojo.world.tick import tick
 
     action = np.zeros(1, ACTION)
     for _ in range(count):

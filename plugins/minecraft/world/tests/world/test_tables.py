@@ -11,9 +11,9 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-import rlgpt_minecraft
-from rlgpt_minecraft.names import ITEMS, PLACEABLE, WORN, rows
-from rlgpt_minecraft.world import biomes, blocks, constants, items, jit, land
+import voxeldojo
+from voxeldojo.names import ITEMS, PLACEABLE, WORN, rows
+from voxeldojo.world import biomes, blocks, constants, items, jit, land
 
 NOT_PLACED = {
     *("banner", "barrier", "beacon", "chorus_flower", "chorus_plant", "dragon_egg", "end_portal_frame", "end_rod"),
@@ -156,7 +156,7 @@ def test_numbers_of_the_game() -> None:
 @pytest.mark.parametrize(("module", "table"), [(constants, "constants.csv"), (land, "land.csv")])
 def test_every_number_of_the_table_is_read(module: ModuleType, table: str) -> None:
     """A row is a constant, and a constant is used."""
-    folder = Path(rlgpt_minecraft.__file__).parent
+    folder = Path(voxeldojo.__file__).parent
     names = [row["name"].upper() for row in rows(table)]
     assert len(set(names)) == len(names)
     assert set(names) == {name for name in vars(module) if name.isupper() and not name.startswith("_")}
@@ -181,14 +181,15 @@ def test_the_readme_counts_the_sources() -> None:
     sources = [row["source"] for table in SOURCED for row in rows(table)]
     kinds = Counter(re.sub("mcpk.wiki|MineDojo", "another", source.split()[0]) for source in sources)
     wiki, another, ours = kinds["minecraft.wiki"], kinds["another"], kinds["ours:"]
-    assert f"Of the {len(sources)} rows that have a source each" in readme
-    assert f"{wiki} name the game's wiki, {len(sources) - wiki - another - ours} a class of the game's 1.11.2" in readme
-    assert f"{another} another (MineDojo, or the wiki of the game's movement), and {ours} are ours" in readme
+    game = len(sources) - wiki - another - ours
+    assert f"Of the {len(sources)} rows that name a source each" in readme
+    assert f"{wiki} name the game's wiki, {game} a class of the game's 1.11.2 code, {another} another" in readme
+    assert f"{ours} are our own choice" in readme
 
 
 @pytest.mark.parametrize("module", RULES)
 def test_no_number_of_the_game_is_written_into_a_rule(module: str) -> None:
-    text = (Path(rlgpt_minecraft.__file__).parent / "world" / f"{module}.py").read_text("utf-8")
+    text = (Path(voxeldojo.__file__).parent / "world" / f"{module}.py").read_text("utf-8")
     tree = ast.parse(text)
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in DRAWS)
     streams = {node for call in calls for node in ast.walk(call.args[1])}
@@ -197,7 +198,7 @@ def test_no_number_of_the_game_is_written_into_a_rule(module: str) -> None:
 
 
 def test_compiled_kernels_are_told_of_changed_tables(tmp_path: Path) -> None:
-    package = Path(rlgpt_minecraft.__file__).parent
+    package = Path(voxeldojo.__file__).parent
     copy = tmp_path / "package"
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
     before = jit.digest(copy)

@@ -9,16 +9,16 @@ import sys
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rlgpt_minecraft.world import climate, horizon, icons, paint, textures, tiles
-from rlgpt_minecraft.world.biomes import ID as BIOME
-from rlgpt_minecraft.world.blocks import BLOCKS, ID, PLACES, TABLE
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.items import NAMES
-from rlgpt_minecraft.world.looks import LOOKS
-from rlgpt_minecraft.world.march import X_BITS, Y_BITS
-from rlgpt_minecraft.world.skins import BOXES, MODELS, SPANS
-from rlgpt_minecraft.world.state import HEIGHT, SIZE
-from rlgpt_minecraft.world.textures import TEXELS, Art, art, sizes
+from voxeldojo.world import climate, horizon, icons, paint, textures, tiles
+from voxeldojo.world.biomes import ID as BIOME
+from voxeldojo.world.blocks import BLOCKS, ID, PLACES, TABLE
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.items import NAMES
+from voxeldojo.world.looks import LOOKS
+from voxeldojo.world.march import X_BITS, Y_BITS
+from voxeldojo.world.skins import BOXES, MODELS, SPANS
+from voxeldojo.world.state import HEIGHT, SIZE
+from voxeldojo.world.textures import TEXELS, Art, art, sizes
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_models_stand_on_the_ground() -> None:
 
 
 def test_paint_is_the_same_in_another_process(painted: Art) -> None:
-    code = "import hashlib; from rlgpt_minecraft.world import textures as t; "
+    code = "import hashlib; from voxeldojo.world import textures as t; "
     code += "print(hashlib.sha256(t.art().texels).hexdigest())"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == hashlib.sha256(painted.texels.tobytes()).hexdigest()

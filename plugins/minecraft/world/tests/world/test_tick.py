@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from rlgpt_minecraft.world.blocks import HALF, ID, TOP
-from rlgpt_minecraft.world.chunks import SPAWN_CHUNKS as AROUND
-from rlgpt_minecraft.world.chunks import generate
-from rlgpt_minecraft.world.collide import GRID, overlaps
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.state import ACTION, CHUNK, World, empty
-from rlgpt_minecraft.world.tick import tick
+from voxeldojo.world.blocks import HALF, ID, TOP
+from voxeldojo.world.chunks import SPAWN_CHUNKS as AROUND
+from voxeldojo.world.chunks import generate
+from voxeldojo.world.collide import GRID, overlaps
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.state import ACTION, CHUNK, World, empty
+from voxeldojo.world.tick import tick
 
 FLOOR, MIDDLE = 64, 256
 TALL, WIDE = 1.8, 0.3

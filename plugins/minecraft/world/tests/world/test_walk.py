@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rlgpt_minecraft.world.blocks import ID, STONE
+from voxeldojo.world.blocks import ID, STONE
 
 FLOOR, MIDDLE = 64, 256
 

@@ -1,4 +1,4 @@
 """The embedded world behind the Malmo protocol, for clients that know nothing of it: MineDojo's own, unmodified.
 
-``python -m rlgpt_minecraft.malmo --port 9000`` serves it.
+``python -m voxeldojo.malmo --port 9000`` serves it.
 """

@@ -1,4 +1,4 @@
-"""``python -m rlgpt_minecraft.malmo``."""
+"""``python -m voxeldojo.malmo``."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from rlgpt.errors import RlgptError
-
-from rlgpt_minecraft.malmo.server import SILENCE, Server
+from voxeldojo.errors import VoxelDojoError
+from voxeldojo.malmo.server import SILENCE, Server
 
 GAMES = 16
-"""A training's environments, ``backend.SERVED``, with those of its evaluation, and as many again."""
+"""Missions played at the same time if ``--games`` is not given."""
 
 EPILOG = """\
-From rlgpt:
-  rlgpt train task=minecraft/harvest_milk task_settings.backend=minedojo task_settings.port=9000
-Each environment takes a place (--games): a training up to 8, each evaluation another.
+Each environment of a client takes a place (--games).
 From MineDojo's own package, before minedojo.make(...):
   from minedojo.sim.bridge.mc_instance import InstanceManager
   InstanceManager.add_existing_instance(9000)
@@ -30,7 +27,7 @@ A line is written for each mission that begins, and for whatever cannot be done.
 def arguments() -> argparse.ArgumentParser:
     """What the command line takes."""
     parser = argparse.ArgumentParser(
-        prog="python -m rlgpt_minecraft.malmo",
+        prog="python -m voxeldojo.malmo",
         description="Serve the embedded world by the Malmo protocol, for MineDojo's client or any other.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -66,9 +63,9 @@ def main(words: Sequence[str] | None = None) -> int:
             server.serve()
     except KeyboardInterrupt:
         return 0
-    except RlgptError as error:
+    except VoxelDojoError as error:
         print(error, file=sys.stderr)
-        return error.exit_status
+        return 2
     return 0
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from rlgpt_minecraft.command import NOTHING, Command
-from rlgpt_minecraft.names import CRAFTS, ITEMS, made
-from rlgpt_minecraft.world.state import SLOTS
+from voxeldojo.command import NOTHING, Command
+from voxeldojo.names import CRAFTS, ITEMS, made
+from voxeldojo.world.state import SLOTS
 
 KEYS: Final = frozenset(
     ("forward", "back", "left", "right", "jump", "sneak", "sprint", "use", "attack", "drop"),

@@ -6,8 +6,8 @@ import random
 import threading
 from collections.abc import Callable
 
-from rlgpt_minecraft.malmo.game import Game, land_seed
-from rlgpt_minecraft.malmo.mission import Order
+from voxeldojo.malmo.game import Game, land_seed
+from voxeldojo.malmo.mission import Order
 
 PATIENCE = 3.0
 """Seconds that a mission waits for a place before it is told that the server is busy; Malmo waits as long."""

@@ -10,8 +10,8 @@ from itertools import product
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from rlgpt_minecraft.malmo.errors import MissionError
-from rlgpt_minecraft.world.state import SIZE
+from voxeldojo.malmo.errors import MissionError
+from voxeldojo.world.state import SIZE
 
 LARGEST: Final = 65_536
 """Blocks that a mission may draw."""

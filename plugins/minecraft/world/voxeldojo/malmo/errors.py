@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rlgpt.errors import RlgptError
+from voxeldojo.errors import VoxelDojoError
 
 
-class ProtocolError(RlgptError):
+class ProtocolError(VoxelDojoError):
     """A client does not keep to the protocol: the server hangs up on it, and goes on."""
 
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from rlgpt_minecraft.malmo.errors import MissionError
-from rlgpt_minecraft.world.blocks import ID, TABLE
-from rlgpt_minecraft.world.state import HEIGHT
+from voxeldojo.malmo.errors import MissionError
+from voxeldojo.world.blocks import ID, TABLE
+from voxeldojo.world.state import HEIGHT
 
 CLASSIC: Final = "3;minecraft:bedrock,2*minecraft:dirt,minecraft:grass;1"
 """What the game takes where nothing is written."""

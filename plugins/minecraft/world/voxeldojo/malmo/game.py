@@ -7,14 +7,13 @@ import json
 import logging
 from typing import Final
 
-from rlgpt.errors import RlgptError
-
-from rlgpt_minecraft.malmo import commands
-from rlgpt_minecraft.malmo.errors import MissionError
-from rlgpt_minecraft.malmo.mission import Order
-from rlgpt_minecraft.sim import Sim
-from rlgpt_minecraft.world.inventory import count
-from rlgpt_minecraft.world.items import ID
+from voxeldojo.errors import VoxelDojoError
+from voxeldojo.malmo import commands
+from voxeldojo.malmo.errors import MissionError
+from voxeldojo.malmo.mission import Order
+from voxeldojo.sim import Sim
+from voxeldojo.world.inventory import count
+from voxeldojo.world.items import ID
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +50,7 @@ class Game:
             self.sim.reset(land if chance is None else chance)
             for text in order.typed:
                 self.sim.chat(text)
-        except RlgptError as error:
+        except VoxelDojoError as error:
             raise MissionError(str(error)) from error
         if order.unknown:
             logger.warning("%s: not known here, left out: %s", name, ", ".join(sorted(order.unknown)))
@@ -65,7 +64,7 @@ class Game:
             self._remark(remark)
         try:
             self.sim.step(command)
-        except RlgptError as error:
+        except VoxelDojoError as error:
             self._remark(str(error))
             self.sim.step(command._replace(chat=None))
         self.steps += 1

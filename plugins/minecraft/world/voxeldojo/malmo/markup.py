@@ -6,7 +6,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from rlgpt_minecraft.malmo.errors import MissionError
+from voxeldojo.malmo.errors import MissionError
 
 LARGEST: Final = 20_000
 """Elements of a mission; one ray of the lidar is one."""

@@ -13,11 +13,11 @@ from xml.etree.ElementTree import Element
 
 from pydantic import ValidationError
 
-from rlgpt_minecraft.malmo import drawing, flat
-from rlgpt_minecraft.malmo.errors import MissionError
-from rlgpt_minecraft.malmo.markup import parse
-from rlgpt_minecraft.mission import Mission
-from rlgpt_minecraft.names import BIOMES
+from voxeldojo.malmo import drawing, flat
+from voxeldojo.malmo.errors import MissionError
+from voxeldojo.malmo.markup import parse
+from voxeldojo.mission import Mission
+from voxeldojo.names import BIOMES
 
 TICK: Final = 50
 """Milliseconds."""

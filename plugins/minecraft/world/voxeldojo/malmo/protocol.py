@@ -11,7 +11,7 @@ import socket
 import struct
 from typing import Final, NamedTuple
 
-from rlgpt_minecraft.malmo.errors import ProtocolError
+from voxeldojo.malmo.errors import ProtocolError
 
 HELLO: Final = "<MalmoEnv0.37."
 LARGEST: Final = 1 << 20

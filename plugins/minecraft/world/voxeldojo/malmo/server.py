@@ -9,13 +9,12 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 
-from rlgpt.errors import ConfigError
-
-from rlgpt_minecraft.malmo.desk import Desk
-from rlgpt_minecraft.malmo.errors import ProtocolError
-from rlgpt_minecraft.malmo.game import Game
-from rlgpt_minecraft.malmo.protocol import Frames
-from rlgpt_minecraft.malmo.session import Session
+from voxeldojo.errors import ConfigError
+from voxeldojo.malmo.desk import Desk
+from voxeldojo.malmo.errors import ProtocolError
+from voxeldojo.malmo.game import Game
+from voxeldojo.malmo.protocol import Frames
+from voxeldojo.malmo.session import Session
 
 logger = logging.getLogger(__name__)
 

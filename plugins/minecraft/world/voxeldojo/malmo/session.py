@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import struct
 
-from rlgpt_minecraft.malmo.desk import Desk
-from rlgpt_minecraft.malmo.errors import ProtocolError
-from rlgpt_minecraft.malmo.game import Game
-from rlgpt_minecraft.malmo.mission import read
-from rlgpt_minecraft.malmo.protocol import HELLO, Frames, read_step, read_token
+from voxeldojo.malmo.desk import Desk
+from voxeldojo.malmo.errors import ProtocolError
+from voxeldojo.malmo.game import Game
+from voxeldojo.malmo.mission import read
+from voxeldojo.malmo.protocol import HELLO, Frames, read_step, read_token
 
 logger = logging.getLogger(__name__)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rlgpt_minecraft.world.constants import ITEM_SIZE
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.kinds import HALF, TALL
-from rlgpt_minecraft.world.ray import meet
-from rlgpt_minecraft.world.state import DROPS, MOBS, World
+from voxeldojo.world.constants import ITEM_SIZE
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.kinds import HALF, TALL
+from voxeldojo.world.ray import meet
+from voxeldojo.world.state import DROPS, MOBS, World
 
 NOTHING, MOB, DROP = 0, 1, 2
 

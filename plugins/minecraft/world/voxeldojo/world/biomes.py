@@ -9,14 +9,14 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rlgpt.errors import UnknownNameError
 
-from rlgpt_minecraft.names import rows
-from rlgpt_minecraft.world.blocks import ID as BLOCK
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.land import FREEZES
-from rlgpt_minecraft.world.noise import flat_noise, salted
-from rlgpt_minecraft.world.rng import at
+from voxeldojo.errors import UnknownNameError
+from voxeldojo.names import rows
+from voxeldojo.world.blocks import ID as BLOCK
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.land import FREEZES
+from voxeldojo.world.noise import flat_noise, salted
+from voxeldojo.world.rng import at
 
 TREES: Final = ("oak", "birch", "spruce", "jungle", "acacia", "dark_oak")
 FLORAS: Final = (

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import rows
-from rlgpt_minecraft.world.constants import FALL_DELAY, LAVA_DELAY, WATER_DELAY
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.items import NAMES, TOOLS
+from voxeldojo.names import rows
+from voxeldojo.world.constants import FALL_DELAY, LAVA_DELAY, WATER_DELAY
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.items import NAMES, TOOLS
 
 SHAPES: Final = ("none", "cube", "fluid", "cross", "torch", "flat", "wall", "slab", "stairs", "post", "box")
 """How a block looks; ``top`` and ``half`` tell what bodies meet of it."""

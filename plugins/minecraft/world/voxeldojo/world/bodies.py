@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rlgpt_minecraft.world.blocks import LAVA, SLIPPERINESS, WATER
-from rlgpt_minecraft.world.collide import Blocks, block_at, limit, overlaps, slide
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.blocks import LAVA, SLIPPERINESS, WATER
+from voxeldojo.world.collide import Blocks, block_at, limit, overlaps, slide
+from voxeldojo.world.constants import (
     AIR_ACCELERATION,
     AIR_DRAG,
     FEET_DEEP,
@@ -33,9 +33,9 @@ from rlgpt_minecraft.world.constants import (
     SWIM_UP,
     WATER_DRAG,
 )
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.kinds import CHICKEN, HALF, TALL
-from rlgpt_minecraft.world.rng import draw
+from voxeldojo.world.jit import part
+from voxeldojo.world.kinds import CHICKEN, HALF, TALL
+from voxeldojo.world.rng import draw
 
 
 @part

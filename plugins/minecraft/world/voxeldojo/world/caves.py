@@ -11,11 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.biomes import TEMPERATURE
-from rlgpt_minecraft.world.blocks import AIR, BEDROCK, ID, LAVA, STONE, WATER
-from rlgpt_minecraft.world.constants import LAVA_LEVEL, SEA_LEVEL
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.land import (
+from voxeldojo.world.biomes import TEMPERATURE
+from voxeldojo.world.blocks import AIR, BEDROCK, ID, LAVA, STONE, WATER
+from voxeldojo.world.constants import LAVA_LEVEL, SEA_LEVEL
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.land import (
     CAVE_BESIDES,
     CAVE_CHUNKS,
     CAVE_CROWD,
@@ -62,10 +62,10 @@ from rlgpt_minecraft.world.land import (
     TURN_KEEPS,
     TURN_MORE,
 )
-from rlgpt_minecraft.world.noise import draw, flat_noise, salted, start
-from rlgpt_minecraft.world.rng import at, mix
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT
-from rlgpt_minecraft.world.terrain import MARGIN
+from voxeldojo.world.noise import draw, flat_noise, salted, start
+from voxeldojo.world.rng import at, mix
+from voxeldojo.world.state import CHUNK, HEIGHT
+from voxeldojo.world.terrain import MARGIN
 
 AROUND = math.ceil((TUNNEL_LENGTH + TUNNEL_RADIUS) / CHUNK)
 """Chunks away at which a tunnel may begin and still reach; a step is one block long."""

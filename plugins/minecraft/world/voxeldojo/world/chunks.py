@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rlgpt.errors import ConfigError
 
-from rlgpt_minecraft.world.biomes import biome_id, chart
-from rlgpt_minecraft.world.blocks import AIR, CACTUS, FULL, LIGHT, LIQUID, OPACITY, TOP
-from rlgpt_minecraft.world.caves import carve
-from rlgpt_minecraft.world.flora import plant
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.light import FULL_LIGHT, SKY, light_region
-from rlgpt_minecraft.world.ores import veins
-from rlgpt_minecraft.world.spawn import populate
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT, SIZE, TILE, World, empty
-from rlgpt_minecraft.world.terrain import CHARTED, CORNERS, LAYERS, MARGIN, REACH, WIDE, cover, lattice, shape
-from rlgpt_minecraft.world.trees import plant_trees
+from voxeldojo.errors import ConfigError
+from voxeldojo.world.biomes import biome_id, chart
+from voxeldojo.world.blocks import AIR, CACTUS, FULL, LIGHT, LIQUID, OPACITY, TOP
+from voxeldojo.world.caves import carve
+from voxeldojo.world.flora import plant
+from voxeldojo.world.jit import jit
+from voxeldojo.world.light import FULL_LIGHT, SKY, light_region
+from voxeldojo.world.ores import veins
+from voxeldojo.world.spawn import populate
+from voxeldojo.world.state import CHUNK, HEIGHT, SIZE, TILE, World, empty
+from voxeldojo.world.terrain import CHARTED, CORNERS, LAYERS, MARGIN, REACH, WIDE, cover, lattice, shape
+from voxeldojo.world.trees import plant_trees
 
 CHUNKS = SIZE // CHUNK
 SPAWN_CHUNKS = 3

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.biomes import ID, NAMES, RAINFALL, TEMPERATURE
+from voxeldojo.world.biomes import ID, NAMES, RAINFALL, TEMPERATURE
 
 GRASS = np.array([(81, 203, 53), (192, 183, 86), (137, 179, 153)])
 """Hot and wet, hot and dry, cold: least squares over the 13 biomes that page names, off by 12 of 255 at most."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlgpt_minecraft.world.constants import DAY_TICKS
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.constants import DAY_TICKS
+from voxeldojo.world.jit import jit
+from voxeldojo.world.state import World
 
 
 @jit

@@ -13,9 +13,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.blocks import AIR, BEDROCK, HALF, TOP
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.state import HEIGHT, SIZE
+from voxeldojo.world.blocks import AIR, BEDROCK, HALF, TOP
+from voxeldojo.world.jit import jit
+from voxeldojo.world.state import HEIGHT, SIZE
 
 GAP = 1e-7
 """Blocks between a body and the wall that stopped it; the game has the same since 1.13."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rlgpt_minecraft.world.aim import MOB, aim
-from rlgpt_minecraft.world.blocks import AIR
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.aim import MOB, aim
+from voxeldojo.world.blocks import AIR
+from voxeldojo.world.constants import (
     BLOCK_REACH,
     CRITICAL,
     ENTITY_REACH,
@@ -29,15 +29,15 @@ from rlgpt_minecraft.world.constants import (
     TOOL_HIT_WEAR,
     WEAK_SHARE,
 )
-from rlgpt_minecraft.world.inventory import wear
-from rlgpt_minecraft.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.kinds import HALF, SIGHT, TALL
-from rlgpt_minecraft.world.player import exhaust
-from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.state import MOBS, World
-from rlgpt_minecraft.world.touch import climbs
-from rlgpt_minecraft.world.wounds import wound
+from voxeldojo.world.inventory import wear
+from voxeldojo.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
+from voxeldojo.world.jit import part
+from voxeldojo.world.kinds import HALF, SIGHT, TALL
+from voxeldojo.world.player import exhaust
+from voxeldojo.world.ray import eyes, look, trace
+from voxeldojo.world.state import MOBS, World
+from voxeldojo.world.touch import climbs
+from voxeldojo.world.wounds import wound
 
 SWORD, HOE, SHEARS, NO_TOOL = (TOOLS.index(name) for name in ("sword", "hoe", "shears", "none"))
 

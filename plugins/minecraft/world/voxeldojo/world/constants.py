@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rlgpt_minecraft.names import rows
+from voxeldojo.names import rows
 
 _VALUES: Final = {row["name"]: float(row["value"]) for row in rows("constants.csv")}
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlgpt_minecraft.world.blocks import AIR, HARDNESS, ID, LEVEL, TABLE, TOOL, TOOL_FREE, WATER
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.blocks import AIR, HARDNESS, ID, LEVEL, TABLE, TOOL, TOOL_FREE, WATER
+from voxeldojo.world.constants import (
     BLOCK_REACH,
     DIG_AIR,
     DIG_DELAY,
@@ -24,14 +24,14 @@ from rlgpt_minecraft.world.constants import (
     SWORD_PLANTS,
     TOOL_DIG_WEAR,
 )
-from rlgpt_minecraft.world.inventory import wear
-from rlgpt_minecraft.world.items import TOOL_CLASS, TOOL_LEVEL, TOOL_SPEED, TOOLS
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.loot import break_block
-from rlgpt_minecraft.world.player import exhaust
-from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.state import World
-from rlgpt_minecraft.world.touch import head_in
+from voxeldojo.world.inventory import wear
+from voxeldojo.world.items import TOOL_CLASS, TOOL_LEVEL, TOOL_SPEED, TOOLS
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.loot import break_block
+from voxeldojo.world.player import exhaust
+from voxeldojo.world.ray import eyes, look, trace
+from voxeldojo.world.state import World
+from voxeldojo.world.touch import head_in
 
 SWORD, SHEARS, NO_TOOL, HOE = (TOOLS.index(name) for name in ("sword", "shears", "none", "hoe"))
 WEB = ID["web"]

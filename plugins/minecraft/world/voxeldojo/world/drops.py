@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.constants import (
     DEATH_SPREAD,
     EYE_HEIGHT,
     ITEM_PICKUP_DELAY,
@@ -23,10 +23,10 @@ from rlgpt_minecraft.world.constants import (
     THROW_SPREAD,
     THROW_UP,
 )
-from rlgpt_minecraft.world.inventory import fill, give, remove
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.rng import draw
-from rlgpt_minecraft.world.state import DROPS, SLOTS, World
+from voxeldojo.world.inventory import fill, give, remove
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.rng import draw
+from voxeldojo.world.state import DROPS, SLOTS, World
 
 MARGIN = (1.0 - SPILL_ROOM) / 2
 """Blocks of a cell, on each side, from which nothing falls out of it."""

@@ -5,9 +5,9 @@ Light follows when ``light.settle`` is called, as it is at the beginning of each
 
 from __future__ import annotations
 
-from rlgpt_minecraft.world.blocks import AIR, BEDROCK, DELAY, LIGHT, OPACITY
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.state import HEIGHT, QUEUE, RELIT, SIZE, TILE, World
+from voxeldojo.world.blocks import AIR, BEDROCK, DELAY, LIGHT, OPACITY
+from voxeldojo.world.jit import jit
+from voxeldojo.world.state import HEIGHT, QUEUE, RELIT, SIZE, TILE, World
 
 
 @jit

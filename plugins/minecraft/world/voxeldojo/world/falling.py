@@ -6,13 +6,13 @@ lower. It never comes down into the player or a mob: it waits on them.
 
 from __future__ import annotations
 
-from rlgpt_minecraft.world.blocks import AIR, FIRE, LIQUID
-from rlgpt_minecraft.world.collide import block_at
-from rlgpt_minecraft.world.constants import FALLING_WAITS
-from rlgpt_minecraft.world.edit import queue_update, set_block
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.room import occupied
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.blocks import AIR, FIRE, LIQUID
+from voxeldojo.world.collide import block_at
+from voxeldojo.world.constants import FALLING_WAITS
+from voxeldojo.world.edit import queue_update, set_block
+from voxeldojo.world.jit import jit
+from voxeldojo.world.room import occupied
+from voxeldojo.world.state import World
 
 
 @jit

@@ -12,15 +12,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.blocks import PLACES, VARIANTS
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.march import TEXTURE, X_BITS, Y_BITS, Eye, lost_at, texel
-from rlgpt_minecraft.world.ray import meet
-from rlgpt_minecraft.world.scalar import least, most
-from rlgpt_minecraft.world.skins import BOXES, HINGE, SPANS, SWING, WOOL, WOOL_COLOURS
-from rlgpt_minecraft.world.sky import Floats, climb
-from rlgpt_minecraft.world.state import DROPS, HEIGHT, MOBS, SIZE, World
-from rlgpt_minecraft.world.textures import Art
+from voxeldojo.world.blocks import PLACES, VARIANTS
+from voxeldojo.world.jit import part
+from voxeldojo.world.march import TEXTURE, X_BITS, Y_BITS, Eye, lost_at, texel
+from voxeldojo.world.ray import meet
+from voxeldojo.world.scalar import least, most
+from voxeldojo.world.skins import BOXES, HINGE, SPANS, SWING, WOOL, WOOL_COLOURS
+from voxeldojo.world.sky import Floats, climb
+from voxeldojo.world.state import DROPS, HEIGHT, MOBS, SIZE, World
+from voxeldojo.world.textures import Art
 
 YAW, HINGED, TINT, LOW, HIGH, TILES = 3, 5, 9, 12, 15, 18
 BOX_VALUES = 24

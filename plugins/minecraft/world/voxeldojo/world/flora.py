@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.biomes import FLORA, FLORAS, FLOWERS, GRASS, TEMPERATURE
-from rlgpt_minecraft.world.blocks import AIR, CACTUS, DIRT, FULL, ID, LIQUID, OPACITY, REEDS, SAND, WATER
-from rlgpt_minecraft.world.blocks import GRASS as TURF
-from rlgpt_minecraft.world.constants import SEA_LEVEL
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.land import COOLS_ABOVE, COOLS_BY, COOLS_EVERY, FREEZES
-from rlgpt_minecraft.world.noise import flat_noise, salted
-from rlgpt_minecraft.world.rng import at
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT
-from rlgpt_minecraft.world.terrain import MARGIN
+from voxeldojo.world.biomes import FLORA, FLORAS, FLOWERS, GRASS, TEMPERATURE
+from voxeldojo.world.blocks import AIR, CACTUS, DIRT, FULL, ID, LIQUID, OPACITY, REEDS, SAND, WATER
+from voxeldojo.world.blocks import GRASS as TURF
+from voxeldojo.world.constants import SEA_LEVEL
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.land import COOLS_ABOVE, COOLS_BY, COOLS_EVERY, FREEZES
+from voxeldojo.world.noise import flat_noise, salted
+from voxeldojo.world.rng import at
+from voxeldojo.world.state import CHUNK, HEIGHT
+from voxeldojo.world.terrain import MARGIN
 
 DANDELION, POPPY, ORCHID, TALLGRASS, FERN, DEADBUSH = (
     ID[key] for key in ("dandelion", "poppy", "blue_orchid", "tallgrass", "fern", "deadbush")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from rlgpt_minecraft.world.blocks import (
+from voxeldojo.world.blocks import (
     AIR,
     BLOCKS_MOVEMENT,
     COBBLESTONE,
@@ -22,8 +22,8 @@ from rlgpt_minecraft.world.blocks import (
     STONE,
     WATER,
 )
-from rlgpt_minecraft.world.collide import Blocks, block_at
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.collide import Blocks, block_at
+from voxeldojo.world.constants import (
     COBBLE_LEVEL,
     FALLING_LEVEL,
     FALLING_PULL,
@@ -34,11 +34,11 @@ from rlgpt_minecraft.world.constants import (
     WATER_SEEKS,
     WATER_THINS,
 )
-from rlgpt_minecraft.world.edit import inside, queue_update, set_block
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.loot import break_block
-from rlgpt_minecraft.world.room import occupied
-from rlgpt_minecraft.world.state import CHUNK, World
+from voxeldojo.world.edit import inside, queue_update, set_block
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.loot import break_block
+from voxeldojo.world.room import occupied
+from voxeldojo.world.state import CHUNK, World
 
 FAR = 1000
 """More than any way to a hole."""

@@ -20,7 +20,7 @@ from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.pythonapi import NativeValue, unbox
 from numba.extending import typeof_impl
 
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.state import World
 
 
 class Handed(types.NamedTuple):

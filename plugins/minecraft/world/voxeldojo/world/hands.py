@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.combat import attack
-from rlgpt_minecraft.world.constants import USE_DELAY
-from rlgpt_minecraft.world.dig import dig, stop_digging
-from rlgpt_minecraft.world.drops import throw
-from rlgpt_minecraft.world.interact import eat, interact
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.place import use_on_block
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.combat import attack
+from voxeldojo.world.constants import USE_DELAY
+from voxeldojo.world.dig import dig, stop_digging
+from voxeldojo.world.drops import throw
+from voxeldojo.world.interact import eat, interact
+from voxeldojo.world.jit import part
+from voxeldojo.world.place import use_on_block
+from voxeldojo.world.state import World
 
 
 @part

@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.ray import FAR
-from rlgpt_minecraft.world.scalar import least, most
-from rlgpt_minecraft.world.sky import Floats
-from rlgpt_minecraft.world.state import SIZE, TILE
+from voxeldojo.world.jit import part
+from voxeldojo.world.ray import FAR
+from voxeldojo.world.scalar import least, most
+from voxeldojo.world.sky import Floats
+from voxeldojo.world.state import SIZE, TILE
 
 SECTORS = 128
 """Of the full circle."""

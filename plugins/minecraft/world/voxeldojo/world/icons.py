@@ -8,16 +8,16 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import rows
-from rlgpt_minecraft.world import paint
-from rlgpt_minecraft.world.blocks import PLACES, SHAPES, TABLE
-from rlgpt_minecraft.world.items import NAMES
-from rlgpt_minecraft.world.paint import Tile
-from rlgpt_minecraft.world.tiles import METALS
+from voxeldojo.names import rows
+from voxeldojo.world import paint
+from voxeldojo.world.blocks import PLACES, SHAPES, TABLE
+from voxeldojo.world.items import NAMES
+from voxeldojo.world.paint import Tile
+from voxeldojo.world.tiles import METALS
 
 
 def _shapes() -> dict[str, list[str]]:
-    text = files("rlgpt_minecraft").joinpath("data", "icon_shapes.txt").read_text(encoding="utf-8")
+    text = files("voxeldojo").joinpath("data", "icon_shapes.txt").read_text(encoding="utf-8")
     parts = (part.split("\n") for part in text.strip().split("\n\n")[1:])
     return {name: shape for name, *shape in parts}
 

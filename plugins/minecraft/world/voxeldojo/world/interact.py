@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgpt_minecraft.world.aim import MOB, aim
-from rlgpt_minecraft.world.constants import BLOCK_REACH, EAT_TICKS, ENTITY_REACH, MAX_FOOD, MOST_WOOL, WOOL_UP
-from rlgpt_minecraft.world.drops import exchange, spill
-from rlgpt_minecraft.world.inventory import wear
-from rlgpt_minecraft.world.items import CONTAINER, DRINK, FOOD, SATURATION
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.kinds import COW, SHEEP
-from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.rng import pick
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.aim import MOB, aim
+from voxeldojo.world.constants import BLOCK_REACH, EAT_TICKS, ENTITY_REACH, MAX_FOOD, MOST_WOOL, WOOL_UP
+from voxeldojo.world.drops import exchange, spill
+from voxeldojo.world.inventory import wear
+from voxeldojo.world.items import CONTAINER, DRINK, FOOD, SATURATION
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.jit import part
+from voxeldojo.world.kinds import COW, SHEEP
+from voxeldojo.world.ray import eyes, look, trace
+from voxeldojo.world.rng import pick
+from voxeldojo.world.state import World
 
 BUCKET, MILK, SHEARS, WOOL = (ITEM[name] for name in ("bucket", "milk_bucket", "shears", "wool"))
 ALWAYS = ITEM["golden_apple"], ITEM["chorus_fruit"]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rlgpt_minecraft.names import EQUIPMENT_SLOTS, WORN
-from rlgpt_minecraft.world.items import DURABILITY, ID, NAMES, STACK
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.state import SLOTS, World
+from voxeldojo.names import EQUIPMENT_SLOTS, WORN
+from voxeldojo.world.items import DURABILITY, ID, NAMES, STACK
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.state import SLOTS, World
 
 MAIN = 36
 """Slots of the hotbar and the rest: where things that are picked up go."""

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import ITEMS, rows
+from voxeldojo.names import ITEMS, rows
 
 TOOLS: Final = ("none", "pickaxe", "axe", "shovel", "sword", "shears", "hoe")
 NAMES: Final = ("air", *(name for name in ITEMS if name != "air"))

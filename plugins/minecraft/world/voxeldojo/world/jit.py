@@ -10,10 +10,10 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import event, types
 
-from rlgpt_minecraft.world import handing  # noqa: F401 - numba is told of it
-from rlgpt_minecraft.world.compiling import Outermost, no_collecting, remembering
-from rlgpt_minecraft.world.linking import Callee, Root
-from rlgpt_minecraft.world.sources import stamp
+from voxeldojo.world import handing  # noqa: F401 - numba is told of it
+from voxeldojo.world.compiling import Outermost, no_collecting, remembering
+from voxeldojo.world.linking import Callee, Root
+from voxeldojo.world.sources import stamp
 
 F = TypeVar("F", bound=Callable[..., object])
 

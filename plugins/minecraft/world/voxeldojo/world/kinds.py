@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import rows
-from rlgpt_minecraft.world.items import ID as ITEM
+from voxeldojo.names import rows
+from voxeldojo.world.items import ID as ITEM
 
 
 class Loot(NamedTuple):

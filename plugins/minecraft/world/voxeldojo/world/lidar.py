@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world import blocks
-from rlgpt_minecraft.world.aim import reaches
-from rlgpt_minecraft.world.constants import ITEM_SIZE
-from rlgpt_minecraft.world.horizon import SECTORS, horizon, sector
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.kinds import HALF, TALL
-from rlgpt_minecraft.world.kinds import NAMES as KINDS
-from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.scalar import most
-from rlgpt_minecraft.world.state import DROPS, HEIGHT, MOBS, SIZE, World
-from rlgpt_minecraft.world.voxels import NAMES
+from voxeldojo.world import blocks
+from voxeldojo.world.aim import reaches
+from voxeldojo.world.constants import ITEM_SIZE
+from voxeldojo.world.horizon import SECTORS, horizon, sector
+from voxeldojo.world.jit import jit
+from voxeldojo.world.kinds import HALF, TALL
+from voxeldojo.world.kinds import NAMES as KINDS
+from voxeldojo.world.ray import eyes, look, trace
+from voxeldojo.world.scalar import most
+from voxeldojo.world.state import DROPS, HEIGHT, MOBS, SIZE, World
+from voxeldojo.world.voxels import NAMES
 
 ENTITIES = np.array(["null", *KINDS[1:], "item"])
 """What ``entity_name`` says: by kind of mob, then items."""

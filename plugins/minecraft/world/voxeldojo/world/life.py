@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from rlgpt_minecraft.world.blocks import WATER
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.blocks import WATER
+from voxeldojo.world.constants import (
     ARMOUR_DAMAGE,
     ARMOUR_SHARE,
     ARMOUR_WEAR,
@@ -40,14 +40,14 @@ from rlgpt_minecraft.world.constants import (
     SUFFOCATION_DAMAGE,
     TOUGHNESS_SHARE,
 )
-from rlgpt_minecraft.world.drops import spill_inventory
-from rlgpt_minecraft.world.inventory import wear
-from rlgpt_minecraft.world.items import ARMOR, TOUGHNESS
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.light import can_see_sky
-from rlgpt_minecraft.world.player import exhaust
-from rlgpt_minecraft.world.state import World
-from rlgpt_minecraft.world.touch import AT_CACTUS, IN_FIRE, IN_LAVA, IN_WATER, buried, head_in, touched
+from voxeldojo.world.drops import spill_inventory
+from voxeldojo.world.inventory import wear
+from voxeldojo.world.items import ARMOR, TOUGHNESS
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.light import can_see_sky
+from voxeldojo.world.player import exhaust
+from voxeldojo.world.state import World
+from voxeldojo.world.touch import AT_CACTUS, IN_FIRE, IN_LAVA, IN_WATER, buried, head_in, touched
 
 PLAIN, FIRE, UNBLOCKABLE = 0, 1, 2
 """Kinds of damage, to be added up: by fire; such as armour does not help against."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.blocks import LIGHT, OPACITY
-from rlgpt_minecraft.world.jit import jit, maker
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT, RELIT, SIZE, World
+from voxeldojo.world.blocks import LIGHT, OPACITY
+from voxeldojo.world.jit import jit, maker
+from voxeldojo.world.state import CHUNK, HEIGHT, RELIT, SIZE, World
 
 FULL_LIGHT = 15
 SKY, GLOW = 4, 0

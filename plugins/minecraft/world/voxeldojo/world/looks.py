@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from rlgpt_minecraft.world.blocks import TABLE, Block
-from rlgpt_minecraft.world.shapes import Box, box
+from voxeldojo.world.blocks import TABLE, Block
+from voxeldojo.world.shapes import Box, box
 
 CUBE, HOLED, CLEAR, FLUID, CROSS, BOXED = 1, 2, 3, 4, 5, 6
 """Opaque; seen through where its tile is clear; seen through everywhere; ... 0 is not seen at all."""

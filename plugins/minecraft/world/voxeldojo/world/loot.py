@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlgpt_minecraft.world.blocks import (
+from voxeldojo.world.blocks import (
     AIR,
     BLOCKS,
     BLOCKS_MOVEMENT,
@@ -25,13 +25,13 @@ from rlgpt_minecraft.world.blocks import (
     XP_LEAST,
     XP_MOST,
 )
-from rlgpt_minecraft.world.collide import block_at
-from rlgpt_minecraft.world.drops import spill_block
-from rlgpt_minecraft.world.edit import set_block
-from rlgpt_minecraft.world.items import TOOL_CLASS, TOOLS
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.rng import below, uniform
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.collide import block_at
+from voxeldojo.world.drops import spill_block
+from voxeldojo.world.edit import set_block
+from voxeldojo.world.items import TOOL_CLASS, TOOLS
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.rng import below, uniform
+from voxeldojo.world.state import World
 
 SHEARS = TOOLS.index("shears")
 ICE = ID["ice"]

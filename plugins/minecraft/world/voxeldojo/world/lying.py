@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rlgpt_minecraft.world.blocks import CACTUS, FIRE, FULL, LAVA, SLIPPERINESS, TOP, WATER
-from rlgpt_minecraft.world.bodies import block_of
-from rlgpt_minecraft.world.collide import overlaps, slide
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.blocks import CACTUS, FIRE, FULL, LAVA, SLIPPERINESS, TOP, WATER
+from voxeldojo.world.bodies import block_of
+from voxeldojo.world.collide import overlaps, slide
+from voxeldojo.world.constants import (
     AIR_DRAG,
     CURRENT,
     ITEM_GRAVITY,
@@ -25,12 +25,12 @@ from rlgpt_minecraft.world.constants import (
     PLAYER_HEIGHT,
     PLAYER_WIDTH,
 )
-from rlgpt_minecraft.world.drops import Drops
-from rlgpt_minecraft.world.fluids import current
-from rlgpt_minecraft.world.inventory import give
-from rlgpt_minecraft.world.items import STACK
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.state import DROPS, World
+from voxeldojo.world.drops import Drops
+from voxeldojo.world.fluids import current
+from voxeldojo.world.inventory import give
+from voxeldojo.world.items import STACK
+from voxeldojo.world.jit import part
+from voxeldojo.world.state import DROPS, World
 
 HALF = ITEM_SIZE / 2
 

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.blocks import AIR
-from rlgpt_minecraft.world.horizon import SECTORS, sector
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.looks import BOXED, CLEAR, CROSS, CUBE, FLUID, HOLED
-from rlgpt_minecraft.world.ray import FAR, meet
-from rlgpt_minecraft.world.scalar import least, most, within
-from rlgpt_minecraft.world.sky import Floats, climb, sky_at
-from rlgpt_minecraft.world.state import HEIGHT, SIZE
-from rlgpt_minecraft.world.textures import Art
+from voxeldojo.world.blocks import AIR
+from voxeldojo.world.horizon import SECTORS, sector
+from voxeldojo.world.jit import part
+from voxeldojo.world.looks import BOXED, CLEAR, CROSS, CUBE, FLUID, HOLED
+from voxeldojo.world.ray import FAR, meet
+from voxeldojo.world.scalar import least, most, within
+from voxeldojo.world.sky import Floats, climb, sky_at
+from voxeldojo.world.state import HEIGHT, SIZE
+from voxeldojo.world.textures import Art
 
 STEP_X, STEP_Y, STEP_Z = HEIGHT * SIZE, SIZE, 1
 """From a cell to the next, in flat arrays; powers of two, so that a place is read by shifts."""

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.blocks import AIR, CACTUS, DIRT, FIRE, GRASS, LAVA, TOP, WATER
-from rlgpt_minecraft.world.bodies import block_of, shove, step_body
-from rlgpt_minecraft.world.collide import Blocks, block_at
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.blocks import AIR, CACTUS, DIRT, FIRE, GRASS, LAVA, TOP, WATER
+from voxeldojo.world.bodies import block_of, shove, step_body
+from voxeldojo.world.collide import Blocks, block_at
+from voxeldojo.world.constants import (
     ARRIVES,
     BLOW_EVERY,
     DAY_DIMS,
@@ -47,17 +47,17 @@ from rlgpt_minecraft.world.constants import (
     WALK_TICKS,
     WANDER_ODDS,
 )
-from rlgpt_minecraft.world.drops import Drops, spill
-from rlgpt_minecraft.world.edit import set_block
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
-from rlgpt_minecraft.world.life import PLAIN, hurt
-from rlgpt_minecraft.world.ray import trace
-from rlgpt_minecraft.world.rng import draw, pick
-from rlgpt_minecraft.world.state import MOBS, SIZE, World
-from rlgpt_minecraft.world.sun import sun_brightness
-from rlgpt_minecraft.world.wounds import ail, wound
+from voxeldojo.world.drops import Drops, spill
+from voxeldojo.world.edit import set_block
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.jit import part
+from voxeldojo.world.kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
+from voxeldojo.world.life import PLAIN, hurt
+from voxeldojo.world.ray import trace
+from voxeldojo.world.rng import draw, pick
+from voxeldojo.world.state import MOBS, SIZE, World
+from voxeldojo.world.sun import sun_brightness
+from voxeldojo.world.wounds import ail, wound
 
 EGG = ITEM["egg"]
 SETS_OUT, GRAZES = 1 / (WANDER_ODDS * TASKS_EVERY), 1 / (GRAZE_ODDS * TASKS_EVERY)

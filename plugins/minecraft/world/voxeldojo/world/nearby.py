@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlgpt_minecraft.world.blocks import CRAFTING_TABLE, FURNACE, LIT_FURNACE
-from rlgpt_minecraft.world.constants import CRAFT_HEAD, CRAFT_REACH, FIELD_OF_VIEW, SINES
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.state import HEIGHT, SIZE, World
+from voxeldojo.world.blocks import CRAFTING_TABLE, FURNACE, LIT_FURNACE
+from voxeldojo.world.constants import CRAFT_HEAD, CRAFT_REACH, FIELD_OF_VIEW, SINES
+from voxeldojo.world.jit import part
+from voxeldojo.world.state import HEIGHT, SIZE, World
 
 HALF_VIEW = FIELD_OF_VIEW / 2
 STRAIGHT = np.cos(np.radians(90 - 360 / SINES))

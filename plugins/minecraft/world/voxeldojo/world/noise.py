@@ -10,8 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.rng import GAMMA, UNIT, mix
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.rng import GAMMA, UNIT, mix
 
 X_PRIME, Y_PRIME, Z_PRIME = (np.uint64(value) for value in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9))
 SPREAD = np.uint64(0xFF51AFD7ED558CCD)

@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import rows
-from rlgpt_minecraft.world.biomes import BASE
-from rlgpt_minecraft.world.blocks import ID, STONE
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.land import (
+from voxeldojo.names import rows
+from voxeldojo.world.biomes import BASE
+from voxeldojo.world.blocks import ID, STONE
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.land import (
     EMERALD_LAYERS,
     EMERALD_LEAST,
     EMERALD_LOW,
@@ -23,9 +23,9 @@ from rlgpt_minecraft.world.land import (
     VEIN_THICKNESS,
     VEIN_TILT,
 )
-from rlgpt_minecraft.world.noise import draw, salted, start
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT
-from rlgpt_minecraft.world.terrain import MARGIN, WIDE
+from voxeldojo.world.noise import draw, salted, start
+from voxeldojo.world.state import CHUNK, HEIGHT
+from voxeldojo.world.terrain import MARGIN, WIDE
 
 _VEINS = rows("veins.csv")
 VEIN_BLOCK = np.array([ID[vein["block"]] for vein in _VEINS])

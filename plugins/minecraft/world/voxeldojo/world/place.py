@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from rlgpt_minecraft.world.blocks import (
+from voxeldojo.world.blocks import (
     AIR,
     FULL,
     ID,
@@ -23,18 +23,18 @@ from rlgpt_minecraft.world.blocks import (
     TORCH,
     WATER,
 )
-from rlgpt_minecraft.world.collide import block_at
-from rlgpt_minecraft.world.constants import BLOCK_REACH, BUCKET_REACH
-from rlgpt_minecraft.world.drops import exchange
-from rlgpt_minecraft.world.edit import inside, set_block
-from rlgpt_minecraft.world.fluids import pour
-from rlgpt_minecraft.world.inventory import remove
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.loot import TALL
-from rlgpt_minecraft.world.ray import eyes, look, trace
-from rlgpt_minecraft.world.room import ON_WATER, occupied, stands
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.collide import block_at
+from voxeldojo.world.constants import BLOCK_REACH, BUCKET_REACH
+from voxeldojo.world.drops import exchange
+from voxeldojo.world.edit import inside, set_block
+from voxeldojo.world.fluids import pour
+from voxeldojo.world.inventory import remove
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.loot import TALL
+from voxeldojo.world.ray import eyes, look, trace
+from voxeldojo.world.room import ON_WATER, occupied, stands
+from voxeldojo.world.state import World
 
 BUCKET, WATER_BUCKET, LAVA_BUCKET = ITEM["bucket"], ITEM["water_bucket"], ITEM["lava_bucket"]
 BED_FOOT = np.array([ID[f"bed_foot_{way}"] for way in ("south", "west", "north", "east")])

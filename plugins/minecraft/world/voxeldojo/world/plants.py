@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlgpt_minecraft.world import paint
-from rlgpt_minecraft.world.paint import Tile
+from voxeldojo.world import paint
+from voxeldojo.world.paint import Tile
 
 FLOWERS = {
     "poppy": ("d9281f", "8f1510"), "dandelion": ("ffe23e", "d9a514"), "blue_orchid": ("2aaef0", "1a7fc0"),

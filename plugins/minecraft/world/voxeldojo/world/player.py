@@ -12,9 +12,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.blocks import LIQUID, SLIPPERINESS, WATER
-from rlgpt_minecraft.world.collide import block_at, limit, overlaps, slide
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.blocks import LIQUID, SLIPPERINESS, WATER
+from voxeldojo.world.collide import block_at, limit, overlaps, slide
+from voxeldojo.world.constants import (
     AIR_ACCELERATION,
     AIR_DRAG,
     CLIMB,
@@ -54,10 +54,10 @@ from rlgpt_minecraft.world.constants import (
     WEB,
     WEB_DOWN,
 )
-from rlgpt_minecraft.world.fluids import current
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.state import World
-from rlgpt_minecraft.world.touch import IN_LAVA, IN_WATER, IN_WEB, ON_SOUL_SAND, climbs, head_in, touched
+from voxeldojo.world.fluids import current
+from voxeldojo.world.jit import jit
+from voxeldojo.world.state import World
+from voxeldojo.world.touch import IN_LAVA, IN_WATER, IN_WEB, ON_SOUL_SAND, climbs, head_in, touched
 
 HALF = PLAYER_WIDTH / 2
 

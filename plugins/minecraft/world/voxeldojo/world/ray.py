@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
-from rlgpt_minecraft.world.blocks import AIR, LIQUID
-from rlgpt_minecraft.world.constants import ASLEEP_EYE_HEIGHT, EYE_HEIGHT, SNEAKING_EYE_HEIGHT
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.shapes import AIMABLE, BOX, WHOLE
-from rlgpt_minecraft.world.state import HEIGHT, SIZE, World
+from voxeldojo.world.blocks import AIR, LIQUID
+from voxeldojo.world.constants import ASLEEP_EYE_HEIGHT, EYE_HEIGHT, SNEAKING_EYE_HEIGHT
+from voxeldojo.world.jit import jit
+from voxeldojo.world.shapes import AIMABLE, BOX, WHOLE
+from voxeldojo.world.state import HEIGHT, SIZE, World
 
 FAR = 1e30
 

@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlgpt_minecraft.names import CRAFTS, made, rows
-from rlgpt_minecraft.world.constants import SMELT_TICKS
-from rlgpt_minecraft.world.drops import toss
-from rlgpt_minecraft.world.inventory import ANY, ARMOUR_END, MAIN, fill, give, matches, remove, take
-from rlgpt_minecraft.world.items import FUEL, ID, NAMES
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.nearby import nearby
-from rlgpt_minecraft.world.state import World
+from voxeldojo.names import CRAFTS, made, rows
+from voxeldojo.world.constants import SMELT_TICKS
+from voxeldojo.world.drops import toss
+from voxeldojo.world.inventory import ANY, ARMOUR_END, MAIN, fill, give, matches, remove, take
+from voxeldojo.world.items import FUEL, ID, NAMES
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.nearby import nearby
+from voxeldojo.world.state import World
 
 LAVA_BUCKET, BUCKET = ID["lava_bucket"], ID["bucket"]
 

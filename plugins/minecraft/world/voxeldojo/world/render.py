@@ -7,18 +7,18 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.blocks import AIR, LAVA, WATER
-from rlgpt_minecraft.world.constants import BLOCK_REACH, FIELD_OF_VIEW
-from rlgpt_minecraft.world.figures import BOX_VALUES, ROOM, gather, paint_boxes
-from rlgpt_minecraft.world.horizon import SECTORS, horizon
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.light import settle
-from rlgpt_minecraft.world.march import SURFACE, X_BITS, Y_BITS, Eye, terrain
-from rlgpt_minecraft.world.ray import FAR, eyes, look, trace
-from rlgpt_minecraft.world.scalar import least, most
-from rlgpt_minecraft.world.sky import FOG, SKY_VALUES, ZENITH, Floats, sky_of
-from rlgpt_minecraft.world.state import HEIGHT, SIZE, TILE, World
-from rlgpt_minecraft.world.textures import Art, art
+from voxeldojo.world.blocks import AIR, LAVA, WATER
+from voxeldojo.world.constants import BLOCK_REACH, FIELD_OF_VIEW
+from voxeldojo.world.figures import BOX_VALUES, ROOM, gather, paint_boxes
+from voxeldojo.world.horizon import SECTORS, horizon
+from voxeldojo.world.jit import jit
+from voxeldojo.world.light import settle
+from voxeldojo.world.march import SURFACE, X_BITS, Y_BITS, Eye, terrain
+from voxeldojo.world.ray import FAR, eyes, look, trace
+from voxeldojo.world.scalar import least, most
+from voxeldojo.world.sky import FOG, SKY_VALUES, ZENITH, Floats, sky_of
+from voxeldojo.world.state import HEIGHT, SIZE, TILE, World
+from voxeldojo.world.textures import Art, art
 
 SIGHT = 48.0
 """Blocks until everything is lost in the fog: so far around the player there is always land."""

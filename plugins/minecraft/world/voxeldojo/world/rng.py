@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.state import World
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

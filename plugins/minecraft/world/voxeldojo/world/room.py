@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.blocks import (
+from voxeldojo.world.blocks import (
     AIR,
     BLOCKS_MOVEMENT,
     CACTUS,
@@ -20,13 +20,13 @@ from rlgpt_minecraft.world.blocks import (
     TOP,
     WATER,
 )
-from rlgpt_minecraft.world.collide import block_at
-from rlgpt_minecraft.world.constants import PLAYER_HEIGHT, PLAYER_WIDTH
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.kinds import HALF as MOB_HALF
-from rlgpt_minecraft.world.kinds import TALL as MOB_TALL
-from rlgpt_minecraft.world.loot import TALL
-from rlgpt_minecraft.world.state import MOBS, World
+from voxeldojo.world.collide import block_at
+from voxeldojo.world.constants import PLAYER_HEIGHT, PLAYER_WIDTH
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.kinds import HALF as MOB_HALF
+from voxeldojo.world.kinds import TALL as MOB_TALL
+from voxeldojo.world.loot import TALL
+from voxeldojo.world.state import MOBS, World
 
 NONE, ON_SOIL, ON_DESERT, ON_CACTUS, ON_REEDS, ON_FULL, ON_ANY, ON_WATER, ON_LOWER_HALF = range(9)
 WALLS = SUPPORTS.index("wall_east")

@@ -5,7 +5,7 @@ Numba compiles its own ``min`` and ``max`` anew for every literal and every mixt
 
 from __future__ import annotations
 
-from rlgpt_minecraft.world.jit import part
+from voxeldojo.world.jit import part
 
 
 @part

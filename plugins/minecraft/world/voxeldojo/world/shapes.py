@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from rlgpt_minecraft.world.blocks import TABLE, Block
+from voxeldojo.world.blocks import TABLE, Block
 
 Box = tuple[float, float, float, float, float, float]
 

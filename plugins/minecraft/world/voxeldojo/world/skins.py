@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from rlgpt_minecraft.world import kinds, paint
-from rlgpt_minecraft.world.paint import Tile
+from voxeldojo.world import kinds, paint
+from voxeldojo.world.paint import Tile
 
 Corner = tuple[float, float, float]
 

@@ -11,11 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.rng import mix
-from rlgpt_minecraft.world.scalar import least, most, within
-from rlgpt_minecraft.world.state import World
-from rlgpt_minecraft.world.sun import celestial_angle, sky_brightness
+from voxeldojo.world.jit import part
+from voxeldojo.world.rng import mix
+from voxeldojo.world.scalar import least, most, within
+from voxeldojo.world.state import World
+from voxeldojo.world.sun import celestial_angle, sky_brightness
 
 Floats = NDArray[np.float64]
 

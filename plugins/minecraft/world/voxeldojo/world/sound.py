@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.blocks import BLOCKS, VARIANTS
-from rlgpt_minecraft.world.items import NAMES
-from rlgpt_minecraft.world.kinds import NAMES as KINDS_OF_MOBS
-from rlgpt_minecraft.world.state import HEIGHT, QUEUE, RELIT, SIZE, SLOTS, World
+from voxeldojo.world.blocks import BLOCKS, VARIANTS
+from voxeldojo.world.items import NAMES
+from voxeldojo.world.kinds import NAMES as KINDS_OF_MOBS
+from voxeldojo.world.state import HEIGHT, QUEUE, RELIT, SIZE, SLOTS, World
 
 FAR: Final = 1e6
 """No place and no speed is as large as this."""

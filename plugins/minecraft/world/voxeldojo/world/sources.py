@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 """The folder that the package lies in."""
-IMPORT = re.compile(r"^from (rlgpt_minecraft[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+IMPORT = re.compile(r"^from (voxeldojo[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 @cache

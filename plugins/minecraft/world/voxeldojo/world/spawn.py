@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import BIOMES
-from rlgpt_minecraft.world.blocks import FULL, GRASS, LIQUID, TOP
-from rlgpt_minecraft.world.collide import Blocks, block_at, overlaps
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.names import BIOMES
+from voxeldojo.world.blocks import FULL, GRASS, LIQUID, TOP
+from voxeldojo.world.collide import Blocks, block_at, overlaps
+from voxeldojo.world.constants import (
     ANIMAL_LIGHT,
     ANIMALS_EVERY,
     CAVE_SEARCH,
@@ -43,12 +43,12 @@ from rlgpt_minecraft.world.constants import (
     SPAWN_AROUND,
     SPAWN_AWAY,
 )
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.kinds import CHICKEN, GROUP, HALF, LIFE, SHEEP, SIGHT, TALL, WEIGHT
-from rlgpt_minecraft.world.light import sky_light
-from rlgpt_minecraft.world.rng import GAMMA, draw, mix, pick
-from rlgpt_minecraft.world.state import CHUNK, MOBS, SIZE, World
-from rlgpt_minecraft.world.sun import light_for_spawning
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.kinds import CHICKEN, GROUP, HALF, LIFE, SHEEP, SIGHT, TALL, WEIGHT
+from voxeldojo.world.light import sky_light
+from voxeldojo.world.rng import GAMMA, draw, mix, pick
+from voxeldojo.world.state import CHUNK, MOBS, SIZE, World
+from voxeldojo.world.sun import light_for_spawning
 
 FADES = MONSTERS_EVERY / FADES_ODDS
 """Chance of a monster far away to fade at each look."""

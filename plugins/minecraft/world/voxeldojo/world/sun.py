@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from rlgpt_minecraft.world.constants import DAY_TICKS, SKY_DIMS
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.light import block_light, sky_light
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.constants import DAY_TICKS, SKY_DIMS
+from voxeldojo.world.jit import jit
+from voxeldojo.world.light import block_light, sky_light
+from voxeldojo.world.state import World
 
 
 @jit

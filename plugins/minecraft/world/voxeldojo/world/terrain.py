@@ -11,14 +11,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.biomes import BASE, FILLER, FLORA, FLORAS, TEMPERATURE, TOP, VARIATION
-from rlgpt_minecraft.world.blocks import AIR, BEDROCK, DIRT, GRASS, GRAVEL, ID, SAND, STONE, WATER
-from rlgpt_minecraft.world.constants import SEA_LEVEL
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.land import FREEZES, MOUNTAINS
-from rlgpt_minecraft.world.noise import flat_noise, noise, salted
-from rlgpt_minecraft.world.rng import at
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT
+from voxeldojo.world.biomes import BASE, FILLER, FLORA, FLORAS, TEMPERATURE, TOP, VARIATION
+from voxeldojo.world.blocks import AIR, BEDROCK, DIRT, GRASS, GRAVEL, ID, SAND, STONE, WATER
+from voxeldojo.world.constants import SEA_LEVEL
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.land import FREEZES, MOUNTAINS
+from voxeldojo.world.noise import flat_noise, noise, salted
+from voxeldojo.world.rng import at
+from voxeldojo.world.state import CHUNK, HEIGHT
 
 SWAMP = FLORAS.index("swamp")
 MARGIN = 4

@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world import icons, paint, plants, skins, tiles
-from rlgpt_minecraft.world.blocks import BLOCKS, TABLE, Block
-from rlgpt_minecraft.world.climate import classes
-from rlgpt_minecraft.world.looks import BOXES, LOOKS
-from rlgpt_minecraft.world.paint import SIDE, Tile
+from voxeldojo.world import icons, paint, plants, skins, tiles
+from voxeldojo.world.blocks import BLOCKS, TABLE, Block
+from voxeldojo.world.climate import classes
+from voxeldojo.world.looks import BOXES, LOOKS
+from voxeldojo.world.paint import SIDE, Tile
 
 SIZES: Final = (16, 8, 4, 2, 1)
 TEXELS: Final = sum(size * size for size in SIZES)

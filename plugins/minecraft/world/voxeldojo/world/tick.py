@@ -12,18 +12,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world.chunks import SPAWN_CHUNKS, ensure
-from rlgpt_minecraft.world.clock import step_clock
-from rlgpt_minecraft.world.hands import step_hands
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.life import step_life
-from rlgpt_minecraft.world.light import settle
-from rlgpt_minecraft.world.lying import step_drops
-from rlgpt_minecraft.world.mobs import step_mobs
-from rlgpt_minecraft.world.player import step_player, turn
-from rlgpt_minecraft.world.spawn import spawn_mobs
-from rlgpt_minecraft.world.state import CHUNK, World
-from rlgpt_minecraft.world.updates import run_updates
+from voxeldojo.world.chunks import SPAWN_CHUNKS, ensure
+from voxeldojo.world.clock import step_clock
+from voxeldojo.world.hands import step_hands
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.life import step_life
+from voxeldojo.world.light import settle
+from voxeldojo.world.lying import step_drops
+from voxeldojo.world.mobs import step_mobs
+from voxeldojo.world.player import step_player, turn
+from voxeldojo.world.spawn import spawn_mobs
+from voxeldojo.world.state import CHUNK, World
+from voxeldojo.world.updates import run_updates
 
 NOTHING = -1
 

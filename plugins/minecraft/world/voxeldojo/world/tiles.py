@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world import paint
-from rlgpt_minecraft.world.paint import Tile, grain
+from voxeldojo.world import paint
+from voxeldojo.world.paint import Tile, grain
 
 DYES = {
     "white": "e9ecec", "orange": "f07613", "magenta": "bd44b3", "light_blue": "3aafd9", "yellow": "f8c627",

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from rlgpt_minecraft.world.blocks import BLOCKS, FULL, ID, LAVA, WATER
-from rlgpt_minecraft.world.collide import block_at
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.blocks import BLOCKS, FULL, ID, LAVA, WATER
+from voxeldojo.world.collide import block_at
+from voxeldojo.world.constants import (
     EYE_HEIGHT,
     FALLING_LEVEL,
     FLUID_NINTHS,
@@ -21,8 +21,8 @@ from rlgpt_minecraft.world.constants import (
     SUFFOCATE_WIDTH,
     TOUCH_SKIN,
 )
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.jit import jit
+from voxeldojo.world.state import World
 
 IN_WATER, IN_LAVA, IN_FIRE, AT_CACTUS, IN_WEB, ON_SOUL_SAND = 1, 2, 4, 8, 16, 32
 HALF = PLAYER_WIDTH / 2

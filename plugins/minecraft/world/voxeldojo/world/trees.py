@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.names import rows
-from rlgpt_minecraft.world.biomes import BASE, TREE_SHARE, TREES, TREES_A_CHUNK
-from rlgpt_minecraft.world.blocks import AIR, DIRT, GRASS, ID
-from rlgpt_minecraft.world.caves import opening, pool
-from rlgpt_minecraft.world.constants import SEA_LEVEL
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.land import MOUNTAINS, TREE_LINE, TREE_ROOM
-from rlgpt_minecraft.world.noise import draw, salted, start
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT
-from rlgpt_minecraft.world.terrain import MARGIN, WIDE, ground
+from voxeldojo.names import rows
+from voxeldojo.world.biomes import BASE, TREE_SHARE, TREES, TREES_A_CHUNK
+from voxeldojo.world.blocks import AIR, DIRT, GRASS, ID
+from voxeldojo.world.caves import opening, pool
+from voxeldojo.world.constants import SEA_LEVEL
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.land import MOUNTAINS, TREE_LINE, TREE_ROOM
+from voxeldojo.world.noise import draw, salted, start
+from voxeldojo.world.state import CHUNK, HEIGHT
+from voxeldojo.world.terrain import MARGIN, WIDE, ground
 
 LOGS = np.array([ID["log" if kind == "oak" else f"{kind}_log"] for kind in TREES])
 LEAVES = np.array([ID["leaves" if kind == "oak" else f"{kind}_leaves"] for kind in TREES])

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 
-from rlgpt_minecraft.world.blocks import AIR, DELAY, FALLS, LIQUID
-from rlgpt_minecraft.world.collide import block_at
-from rlgpt_minecraft.world.edit import queue_update
-from rlgpt_minecraft.world.falling import update_falling
-from rlgpt_minecraft.world.fluids import update_fluid
-from rlgpt_minecraft.world.jit import jit, part
-from rlgpt_minecraft.world.loot import break_block
-from rlgpt_minecraft.world.room import stands
-from rlgpt_minecraft.world.state import CHUNK, HEIGHT, QUEUE, SIZE, World
+from voxeldojo.world.blocks import AIR, DELAY, FALLS, LIQUID
+from voxeldojo.world.collide import block_at
+from voxeldojo.world.edit import queue_update
+from voxeldojo.world.falling import update_falling
+from voxeldojo.world.fluids import update_fluid
+from voxeldojo.world.jit import jit, part
+from voxeldojo.world.loot import break_block
+from voxeldojo.world.room import stands
+from voxeldojo.world.state import CHUNK, HEIGHT, QUEUE, SIZE, World
 
 DONE = 512
 """Updates that a tick does."""

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt_minecraft.world import blocks
-from rlgpt_minecraft.world.jit import jit
-from rlgpt_minecraft.world.ray import eyes, look
-from rlgpt_minecraft.world.state import HEIGHT, SIZE, World
+from voxeldojo.world import blocks
+from voxeldojo.world.jit import jit
+from voxeldojo.world.ray import eyes, look
+from voxeldojo.world.state import HEIGHT, SIZE, World
 
 NAMES = np.array([block.name for block in blocks.TABLE])
 FLAGS = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rlgpt_minecraft.world.blocks import FIRE, LAVA, WATER
-from rlgpt_minecraft.world.bodies import block_of
-from rlgpt_minecraft.world.collide import Blocks
-from rlgpt_minecraft.world.constants import (
+from voxeldojo.world.blocks import FIRE, LAVA, WATER
+from voxeldojo.world.bodies import block_of
+from voxeldojo.world.collide import Blocks
+from voxeldojo.world.constants import (
     ARMOUR_DAMAGE,
     ARMOUR_SHARE,
     ARMOUR_WHOLE,
@@ -22,12 +22,12 @@ from rlgpt_minecraft.world.constants import (
     PANIC_TICKS,
     RARE_CHANCE,
 )
-from rlgpt_minecraft.world.drops import spill
-from rlgpt_minecraft.world.items import ID as ITEM
-from rlgpt_minecraft.world.jit import part
-from rlgpt_minecraft.world.kinds import ARMOR, CHICKEN, FLEES, LOOT, RARE, SHEEP, XP
-from rlgpt_minecraft.world.rng import draw, pick
-from rlgpt_minecraft.world.state import World
+from voxeldojo.world.drops import spill
+from voxeldojo.world.items import ID as ITEM
+from voxeldojo.world.jit import part
+from voxeldojo.world.kinds import ARMOR, CHICKEN, FLEES, LOOT, RARE, SHEEP, XP
+from voxeldojo.world.rng import draw, pick
+from voxeldojo.world.state import World
 
 WOOL = ITEM["wool"]
 ARMOUR_LEAST = 1 / ARMOUR_SHARE
