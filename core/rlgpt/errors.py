@@ -72,6 +72,12 @@ class TrainerError(RlgptError):
     exit_status = 1
 
 
+class TrainingFolderError(TrainerError):
+    """What a training left in its folder is missing, damaged, or of another environment."""
+
+    exit_status = 2
+
+
 class LLMError(RlgptError):
     """A language model could not be asked, or gave no usable reply after every retry."""
 

@@ -117,7 +117,7 @@ def test_a_corrupt_line_is_named(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     Recorder(FakeLLM(echo), path).complete(request_)
     path.write_text(path.read_text() + '{"time": 5}\n' + path.read_text())
-    with pytest.raises(RunError, match=r"llm.jsonl, line 2 is not an exchange .*Restore the file"):
+    with pytest.raises(RunError, match=r"llm.jsonl, line 2, does not hold a valid value.*Restore the file"):
         Journal(path)
 
 

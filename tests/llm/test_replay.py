@@ -94,15 +94,15 @@ def test_two_tasks_may_be_replayed_together_but_not_one_twice(recording: Path, t
 @pytest.mark.parametrize(
     ("line", "text", "said"),
     [
-        (1, "", "line 1 is no header"),
+        (1, "", "line 1, does not hold a valid Header"),
         (
             1,
             '{"format": "rlgpt-transcript", "schema_version": 2}',
-            r"line 1 is no header of a transcript",
+            r"line 1, does not hold a valid Header",
         ),
-        (2, '{"key": 1}', "line 2 is no entry"),
-        (3, '{"key": {"task": "kitchen/ke', "line 3 is no entry .* JSON"),
-        (3, "", "line 3 is no entry"),
+        (2, '{"key": 1}', "line 2, does not hold a valid Entry"),
+        (3, '{"key": {"task": "kitchen/ke', "line 3, does not hold a valid Entry"),
+        (3, "", "line 3, does not hold a valid Entry"),
     ],
 )
 def test_a_corrupt_file_is_named_by_line(recording: Path, line: int, text: str, said: str) -> None:

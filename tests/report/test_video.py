@@ -7,6 +7,8 @@ from pathlib import Path
 import imageio_ffmpeg
 import numpy as np
 import pytest
+from rlgpt.errors import RunError
+from rlgpt.files import Folder
 from rlgpt.report.video import Film, caption
 
 
@@ -26,7 +28,7 @@ def test_a_caption_is_drawn_above_and_leaves_the_rest() -> None:
 
 def test_a_film_can_be_read_back(tmp_path: Path) -> None:
     path = tmp_path / "videos" / "best.mp4"
-    with Film(path, fps=10) as film:
+    with Film(Folder(tmp_path, RunError), "videos/best.mp4", fps=10) as film:
         for i in range(12):
             film.add(frame(10 * i), f"action {i}")
     frames, seconds = imageio_ffmpeg.count_frames_and_secs(str(path))
@@ -39,7 +41,7 @@ def test_a_film_can_be_read_back(tmp_path: Path) -> None:
 
 def test_an_error_leaves_no_half_film(tmp_path: Path) -> None:
     def broken() -> None:
-        with Film(tmp_path / "a.mp4") as film:
+        with Film(Folder(tmp_path, RunError), "a.mp4") as film:
             film.add(frame(1), "x")
             raise ZeroDivisionError
 
@@ -49,6 +51,6 @@ def test_an_error_leaves_no_half_film(tmp_path: Path) -> None:
 
 
 def test_no_frames_no_file(tmp_path: Path) -> None:
-    with Film(tmp_path / "a.mp4"):
+    with Film(Folder(tmp_path, RunError), "a.mp4"):
         pass
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,9 @@ from rlgpt.files import write_atomic
 from rlgpt.llm.base import Message, Reply, Request, RequestKey, Usage
 from rlgpt.llm.exchange import Exchange, Journal
 from rlgpt.report.curves import draw, svg
-from rlgpt.report.write import bill, find, methods, page_of, table, write_page
+from rlgpt.report.loaded import bill, find
+from rlgpt.report.methods import methods
+from rlgpt.report.write import page_of, table, write_page
 from rlgpt.runs import Report, Run
 
 

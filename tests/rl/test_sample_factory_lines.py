@@ -6,14 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from rlgpt.domain import CurvePoint, Value, Verdict
 from rlgpt.errors import TrainerError
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.sample_factory import SampleFactory, trainer
-from rlgpt.rl.sample_factory.job import CURVE, VERDICTS
-from rlgpt.rl.sample_factory.lines import mend, read
+from rlgpt.rl.sample_factory.job import CURVE, VERDICTS, verdict_lines
 from sample_factory_parts import FORK
 
 
@@ -29,37 +26,14 @@ def lines(*values: Value) -> bytes:
     return b"".join(value.model_dump_json().encode() + b"\n" for value in values)
 
 
-@given(before=st.integers(0, 4), after=st.integers(0, 4), data=st.data(), of=st.sampled_from([point, verdict]))
-@settings(max_examples=60, deadline=None)
-def test_wherever_a_kill_cuts_whole_lines_stay_and_later_ones_come_after(
-    before: int, after: int, data: Any, of: Any, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.mktemp("cut") / "lines"
-    old, new = [of(i) for i in range(before)], [of(i) for i in range(10, 10 + after)]
-    kept = data.draw(st.integers(0, len(lines(*old))))
-    path.write_bytes(lines(*old)[:kept])
-    whole = tuple(value for i, value in enumerate(old) if len(lines(*old[: i + 1])) <= kept)
-    model = type(of(0))
-    assert read(path, model) == whole
-    mend(path)
-    assert read(path, model) == whole
-    with path.open("ab") as file:
-        file.write(lines(*new))
-    assert read(path, model) == (*whole, *new)
-
-
-def test_a_file_that_is_not_there_is_empty_and_stays_away(tmp_path: Path) -> None:
-    mend(tmp_path / CURVE)
-    assert read(tmp_path / CURVE, CurvePoint) == ()
-    assert not (tmp_path / CURVE).exists()
-
-
-def train(folder: Path, monkeypatch: pytest.MonkeyPatch, *points: CurvePoint, verdicts: bytes = b"") -> Any:
+def train(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *points: CurvePoint, verdicts: tuple[Verdict, ...] = ()
+) -> Any:
     """A session whose child would only tell of these."""
 
     def supervise(job: Any, board: Any, lock: int, progress: Any) -> None:
-        with (folder / VERDICTS).open("ab") as file:
-            file.write(verdicts)
+        for each in verdicts:
+            verdict_lines(folder).append(each)
         for each in points:
             progress(each)
 
@@ -70,7 +44,7 @@ def train(folder: Path, monkeypatch: pytest.MonkeyPatch, *points: CurvePoint, ve
 def test_a_resume_loses_the_line_that_a_kill_cut_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / CURVE).write_bytes(lines(point(1), point(2))[:-9])
     (tmp_path / VERDICTS).write_bytes(lines(verdict(1), verdict(2))[:-9])
-    record = train(tmp_path, monkeypatch, point(3), point(4), verdicts=lines(verdict(3)))
+    record = train(tmp_path, monkeypatch, point(3), point(4), verdicts=(verdict(3),))
     assert record.curve == (point(1), point(3), point(4))
     assert record.verdicts == (verdict(1), verdict(3))
     again = train(tmp_path, monkeypatch)
@@ -82,6 +56,6 @@ def test_a_damaged_line_is_named_before_anything_is_spent(
     name: str, of: Any, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / name).write_bytes(lines(of(1)) + lines(of(2))[:-9] + lines(of(3)) + lines(of(4)))
-    with pytest.raises(TrainerError, match=rf"{name} is damaged: line 2 is no {said}.*delete that line"):
+    with pytest.raises(TrainerError, match=rf"{name}, line 2, does not hold a valid {said}.*delete that line"):
         train(tmp_path, monkeypatch, point(5))
     assert point(5).model_dump_json() not in (tmp_path / name).read_text()

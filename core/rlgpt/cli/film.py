@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rlgpt.domain import best_of
 from rlgpt.loop import LoopContext
 from rlgpt.report.video import Film
@@ -11,9 +9,10 @@ from rlgpt.report.video import Film
 FPS = 20
 
 
-def film(made: LoopContext, path: Path, *, seed: int | None = None) -> str:
-    """Write the video; where no frame can be rendered here, there is none and the answer says why.
+def film(made: LoopContext, name: str, *, seed: int | None = None) -> str:
+    """Write the video; if no frame can be rendered here, there is none and the answer says why.
 
+    :param name: of the file, in the run's folder.
     :param seed: of the episode; default: the first of the reported ones.
     :returns: one line for the user.
     """
@@ -23,7 +22,7 @@ def film(made: LoopContext, path: Path, *, seed: int | None = None) -> str:
     spec = made.kept_spec(best)
     seeds = (made.seeds.report(1)[0] if seed is None else seed,)
     try:
-        with Film(path, fps=FPS) as shots:
+        with Film(made.run.files, name, fps=FPS) as shots:
             if best.kept.mode == "code":
                 played = evaluate_code(spec, best.actions, seeds=seeds, on_frame=shots.add)
             else:
@@ -31,4 +30,6 @@ def film(made: LoopContext, path: Path, *, seed: int | None = None) -> str:
                 played = evaluate(policy, spec, seeds=seeds, greedy=False, on_frame=shots.add)
     except Exception as error:  # rendering is a driver's affair and no reason to lose a run: tell why, and go on
         return f"no video: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    return f"video {path} (seed {seeds[0]}, {'success' if played.episodes[0].success else 'no success'})"
+    return (
+        f"video {made.run.folder / name} (seed {seeds[0]}, {'success' if played.episodes[0].success else 'no success'})"
+    )

@@ -72,7 +72,7 @@ def _show(made: LoopContext, result: Result, watching: ProgressReporter) -> None
     folder = made.run.folder
     if made.run.record.config.get("video"):
         watching.stage("video")
-        watching.message(f"  {film(made, folder / 'videos' / 'best.mp4')}")
+        watching.message(f"  {film(made, 'videos/best.mp4')}")
     page = write_page([folder], folder / "report.html")
     say(table(page))
     say(f"report {folder / 'report.html'}")

@@ -61,11 +61,11 @@ class Steps(Value):
         finished. What a training lost to kills is in ``training``.
     """
 
-    rehearsal: int = 0
-    code: int = 0
-    training: int = 0
-    selection: int = 0
-    lost: int = 0
+    rehearsal: int = Field(default=0, ge=0)
+    code: int = Field(default=0, ge=0)
+    training: int = Field(default=0, ge=0)
+    selection: int = Field(default=0, ge=0)
+    lost: int = Field(default=0, ge=0)
 
     @property
     def total(self) -> int:

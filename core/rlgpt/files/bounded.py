@@ -12,7 +12,7 @@ from rlgpt.errors import RlgptError
 
 M = TypeVar("M")
 
-MAX_DEPTH = 64
+MAX_DEPTH = 100
 """Brackets in one another. A run's deepest file has about 12."""
 MAX_CONTAINERS = 2_000_000
 """Lists and objects in one file: each takes far more memory than the characters that make it."""

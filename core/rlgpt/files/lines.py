@@ -25,10 +25,13 @@ class JsonLines(Generic[V]):
 
     :param kind: the type of a value; see :func:`~rlgpt.files.bounded.read_json`.
     :param advice: what to do about a damaged line, a sentence.
+    :param full: bytes of a file to which nothing more is appended.
     """
 
-    def __init__(self, folder: Folder, name: str, kind: type[V] | TypeAdapter[V], advice: str) -> None:
-        self.folder, self.name, self._kind, self._advice = folder, name, kind, advice
+    def __init__(
+        self, folder: Folder, name: str, kind: type[V] | TypeAdapter[V], advice: str, *, full: int = _FILE
+    ) -> None:
+        self.folder, self.name, self._kind, self._advice, self._full = folder, name, kind, advice, full
 
     def read(self) -> list[V]:
         """The values of all complete lines, oldest first; none if there is no file.
@@ -43,10 +46,10 @@ class JsonLines(Generic[V]):
     def append(self, value: BaseModel) -> None:
         """Write one line; it is on the disk when this returns. What a kill left of a line before it is cut off."""
         with self.folder.open_in_place(self.name, append=True) as file, _locked(file):
-            _cut_torn_line(file)
-            file.write(value.model_dump_json().encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+            if _cut_torn_line(file) < self._full:
+                file.write(value.model_dump_json().encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
 
     def _values(self, file: BinaryIO) -> Iterator[V]:
         for number, line in enumerate(iter(lambda: file.readline(_LINE), b""), start=1):
@@ -59,7 +62,8 @@ class JsonLines(Generic[V]):
             yield read_json(text, self._kind, where, self.folder.error, self._advice)
 
 
-def _cut_torn_line(file: BinaryIO) -> None:
+def _cut_torn_line(file: BinaryIO) -> int:
+    """:returns: the bytes that stay."""
     end = size = file.seek(0, os.SEEK_END)
     while end:
         begin = max(0, end - _BLOCK)
@@ -71,6 +75,7 @@ def _cut_torn_line(file: BinaryIO) -> None:
         end = begin
     if end < size:
         file.truncate(end)
+    return end
 
 
 @contextmanager

@@ -56,13 +56,13 @@ class Request(Value):
 class Usage(Value):
     """What one exchange cost. ``dollars`` is None where nobody knows the price."""
 
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    dollars: float | None = None
+    prompt_tokens: int = Field(default=0, ge=0)
+    completion_tokens: int = Field(default=0, ge=0)
+    dollars: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     tokens_source: Literal["provider", "estimated", "recorded"] = "provider"
     cost_source: Literal["price_table", "recorded", "unknown"] = "unknown"
-    calls: int = 1
-    seconds: float = 0.0
+    calls: int = Field(default=1, ge=0)
+    seconds: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
     @property
     def tokens(self) -> int:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from rlgpt.domain import Value
 from rlgpt.errors import RunError
+from rlgpt.files import Folder, JsonLines
 from rlgpt.llm.base import Message, Reply, Request, RequestKey
 from rlgpt.secrets import redact
 
 Identity = tuple[RequestKey, str, str]
-"""Key, fingerprint and digest of the messages: what makes a request the same one."""
+"""Key, fingerprint and digest of the messages: two requests with the same three are the same request."""
 
 
 class Exchange(Value):
@@ -31,7 +31,7 @@ class Exchange(Value):
     @classmethod
     def of(cls, request: Request, reply: Reply) -> Exchange:
         return cls(
-            time=datetime.now(UTC).isoformat(timespec="seconds"),
+            time=_now(),
             request=request.model_copy(update={"messages": _redacted(request.messages)}),
             reply=reply.model_copy(update={"text": _clean(reply.text)}),
         )
@@ -42,7 +42,7 @@ class Exchange(Value):
 
 
 class Forgotten(Value):
-    """Nothing usable came of the exchanges before this line that are about ``forgotten`` (whatever their ``ask``)."""
+    """A line that drops the exchanges before it about ``forgotten``, whatever their ``ask``: none was usable."""
 
     schema_version: Literal[1] = 1
     time: str
@@ -53,9 +53,61 @@ class Forgotten(Value):
 
 
 def identity(request: Request) -> Identity:
-    """What a request is recognised by when a run is resumed. Keys do not enter the digest."""
+    """What identifies a request when a run is resumed. Keys do not enter the digest."""
     text = "\0".join(f"{m.role}\0{m.content}\0{' '.join(m.images)}" for m in _redacted(request.messages))
     return request.key, request.fingerprint, hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+def read_exchanges(path: Path) -> list[Exchange]:
+    """The exchanges in ``path``, oldest first; none if there is no file. An incomplete last line is left out.
+
+    :raises RunError: another line is not an exchange; names it.
+    """
+    return [line for line in _lines(path).read() if isinstance(line, Exchange)]
+
+
+class Journal:
+    """``llm.jsonl``, open for appending.
+
+    :ivar exchanges: every exchange, oldest first.
+    :ivar remembered: those that were not forgotten since.
+    :raises RunError: a complete line is not an exchange.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.exchanges: list[Exchange] = []
+        self.remembered: list[Exchange] = []
+        self._lines = _lines(path)
+        self._enter(self._lines.read())
+
+    def append(self, exchange: Exchange) -> None:
+        """Write one line; it is on the disk when this returns."""
+        self._write(exchange)
+
+    def forget(self, key: RequestKey) -> None:
+        """Drop the stored replies for ``key``, so that the next request reaches the model."""
+        self._write(Forgotten(time=_now(), forgotten=key))
+
+    def _write(self, line: Exchange | Forgotten) -> None:
+        self._lines.append(line)
+        self._enter([line])
+
+    def _enter(self, lines: Iterable[Exchange | Forgotten]) -> None:
+        for line in lines:
+            if isinstance(line, Forgotten):
+                self.remembered = [e for e in self.remembered if not line.covers(e.request.key)]
+            else:
+                self.exchanges.append(line)
+                self.remembered.append(line)
+
+
+_LINE: TypeAdapter[Exchange | Forgotten] = TypeAdapter(Exchange | Forgotten)
+
+
+def _lines(path: Path) -> JsonLines[Exchange | Forgotten]:
+    advice = "Restore the file, or delete the lines from there on: the model is asked again for them."
+    return JsonLines(Folder(path.parent, RunError), path.name, _LINE, advice)
 
 
 def _redacted(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -67,91 +119,5 @@ def _clean(text: str) -> str:
     return redact(text).encode(errors="replace").decode()
 
 
-def read_exchanges(path: Path) -> list[Exchange]:
-    """The exchanges in ``path``, oldest first; none where there is no file. A torn last line is left out.
-
-    :raises RunError: another line is not an exchange; names it.
-    """
-    return _read(path)[0].exchanges
-
-
-class Journal:
-    """``llm.jsonl``, open for appending. A last line torn by a crash is cut off when it is opened.
-
-    :raises RunError: a line before the last is not an exchange.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lines, whole = _read(path)
-        if path.exists() and path.stat().st_size != whole:
-            with path.open("r+b") as file:
-                file.truncate(whole)
-                os.fsync(file.fileno())
-
-    @property
-    def exchanges(self) -> list[Exchange]:
-        """Every exchange, oldest first."""
-        return self._lines.exchanges
-
-    @property
-    def remembered(self) -> list[Exchange]:
-        """Those that were not forgotten since."""
-        return self._lines.remembered
-
-    def append(self, exchange: Exchange) -> None:
-        """Write one line; it is on the disk when this returns."""
-        self._write(exchange)
-
-    def forget(self, key: RequestKey) -> None:
-        """Let what was exchanged about ``key`` so far answer nobody again."""
-        self._write(Forgotten(time=datetime.now(UTC).isoformat(timespec="seconds"), forgotten=key))
-
-    def _write(self, line: Exchange | Forgotten) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as file:
-            file.write(line.model_dump_json().encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        self._lines.add(line)
-
-
-class _Lines:
-    """What a journal's lines say, in their order."""
-
-    def __init__(self) -> None:
-        self.exchanges: list[Exchange] = []
-        self.remembered: list[Exchange] = []
-
-    def add(self, line: Exchange | Forgotten) -> None:
-        if isinstance(line, Forgotten):
-            self.remembered = [e for e in self.remembered if not line.covers(e.request.key)]
-        else:
-            self.exchanges.append(line)
-            self.remembered.append(line)
-
-
-_LINE: TypeAdapter[Exchange | Forgotten] = TypeAdapter(Exchange | Forgotten)
-
-
-def _read(path: Path) -> tuple[_Lines, int]:
-    """What the lines say, and how many bytes of the file the whole ones take."""
-    lines = _Lines()
-    whole = 0
-    if not path.exists():
-        return lines, whole
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                break
-            try:
-                lines.add(_LINE.validate_json(line))
-            except ValidationError as fault:
-                first = fault.errors()[0]
-                where = ".".join(map(str, first["loc"])) or "the line"
-                raise RunError(
-                    f"{path}, line {number} is not an exchange with a language model: {where}: {first['msg']}. "
-                    "Restore the file, or delete the lines from there on: they will be asked again."
-                ) from fault
-            whole += len(line)
-    return lines, whole
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""Every exchange goes into the run's ``llm.jsonl``; on resume nothing that was paid for is asked again."""
+"""Every exchange goes into the run's ``llm.jsonl``; a resumed run does not pay for an exchange twice."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rlgpt.llm.transcript import export
 
 
 class Recorder(LLM):
-    """Records what ``llm`` is asked and answers, and answers from the record what is in it already.
+    """Records each request to ``llm`` with its reply, and answers recorded requests from the record.
 
-    A request is the same one where key, fingerprint and messages are. Only the exchange in flight when a run is killed
-    is lost: its line is written, and on the disk, before the reply is handed on.
+    Two requests are the same if their key, fingerprint and messages are the same. The line of an exchange is on the
+    disk before the reply is returned, so a kill loses at most the exchange in flight.
 
-    :param path: ``llm.jsonl``; made on the first exchange.
-    :param transcript: where a transcript of everything so far is kept (``llm=record``), whole after each exchange.
-    :raises rlgpt.errors.RunError: ``path`` is corrupt before its last line.
+    :param path: ``llm.jsonl``; created on the first exchange.
+    :param transcript: where a transcript of all exchanges is kept (``llm=record``), rewritten after each one.
+    :raises rlgpt.errors.RunError: a complete line of ``path`` is damaged.
     """
 
     def __init__(self, llm: LLM, path: Path, *, transcript: Path | None = None) -> None:
@@ -43,6 +43,6 @@ class Recorder(LLM):
         return exchange.reply
 
     def forget(self, key: RequestKey) -> None:
-        """Its replies stay in the record and in the bill, and answer nobody again."""
+        """Drop the stored replies for ``key``, so that the next request reaches the model. They stay in the bill."""
         self.journal.forget(key)
         self._known = {e.identity: e.reply for e in self.journal.remembered}

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
 from rlgpt.domain import Plain, TaskId, Value
 from rlgpt.errors import TranscriptError
-from rlgpt.files import read_text, write_atomic
+from rlgpt.files import read_json, read_text, write_atomic
 from rlgpt.llm.base import Reply, RequestKey, Usage
 from rlgpt.llm.exchange import read_exchanges
 from rlgpt.secrets import redact
 
-M = TypeVar("M", bound=BaseModel)
-
 _LIMIT = 64 << 20
+_ADVICE = "Use another transcript, or record again with llm=record."
 
 
 class Header(Value):
@@ -31,7 +30,7 @@ class Header(Value):
 
 
 class Entry(Value):
-    """One reply, with what it was asked by: no messages, they are rendered anew."""
+    """One reply and the key of its request. The messages are not kept: a replay renders them again."""
 
     key: RequestKey
     fingerprint: str
@@ -43,7 +42,7 @@ class Entry(Value):
 
     @property
     def reply(self) -> Reply:
-        """The reply, its usage marked as recorded: it costs nothing now."""
+        """The reply, its usage marked as recorded: a replay costs nothing."""
         dollars = self.usage.dollars
         usage = self.usage.model_copy(
             update={"tokens_source": "recorded", "cost_source": "unknown" if dollars is None else "recorded"}
@@ -64,19 +63,19 @@ class Transcript(Value):
         :raises TranscriptError: missing, too large, of another schema, or corrupt; names the line.
         """
         lines = read_text(path, limit=_LIMIT, error=TranscriptError).split("\n")
-        header = _parse(Header, lines[0], path, 1)
+        header = read_json(lines[0], Header, f"{path}, line 1,", TranscriptError, _ADVICE)
         entries: dict[RequestKey, Entry] = {}
         for number, line in enumerate(lines[1:], 2):
             if not line and number == len(lines):
                 break
-            entry = _parse(Entry, line, path, number)
+            entry = read_json(line, Entry, f"{path}, line {number},", TranscriptError, _ADVICE)
             if entry.key in entries:
                 raise TranscriptError(f"{path}, line {number}: a second reply to {describe(entry.key)}. Delete one.")
             entries[entry.key] = entry
         return cls(header=header, entries=tuple(entries.values()))
 
     def write(self, path: Path) -> None:
-        """Write it whole, without keys."""
+        """Write the file atomically, without keys."""
         entries = (e.model_copy(update={"text": redact(e.text)}) for e in self.entries)
         lines = [self.header.model_dump_json(), *(e.model_dump_json() for e in entries)]
         write_atomic(path, "\n".join(lines) + "\n")
@@ -85,7 +84,7 @@ class Transcript(Value):
 def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
     """Make a transcript of a run's ``llm.jsonl`` and write it to ``out``; failed attempts stay in.
 
-    Where a request was asked anew (the run had been resumed, and its prompt was another), the newer reply is taken.
+    If a key has several replies (the run was resumed with another prompt), the newest is taken.
 
     :raises TranscriptError: the run asked nothing, or about several tasks.
     :raises rlgpt.errors.RunError: ``llm_jsonl`` is corrupt.
@@ -119,15 +118,3 @@ def describe(key: RequestKey) -> str:
     """A key in words: ``fast on 'lift' (kitchen/kettle, iteration 2, attempt 1, ask 0)``."""
     whom = f"{key.role} on {key.sub_action!r}" if key.sub_action else key.role
     return f"{whom} ({key.task}, iteration {key.iteration}, attempt {key.attempt}, ask {key.ask})"
-
-
-def _parse(model: type[M], line: str, path: Path, number: int) -> M:
-    try:
-        return model.model_validate_json(line)
-    except ValidationError as fault:
-        first = fault.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the line"
-        raise TranscriptError(
-            f"{path}, line {number} is no {model.__name__.lower()} of a transcript (schema 1): {where}: "
-            f"{first['msg']}. Take another transcript, or record again with llm=record."
-        ) from fault

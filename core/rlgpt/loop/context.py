@@ -66,7 +66,11 @@ class LoopContext:
         return self.spec(best.setup, best.actions, None if best.kept.mode == "code" else best.training)
 
     def train_folder(self, iteration: int) -> Path:
-        return self.run.folder / "iterations" / str(iteration) / "train"
+        """Where the trainer keeps the training of an iteration.
+
+        :raises RunError: it holds a link, which a trainer's library could follow out of the run.
+        """
+        return self.run.files.subfolder(f"iterations/{iteration}/train")
 
     def policy(self, spec: EnvSpec, iteration: int, *, trained: bool) -> Policy:
         """The policy of an iteration; the one training would start from where none was trained."""

@@ -1,4 +1,4 @@
-"""Primitive steps that a run has spent: every one of them, through kills."""
+"""Primitive steps that a run has spent, exact through kills."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Literal
 
 from rlgpt.agents.base import History
 from rlgpt.domain import Evaluation, Rehearsal, Steps, TrainingRecord
-from rlgpt.errors import RunError
-from rlgpt.files import read_model
 from rlgpt.rl.monitor import OnStep
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 from rlgpt.runs import Run
@@ -20,55 +18,52 @@ _CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
 class RunStepCounter:
     """Counts each step outside training when it is taken; a training counts in its own folder.
 
-    What it holds beyond the stages that were finished was spent in stages that were cut short.
+    Steps beyond those of finished stages were spent in stages that were cut short.
 
-    :raises RunError: a finished stage of a run that has no ledger yet (one of an earlier version) cannot be read.
+    :raises RunError: ``steps.bin`` is a link, or it is missing and a finished stage cannot be read.
+    :raises TrainerError: ``steps.bin`` is damaged.
     """
 
     def __init__(self, run: Run) -> None:
-        path = run.folder / STEPS_FILE
-        history = () if path.exists() else run.iterations()
+        history = () if run.files.exists(STEPS_FILE) else run.iterations()
         before = spent(history) + finished_stages(run, len(history))
-        self._ledger = StepCounter(path, len(_CELLS))
-        if not self._ledger.total:
+        self._counter = StepCounter(run.folder / STEPS_FILE, len(_CELLS))
+        if not self._counter.total:
             for purpose, cell in _CELLS.items():
-                self._ledger.add(cell, getattr(before, purpose))
+                self._counter.add(cell, getattr(before, purpose))
 
     def counting(self, purpose: Purpose) -> OnStep:
-        """Sees every primitive step of a stage."""
-        return self._ledger.counting(_CELLS[purpose])
+        """Called at every primitive step of a stage."""
+        return self._counter.counting(_CELLS[purpose])
 
     @property
     def total(self) -> int:
-        """Of all purposes, so far."""
-        return self._ledger.total
+        """Primitive steps of all purposes so far."""
+        return self._counter.total
 
     def bill(self, history: History, finished: Steps) -> Steps:
-        """The steps of the iteration after ``history`` so far: ``finished`` stages, and what was lost meanwhile."""
+        """The steps so far of the iteration after ``history``: of ``finished`` stages, and lost to kills."""
         known = spent(history) + finished
-        lost = max(0, self._ledger.total - (known.total - known.training))
+        lost = max(0, self._counter.total - (known.total - known.training))
         return finished.model_copy(update={"lost": lost})
 
 
 def spent(history: History) -> Steps:
-    """Of all finished iterations."""
+    """Steps of all finished iterations."""
     return sum((i.steps for i in history), Steps())
 
 
 def finished_stages(run: Run, index: int) -> Steps:
-    """Of the finished stages of iteration ``index``, which is not finished; none where it never began.
+    """Steps of the finished stages of iteration ``index``, which is itself unfinished; none if it never began.
 
     :raises RunError: a stage's file cannot be read.
     """
-    here = run.folder / "iterations" / str(index)
-
-    def steps(kind: type[Rehearsal] | type[Evaluation] | type[TrainingRecord], pattern: str) -> int:
-        values = (read_model(path, kind, error=RunError, limit=256 << 20) for path in here.glob(pattern))
-        return sum(v.steps if isinstance(v, Rehearsal) else v.primitive_steps for v in values)
-
+    here = f"iterations/{index}"
+    code, evaluation = (run.stage(f"{here}/{name}", Evaluation) for name in ("code", "evaluation"))
+    training = run.stage(f"{here}/training", TrainingRecord)
     return Steps(
-        rehearsal=steps(Rehearsal, "actions/*/*.json"),
-        code=steps(Evaluation, "code.json"),
-        training=steps(TrainingRecord, "training.json"),
-        selection=steps(Evaluation, "evaluation.json"),
+        rehearsal=sum(rehearsal.steps for rehearsal in run.stages(index, "actions", Rehearsal)),
+        code=code.primitive_steps if code else 0,
+        training=training.primitive_steps if training else 0,
+        selection=evaluation.primitive_steps if evaluation else 0,
     )

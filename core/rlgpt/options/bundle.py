@@ -11,31 +11,34 @@ from pydantic import ValidationError
 
 from rlgpt.domain import Bundle
 from rlgpt.errors import BundleError
-from rlgpt.files import read_text, write_atomic
+from rlgpt.files import Folder, parse_json
 
+_MANIFEST = "bundle.json"
 _MANIFEST_LIMIT = 1 << 20
 _SOURCE_LIMIT = 1 << 16
 _ACTIONS_LIMIT = 256
-"""So many coded actions no policy chooses from; their sources have 16 MiB at most."""
+"""Coded actions of a bundle. No policy chooses among more; their sources have 16 MiB at most."""
 
 
 def save_bundle(bundle: Bundle, folder: Path) -> Path:
     """Write ``bundle`` as a folder, whole or not at all; an existing bundle there is replaced.
 
-    :raises BundleError: ``folder`` exists and is no bundle.
+    :raises BundleError: ``folder`` is a link, or exists and is no bundle; or it cannot be written.
     """
-    if folder.exists() and not (folder / "bundle.json").is_file():
+    _refuse_link(folder)
+    if folder.exists() and not Folder(folder, BundleError).exists(_MANIFEST):
         raise BundleError(f"{folder} exists and holds no bundle.json; choose an empty or new folder.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     staged = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    files = Folder(staged, BundleError)
     try:
         manifest = bundle.model_dump(mode="json")
         for action in manifest["actions"]:
-            write_atomic(staged / "actions" / f"{action['name']}.py", action.pop("source"))
-        write_atomic(staged / "bundle.json", json.dumps(manifest, indent=2) + "\n")
+            files.write(f"actions/{action['name']}.py", action.pop("source"))
+        files.write(_MANIFEST, json.dumps(manifest, indent=2) + "\n")
         staged.chmod(0o755)
         if folder.exists():
-            # aside before it is deleted: killed in between, what is left under its name is whole or absent
+            # moved aside before it is deleted: after a kill the name holds a whole bundle, or nothing
             folder.rename(replaced := Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.")))
             staged.rename(folder)
             shutil.rmtree(replaced)
@@ -50,28 +53,34 @@ def save_bundle(bundle: Bundle, folder: Path) -> Path:
 def load_bundle(folder: Path) -> Bundle:
     """Read a bundle. Its sources are data until a sandbox runs them: a stranger's bundle is safe to load.
 
-    :raises BundleError: missing, too large, of another schema, or a name that is no name.
+    :raises BundleError: it is missing, too large, of another schema, holds a link, or names an action badly.
     """
-    path = folder / "bundle.json"
+    _refuse_link(folder)
     if not folder.is_dir():
         raise BundleError(f"there is no bundle at {folder}: give the folder that holds bundle.json.")
+    path, files = folder / _MANIFEST, Folder(folder, BundleError)
+    text = files.read_text(_MANIFEST, limit=_MANIFEST_LIMIT)
     try:
-        manifest = json.loads(read_text(path, limit=_MANIFEST_LIMIT, error=BundleError))
+        manifest = parse_json(text)
         version = manifest.get("schema_version") if isinstance(manifest, dict) else None
         if version != 1:
-            raise BundleError(f"{path} has schema version {version!r}; this version of rlgpt reads 1.")
-        # Names become file names only after they are known to be names.
-        if (folder / "actions").is_symlink():
-            raise BundleError(f"{folder / 'actions'} is a link: a bundle holds its sources itself.")
+            raise BundleError(f"{path} has schema version {version!r:.40}; this version of rlgpt reads 1.")
         listed = manifest.get("actions", ())
         if len(listed) > _ACTIONS_LIMIT:
             raise BundleError(f"{path} lists {len(listed)} actions; a bundle holds {_ACTIONS_LIMIT} at most.")
-        empty = [{**a, "source": ""} for a in listed]
-        names = [a.name for a in Bundle.model_validate({**manifest, "actions": empty}).actions]
+        # names become file names only after they are known to be names
+        empty = [{**action, "source": ""} for action in listed]
+        names = [action.name for action in Bundle.model_validate({**manifest, "actions": empty}).actions]
         for action, name in zip(empty, names, strict=True):
-            action["source"] = read_text(folder / "actions" / f"{name}.py", limit=_SOURCE_LIMIT, error=BundleError)
+            action["source"] = files.read_text(f"actions/{name}.py", limit=_SOURCE_LIMIT)
         return Bundle.model_validate({**manifest, "actions": empty})
     except (ValidationError, TypeError) as fault:
         raise BundleError(f"{path} does not hold a valid bundle: {str(fault)[:400]}") from fault
-    except (ValueError, RecursionError) as fault:  # an integer of thousands of digits is a plain ValueError
-        raise BundleError(f"{path} is no JSON ({fault}).") from fault
+    except ValueError as fault:
+        raise BundleError(f"{path} does not hold valid JSON: {str(fault)[:400]}.") from fault
+
+
+def _refuse_link(folder: Path) -> None:
+    """A bundle may lie in a stranger's run: its own name must not lead out of it."""
+    if folder.is_symlink():
+        raise BundleError(f"{folder} is a link; give the folder that it points to.")

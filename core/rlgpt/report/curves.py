@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rlgpt.domain import Iteration
 from rlgpt.report.stats import band
+from rlgpt.terminal import visible
 
 Curve = Sequence[tuple[int, float]]
 """Points (primitive steps since the run began, success) of one run, steps ascending."""
@@ -27,8 +28,8 @@ _INK = "#010203"
 def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, float]]:
     """A run's learning curve over all its primitive steps: training points, then each iteration's selection.
 
-    Training points are means over the newest ``smooth`` episodes at least. Steps of rehearsals, of earlier iterations
-    and lost to kills come first, so that a method that spends them starts further right.
+    A training point is a mean over at least the newest ``smooth`` episodes. Steps of rehearsals, of earlier iterations
+    and lost to kills come first, so that the curve of a method that spends them starts further right.
     """
     points: list[tuple[int, float]] = []
     before = 0
@@ -36,19 +37,20 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, 
         steps = iteration.steps
         start = before + steps.rehearsal + steps.code + steps.lost
         if iteration.training is not None:
-            seen: list[tuple[int, float]] = []
+            so_far: list[tuple[int, float]] = []
             for p in iteration.training.curve:
-                if p.episodes:
-                    seen.append((p.episodes, p.success))
-                    points.append((start + p.primitive_steps, _newest(seen, smooth)))
+                if p.episodes > 0:
+                    so_far.append((p.episodes, p.success))
+                    points.append((start + p.primitive_steps, _newest(so_far, smooth)))
         before += steps.total
         points.append((before, iteration.success_rate))
     return points
 
 
-def _newest(seen: Sequence[tuple[int, float]], episodes: int) -> float:
+def _newest(points: Sequence[tuple[int, float]], episodes: int) -> float:
+    """Success over the newest of ``points`` (episodes, success) that hold ``episodes`` together."""
     count, wins = 0, 0.0
-    for n, success in reversed(seen):
+    for n, success in reversed(points):
         count += n
         wins += n * success
         if count >= episodes:
@@ -68,7 +70,7 @@ def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float6
     first = max(r[0][0] for r in runs)
     last = max(r[-1][0] for r in runs)
     grid = np.linspace(first, last, points) if last > first else np.array([float(first)])
-    return grid, np.array([np.interp(grid, [s for s, _ in r], [y for _, y in r]) for r in runs])
+    return grid, np.array([np.interp(grid, [float(s) for s, _ in r], [y for _, y in r]) for r in runs])
 
 
 def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None) -> Any:
@@ -80,8 +82,8 @@ def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None) -
 
     figure = Figure(figsize=(8.4, 3.9), layout="constrained")
     axes = figure.subplots()
-    for colour, (long, runs) in zip(_cycle(), methods.items(), strict=False):
-        name = textwrap.fill(long, LEGEND)
+    for colour, (method, runs) in zip(_cycle(), methods.items(), strict=False):
+        name = textwrap.fill(visible(method), LEGEND)
         steps, success = on_grid(runs)
         if not len(steps):
             continue
@@ -142,4 +144,6 @@ def _dress(axes: Any, budget: int | None) -> None:
     axes.spines["bottom"].set_color(_INK)
     axes.spines["bottom"].set_alpha(0.4)
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=_INK)
+        legend = axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=_INK)
+        for text in legend.get_texts():
+            text.set_parse_math(False)  # a name may hold dollars

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from types import TracebackType
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgpt.errors import RlgptError
+from rlgpt.files import Folder
 
 Frame = NDArray[np.uint8]
 """``[height, width, 3]``, RGB."""
@@ -31,22 +33,26 @@ def caption(frame: Frame, text: str) -> Frame:
 
 
 class Film:
-    """An mp4 (H.264, plays in every browser) in the making; the file appears whole, at the end, or not at all.
+    """An mp4 (H.264, plays in every browser) under construction; the file appears whole at the end, or not at all.
 
-    :param path: the file; nothing is left there if no frame was added or an error ended the block.
-    :raises RlgptError: there is no encoder, or it failed.
+    The encoder writes into a folder of its own outside the run, because it would follow a link.
+
+    :param folder: where the file belongs; ``name`` is its path there. Nothing is written without a frame, or if an
+        error ends the block.
+    :raises RlgptError: there is no encoder, it failed, or the file cannot be written.
     """
 
-    def __init__(self, path: Path, *, fps: int = 20) -> None:
-        self.path, self.fps, self.frames = path, fps, 0
-        self._draft = path.with_name(f".{path.stem}.part.mp4")
+    def __init__(self, folder: Folder, name: str, *, fps: int = 20) -> None:
+        self.folder, self.name, self.fps, self.frames = folder, name, fps, 0
+        self._drafts: tempfile.TemporaryDirectory[str] | None = None
         self._writer: Generator[None, Frame | None, None] | None = None
 
     def __enter__(self) -> Self:
+        self._drafts = tempfile.TemporaryDirectory(prefix="rlgpt-film-")
         return self
 
     def add(self, frame: Frame, text: str) -> None:
-        """Append a frame with its caption; all are of one size."""
+        """Append a frame with its caption; all frames have one size."""
         drawn = np.ascontiguousarray(_even(caption(frame, text)))
         try:
             if self._writer is None:
@@ -59,20 +65,25 @@ class Film:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        assert self._drafts is not None
         try:
             if self._writer is not None:
                 self._writer.close()
                 if error is None:
-                    self._draft.replace(self.path)
+                    self.folder.write(self.name, self._draft.read_bytes())
         except (OSError, RuntimeError) as fault:
             raise self._fault(fault) from fault
         finally:
-            self._draft.unlink(missing_ok=True)
+            self._drafts.cleanup()
+
+    @property
+    def _draft(self) -> Path:
+        assert self._drafts is not None
+        return Path(self._drafts.name) / "film.mp4"
 
     def _open(self, first: Frame) -> Generator[None, Frame | None, None]:
         import imageio_ffmpeg
 
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         writer: Generator[None, Frame | None, None] = imageio_ffmpeg.write_frames(
             str(self._draft),
             (first.shape[1], first.shape[0]),
@@ -85,10 +96,10 @@ class Film:
         return writer
 
     def _fault(self, error: Exception) -> RlgptError:
-        return RlgptError(f"cannot write {self.path}: {error}. `rlgpt doctor` tells what is missing.")
+        return RlgptError(f"cannot write {self.folder.path / self.name}: {error}. `rlgpt doctor` says what is missing.")
 
 
 def _even(frame: Frame) -> Frame:
-    """H.264 with 4:2:0 colours needs an even width and height: the last row and column go where they are odd."""
+    """H.264 with 4:2:0 colours needs an even width and height: an odd last row or column is cut off."""
     height, width = frame.shape[:2]
     return frame[: height - height % 2, : width - width % 2]

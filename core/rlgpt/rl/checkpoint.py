@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -11,14 +12,17 @@ import torch
 from pydantic import Field
 
 from rlgpt.domain import RLSetup, Value
-from rlgpt.errors import TrainerError
-from rlgpt.files import write_atomic
+from rlgpt.errors import TrainingFolderError
+from rlgpt.files import Folder
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.best import Score
 from rlgpt.rl.training_stats import TrainingStatsState
 
 FILE = "policy.pt"
 """The newest: what a training resumes from."""
+
+_LIMIT = 2 << 30
+"""Bytes of a checkpoint that are read."""
 
 BEST = "best.pt"
 """The best by :mod:`rlgpt.rl.best`: what is judged, and what a warm start takes over."""
@@ -85,33 +89,36 @@ class Checkpoint:
             "optimizer": self.optimizer,
             "generator": self.generator,
         }
+        files = Folder(folder, TrainingFolderError)
         if best:
-            write_atomic(folder / BEST, _packed(content))
+            files.write(BEST, _packed(content))
         if self.imitation is not None:
             content["imitation"] = dict(self.imitation)
-        write_atomic(folder / FILE, _packed(content))
+        files.write(FILE, _packed(content))
 
     @classmethod
     def load_best(cls, folder: Path) -> Checkpoint:
         """The best, or the newest where too few episodes have ended to tell; see :meth:`load`."""
-        return cls.load(folder, BEST if (folder / BEST).is_file() else FILE)
+        return cls.load(folder, BEST if Folder(folder, TrainingFolderError).exists(BEST) else FILE)
 
     @classmethod
     def load(cls, folder: Path, name: str = FILE) -> Checkpoint:
         """Read what :meth:`save` wrote: tensors, numbers and text only.
 
-        :raises TrainerError: there is none, or it cannot be read.
+        :raises TrainingFolderError: there is none, or it cannot be read.
         """
-        path = folder / name
-        if not path.is_file():
-            raise TrainerError(f"{folder} holds no trained policy ({name} is missing); train one there first.")
+        path, files = folder / name, Folder(folder, TrainingFolderError)
+        if not files.exists(name):
+            raise TrainingFolderError(f"{folder} holds no trained policy ({name} is missing); train one there first.")
+        packed = files.read(name, limit=_LIMIT)
         try:
-            content = torch.load(path, map_location="cpu", weights_only=True)
+            _check_stored(packed)
+            content = torch.load(io.BytesIO(packed), map_location="cpu", weights_only=True)
             state = TrainingState.model_validate_json(content["state"])
             kept = content.get("imitation")
             return cls(state, dict(content["weights"]), content["optimizer"], content["generator"], kept)
         except Exception as fault:
-            raise TrainerError(
+            raise TrainingFolderError(
                 f"{path} cannot be read ({type(fault).__name__}: {str(fault)[:200]}). Restore it from a copy, or train "
                 "in a new folder; nothing was begun anew."
             ) from fault
@@ -121,3 +128,10 @@ def _packed(content: Mapping[str, Any]) -> bytes:
     buffer = io.BytesIO()
     torch.save(content, buffer)
     return buffer.getvalue()
+
+
+def _check_stored(packed: bytes) -> None:
+    """:raises ValueError: the archive holds compressed files, which could unpack to any size."""
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+            raise ValueError("its content is compressed")

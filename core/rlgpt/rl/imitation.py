@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import torch
 
-from rlgpt.errors import TrainerError
+from rlgpt.errors import TrainingFolderError
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.memory import Memory
 from rlgpt.rl.network import ActorCritic, Batch
@@ -138,13 +138,13 @@ class SelfImitation:
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Go on from what :meth:`tensors` gave.
 
-        :raises TrainerError: it is damaged.
+        :raises TrainingFolderError: it is damaged.
         """
         try:
             count, mean, squares = tensors[_RETURNS].tolist()
             self.memory.restore({key: values for key, values in tensors.items() if key != _RETURNS})
         except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as fault:
-            raise TrainerError(
+            raise TrainingFolderError(
                 f"what the checkpoint kept for self-imitation cannot be read ({fault}); restore the checkpoint from a "
                 "copy, or train in a new folder."
             ) from fault

@@ -14,7 +14,8 @@ from typing import Any
 
 import psutil
 
-from rlgpt.errors import TrainerError
+from rlgpt.errors import TrainerError, TrainingFolderError
+from rlgpt.files import Folder
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +78,8 @@ def _acquired(path: Path, patience: float) -> int:
 
 def _tried(path: Path) -> int | None:
     """A descriptor that holds the lock, or None. Who waits keeps no descriptor: who has one holds it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    with Folder(path.parent, TrainingFolderError).open_in_place(path.name) as file:
+        descriptor = os.dup(file.fileno())
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

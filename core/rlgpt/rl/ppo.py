@@ -12,7 +12,8 @@ import numpy as np
 import torch
 
 from rlgpt.domain import TrainingRecord
-from rlgpt.errors import TrainerError
+from rlgpt.errors import TrainingFolderError
+from rlgpt.files import Folder
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.best import is_best, recent_score
 from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
@@ -201,8 +202,8 @@ def _open(folder: Path) -> Checkpoint | None:
 
     A checkpoint is written before the first step: steps without one are a loss, not a beginning.
     """
-    ledger = folder / STEPS_FILE
-    if not (folder / FILE).exists() and not ledger.exists():
+    files = Folder(folder, TrainingFolderError)
+    if not files.exists(FILE) and not files.exists(STEPS_FILE):
         return None
     return Checkpoint.load(folder)
 
@@ -210,7 +211,7 @@ def _open(folder: Path) -> Checkpoint | None:
 def begin_from(folder: Path, network: ActorCritic, returns: Returns) -> None:
     """Take over what fits of the best policy in ``folder``; its values only where they are of the same ``returns``.
 
-    :raises TrainerError: there is none, or it cannot be read.
+    :raises TrainingFolderError: there is none, or it cannot be read.
     """
     other = Checkpoint.load_best(folder)
     names, same = dict(other.state.axis_names), other.state.returns == returns
@@ -221,14 +222,14 @@ def fit(network: ActorCritic, checkpoint: Checkpoint, folder: Path) -> None:
     own, theirs = _names(network.axis_names()), _names(checkpoint.state.axis_names)
     if own != theirs:
         lacks, has = sorted(own - theirs)[:8], sorted(theirs - own)[:8]
-        raise TrainerError(
+        raise TrainingFolderError(
             f"the policy in {folder} is for other actions or observations: it lacks {lacks or 'nothing'} and has "
             f"{has or 'nothing'} beside. Use it as a warm start, or give the setup it was trained with."
         )
     try:
         network.load_state_dict(checkpoint.weights)
     except RuntimeError as fault:
-        raise TrainerError(
+        raise TrainingFolderError(
             f"the policy in {folder} does not fit: {str(fault)[:300]}. Give the hyperparameters it was trained with."
         ) from fault
 
@@ -243,7 +244,7 @@ def _restore(checkpoint: Checkpoint, learner: Learner, generator: torch.Generato
         learner.optimizer.load_state_dict(checkpoint.optimizer)
         generator.set_state(checkpoint.generator)
     except (ValueError, KeyError, RuntimeError, TypeError) as fault:
-        raise TrainerError(f"the optimiser's state in {folder} does not fit its policy: {fault}.") from fault
+        raise TrainingFolderError(f"the optimiser's state in {folder} does not fit its policy: {fault}.") from fault
     if learner.imitation is not None and checkpoint.imitation is not None:
         learner.imitation.restore(checkpoint.imitation)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import mmap
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import gymnasium
 
-from rlgpt.errors import TrainerError
+from rlgpt.errors import TrainingFolderError
+from rlgpt.files import Folder
 from rlgpt.rl.monitor import OnStep
 
 STEPS_FILE = "steps.bin"
@@ -17,6 +19,11 @@ STEPS_FILE = "steps.bin"
 
 _CELL = 8
 """Bytes of a count."""
+_LARGEST = 1 << 20
+"""Bytes of a file."""
+_MOST = 1 << 60
+"""Steps of one cell."""
+_ADVICE = "restore it from a copy, or begin in a new folder."
 
 
 class StepCounter:
@@ -27,20 +34,20 @@ class StepCounter:
     only ever grows.
 
     :param cells: what will count; cells of earlier, larger trainings keep counting towards the total.
-    :raises TrainerError: the file is no ledger.
+    :raises TrainingFolderError: the file is a link, or no such counts.
     """
 
     def __init__(self, path: Path, cells: int) -> None:
-        size = path.stat().st_size if path.exists() else 0
-        if size % _CELL:
-            raise TrainerError(
-                f"{path} has {size} bytes and is no ledger of steps; restore it from a copy, or begin in a new folder."
-            )
-        with path.open("ab") as file:
+        with Folder(path.parent, TrainingFolderError).open_in_place(path.name) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size % _CELL or size > _LARGEST:
+                raise TrainingFolderError(f"{path} has {size} bytes and is no count of steps; {_ADVICE}")
             file.truncate(max(size, cells * _CELL))
-        with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), 0)
         self._cells = memoryview(self._map).cast("q")
+        if not all(0 <= cell < _MOST for cell in self._cells):
+            self.__exit__(None, None, None)
+            raise TrainingFolderError(f"{path} holds a count that no training reaches; {_ADVICE}")
 
     def add(self, cell: int, steps: int = 1) -> None:
         self._cells[cell] += steps
@@ -72,9 +79,10 @@ class StepCounter:
 def steps_in(path: Path) -> int:
     """The total of a ledger; 0 where there is none.
 
-    :raises TrainerError: the file is no ledger.
+    :raises TrainingFolderError: the file is a link, or no such counts.
     """
-    if not path.exists() or not path.stat().st_size:
+    folder = Folder(path.parent, TrainingFolderError)
+    if not folder.exists(path.name) or not path.stat().st_size:
         return 0
     with StepCounter(path, 0) as ledger:
         return ledger.total

@@ -1,4 +1,4 @@
-"""What ``run.json`` holds: enough to know, resume and cite a run."""
+"""What ``run.json`` holds: enough to identify, resume and cite a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Status = Literal["running", "finished", "stopped", "failed"]
 
 
 class Report(Value):
-    """What a run reports: its best iteration, on seeds nothing was selected on. Not part of the step budget."""
+    """What a run reports: its best iteration on seeds that served no selection. Not part of the step budget."""
 
     iteration: int
     mode: Literal["policy", "code"]
@@ -28,11 +28,12 @@ class Report(Value):
 
 
 class RunRecord(Value):
-    """One run, as its folder tells it.
+    """The record of one run.
 
-    :ivar config: the resolved configuration, plain values; no keys.
-    :ivar steps: primitive steps, all of them, as of the newest end of an iteration, start or end of a session.
-    :ivar best: index of the best iteration on the selection seeds so far.
+    :ivar config: the configuration, plain values without keys. Nothing in it is resolved again.
+    :ivar steps: all primitive steps up to the newest end of an iteration, start or end of a session.
+    :ivar best: index of the best iteration on the selection seeds so far. For people; commands compute it.
+    :ivar seal: shows that this user made the run or approved its configuration (:mod:`rlgpt.runs.seal`).
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -47,3 +48,4 @@ class RunRecord(Value):
     iterations: int = Field(default=0, description="finished iterations")
     best: int | None = None
     success_rate: float | None = Field(default=None, description="reported, sampled, on fresh seeds")
+    seal: str = ""

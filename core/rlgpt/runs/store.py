@@ -1,9 +1,8 @@
-"""A run's folder. Every stage is written whole; a stage that is there is not done again."""
+"""A run's folder. Each stage is one file, written atomically; a stage whose file exists is not done again."""
 
 from __future__ import annotations
 
 import datetime
-import json
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,27 +10,42 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter
 
 from rlgpt.domain import Iteration
 from rlgpt.errors import RunError
-from rlgpt.files import read_model, read_text, write_atomic
+from rlgpt.files import Folder, parse_json, read_json
 from rlgpt.runs.record import SCHEMA_VERSION, Report, RunRecord
+from rlgpt.runs.seal import is_own, seal
+from rlgpt.secrets import redact
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
+RECORD = "run.json"
 _PACKAGES = ("rlgpt", "gymnasium", "torch", "numpy", "sample-factory", "mujoco", "wasmtime", "litellm")
+_RECORD_LIMIT = 16 << 20
+_STAGE_LIMIT = 128 << 20
+_RESTORE = "Restore it from a copy, or start a new run."
+_AGAIN = "Delete it to do this stage again, then resume."
 
 
 class Run:
-    """One run on disk.
+    """One run on disk. Its folder may come from a stranger: everything in it goes through :attr:`files`.
 
     Use :meth:`create` or :meth:`open`; hold :meth:`lock` while writing.
     """
 
     def __init__(self, folder: Path, record: RunRecord) -> None:
-        self.folder, self._record = folder, record
+        self.folder, self.files, self._record = folder, Folder(folder, RunError), record
+
+    @staticmethod
+    def exists(folder: Path) -> bool:
+        """Whether a run lives in ``folder``.
+
+        :raises RunError: its ``run.json`` is a link, or no regular file.
+        """
+        return Folder(folder, RunError).exists(RECORD)
 
     @classmethod
     def create(cls, folder: Path, *, task: str, seed: int, config: Mapping[str, Any]) -> Run:
@@ -39,79 +53,113 @@ class Run:
 
         :raises RunError: a run lives there already.
         """
-        if (folder / "run.json").exists():
+        if cls.exists(folder):
             raise RunError(f"{folder} holds a run already; continue it with `rlgpt resume {folder}` or choose another.")
         created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        run = cls(folder, RunRecord(task=task, seed=seed, created=created, config=config, versions=versions()))
-        run._save()
+        run = cls(folder, RunRecord(task=task, seed=seed, created=created, versions=versions()))
+        run.update(config=config)
         return run
 
     @classmethod
     def open(cls, folder: Path) -> Run:
         """A run that exists.
 
-        :raises RunError: there is none, or ``run.json`` is corrupt or of another schema.
+        :raises RunError: there is none, or ``run.json`` is damaged or of another schema.
         """
-        path = folder / "run.json"
-        if not path.is_file():
+        if not cls.exists(folder):
             raise RunError(f"there is no run at {folder}: give the folder that holds run.json.")
+        path = folder / RECORD
+        text = Folder(folder, RunError).read_text(RECORD, limit=_RECORD_LIMIT)
         try:
-            raw = json.loads(read_text(path, limit=16 << 20, error=RunError))
-        except json.JSONDecodeError as fault:
-            raise RunError(f"{path} is no JSON ({fault}); restore it from a copy, or start the run anew.") from fault
+            raw = parse_json(text)
+        except ValueError as fault:
+            raise RunError(f"{path} does not hold valid JSON: {str(fault)[:400]}. {_RESTORE}") from fault
         version = raw.get("schema_version") if isinstance(raw, dict) else None
         if version != SCHEMA_VERSION:
-            raise RunError(f"{path} has schema version {version!r}; this version of rlgpt reads {SCHEMA_VERSION}.")
-        return cls(folder, read_model(path, RunRecord, error=RunError))
+            given = f"{version!r:.40}"
+            raise RunError(f"{path} has schema version {given}; this version of rlgpt reads {SCHEMA_VERSION}.")
+        return cls(folder, read_json(text, RunRecord, path, RunError, _RESTORE))
 
     @property
     def record(self) -> RunRecord:
         return self._record
 
+    @property
+    def own(self) -> bool:
+        """Whether this user made the run or approved its configuration."""
+        return is_own(self._record)
+
     def update(self, **changes: Any) -> None:
-        """Change fields of the record, on disk too."""
-        self._record = RunRecord.model_validate({**self._record.model_dump(), **changes})
-        self._save()
+        """Change fields of the record, on disk too. A configuration that is given counts as approved by the user."""
+        if "reason" in changes:
+            changes["reason"] = redact(changes["reason"])
+        record = RunRecord.model_validate({**self._record.model_dump(), **changes})
+        if "config" in changes:
+            record = record.model_copy(update={"seal": seal(record)})
+        self._record = record
+        self.rewrite(RECORD.removesuffix(".json"), record)
 
     def once(self, name: str, kind: type[T] | Any, make: Callable[[], T]) -> T:
-        """The value of stage ``name`` (a path under the folder, without ``.json``): read if it is there, else made.
+        """The value of stage ``name``: read if its file exists, else made and written.
 
-        :param kind: a type pydantic can validate (a model, or a tuple of models).
-        :raises RunError: the stage's file is there but cannot be read.
+        :param name: a path in the folder, without ``.json``.
+        :param kind: a type that pydantic can validate (a model, or a tuple of models).
+        :raises RunError: the stage's file exists and cannot be read.
         """
-        path = self.folder / f"{name}.json"
-        adapter: TypeAdapter[T] = TypeAdapter(kind)
-        if path.exists():
-            try:
-                return adapter.validate_json(read_text(path, limit=256 << 20, error=RunError))
-            except ValidationError as fault:
-                first = fault.errors()[0]
-                where = ".".join(map(str, first["loc"]))
-                raise RunError(
-                    f"{path} is corrupt ({where}: {first['msg']}). Delete it to do this stage again, then resume."
-                ) from fault
+        if self.files.exists(f"{name}.json"):
+            there: T = self._read(name, kind)
+            return there
         value = make()
-        write_atomic(path, adapter.dump_json(value, indent=1))
+        self.files.write(f"{name}.json", TypeAdapter(kind).dump_json(value, indent=1))
         return value
 
     def rewrite(self, name: str, value: BaseModel) -> None:
-        """Put a fuller value in the place of stage ``name``, whole (an iteration, once the critic has spoken)."""
-        write_atomic(self.folder / f"{name}.json", value.model_dump_json(indent=1))
+        """Write stage ``name``, replacing what is there (an iteration, once the critic has judged it)."""
+        self.files.write(f"{name}.json", value.model_dump_json(indent=1) + "\n")
 
     def iterations(self) -> tuple[Iteration, ...]:
-        """Every finished iteration, in order."""
-        found: list[Iteration] = []
-        while (path := self.folder / "iterations" / str(len(found)) / "iteration.json").exists():
-            found.append(read_model(path, Iteration, error=RunError, limit=256 << 20))
-        return tuple(found)
+        """Every finished iteration, in order.
+
+        :raises RunError: one cannot be read, or stands in another's place.
+        """
+        finished: list[Iteration] = []
+        while self.files.exists(f"{(name := f'iterations/{len(finished)}/iteration')}.json"):
+            iteration: Iteration = self._read(name, Iteration)
+            if iteration.index != len(finished):
+                path = self.folder / f"{name}.json"
+                raise RunError(f"{path} holds iteration {iteration.index}, not {len(finished)}. {_RESTORE}")
+            finished.append(iteration)
+        return tuple(finished)
 
     def report(self) -> Report | None:
-        path = self.folder / "report.json"
-        return read_model(path, Report, error=RunError, limit=256 << 20) if path.exists() else None
+        """What the run reports; None before its end.
+
+        :raises RunError: it cannot be read.
+        """
+        return self.stage("report", Report)
+
+    def stages(self, iteration: int, subfolder: str, kind: type[M]) -> list[M]:
+        """The values of all JSON files in a subfolder of an iteration's subfolders, in the order of their names.
+
+        :raises RunError: one cannot be read.
+        """
+        above = f"iterations/{iteration}/{subfolder}"
+        names = [f"{above}/{part}/{name}" for part in self.files.names(above) for name in self._json(f"{above}/{part}")]
+        return [self._read(name, kind) for name in names]
+
+    def stage(self, name: str, kind: type[M]) -> M | None:
+        """The value of a stage that may be unfinished: None if its file is missing.
+
+        :raises RunError: it cannot be read.
+        """
+        if not self.files.exists(f"{name}.json"):
+            return None
+        value: M = self._read(name, kind)
+        return value
 
     def forget(self, name: str) -> None:
-        """Do stage ``name`` again when next asked for."""
-        (self.folder / f"{name}.json").unlink(missing_ok=True)
+        """Delete stage ``name``, so that it is done again when it is needed next."""
+        self.files.remove(f"{name}.json")
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -121,6 +169,7 @@ class Run:
         """
         from filelock import FileLock, Timeout
 
+        self.files.open_in_place(".lock").close()  # refuses a link, which the library would follow
         lock = FileLock(self.folder / ".lock")
         try:
             lock.acquire(timeout=0)
@@ -131,16 +180,21 @@ class Run:
         finally:
             lock.release()
 
-    def _save(self) -> None:
-        write_atomic(self.folder / "run.json", self._record.model_dump_json(indent=1) + "\n")
+    def _json(self, subfolder: str) -> list[str]:
+        return [name.removesuffix(".json") for name in self.files.names(subfolder) if name.endswith(".json")]
+
+    def _read(self, name: str, kind: Any) -> Any:
+        text = self.files.read_text(f"{name}.json", limit=_STAGE_LIMIT)
+        model = isinstance(kind, type) and issubclass(kind, BaseModel)
+        return read_json(text, kind if model else TypeAdapter(kind), self.folder / f"{name}.json", RunError, _AGAIN)
 
 
 def versions() -> dict[str, str]:
     """Versions of what a result depends on."""
-    found = {"python": platform.python_version()}
+    known = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            known[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return known

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rlgpt.domain import Plain
+from rlgpt.errors import RlgptError
+from rlgpt.files import Folder
 from rlgpt.report.video import Film
 from voxeldojo.world.render import Camera
 
@@ -56,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--task", choices=tuple(SCRIPTS), default="harvest_log")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args(arguments)
-    with Film(chosen.path) as film:
+    with Film(Folder(chosen.path.parent, RlgptError), chosen.path.name) as film:
         player = Filmed(chosen.task, chosen.seed, film)
         SCRIPTS[chosen.task](player)
         player.end()

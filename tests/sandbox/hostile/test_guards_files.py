@@ -17,7 +17,8 @@ import wasmtime
 from hostile_guards import BOTH, Patch
 from pydantic import ValidationError
 from rlgpt.domain import Bundle, CodedAction, SubAction
-from rlgpt.errors import BundleError, TrainerError
+from rlgpt.errors import BundleError, RunError, TrainerError
+from rlgpt.files import door
 from rlgpt.options import bundle, load_bundle, save_bundle
 from rlgpt.report import html
 from rlgpt.report.values import Page
@@ -40,12 +41,13 @@ def test_names_are_checked_before_they_name_a_file(name: str) -> None:
         SubAction.model_validate({"name": name, "description": "", "kind": "code", "reason": ""})
 
 
-def test_names_that_were_not_checked_would_leave_the_folder(tmp_path: Path) -> None:
-    save_bundle(_sneaky("../../escaped"), tmp_path / "inner" / "b")
-    assert (tmp_path / "inner" / "escaped.py").read_text() == "stolen = 1"
+def test_a_name_that_was_not_checked_does_not_leave_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="not the name of a file"):
+        save_bundle(_sneaky("../../escaped"), tmp_path / "inner" / "b")
     run = Run.create(tmp_path / "run", task="grid/key", seed=0, config={})
-    run.once("iterations/0/actions/../../../../escaped/0", int, lambda: 1)
-    assert (tmp_path / "escaped" / "0.json").is_file()
+    with pytest.raises(RunError, match="not the name of a file"):
+        run.once("iterations/0/actions/../../../../escaped/0", int, lambda: 1)
+    assert not list(tmp_path.rglob("escaped*"))
 
 
 class _Lax:
@@ -60,7 +62,7 @@ class _Lax:
 @BOTH
 @pytest.mark.parametrize("attack", ["name", "link", "linked folder", "size", "manifest size", "number"])
 def test_a_strangers_bundle(guarded: bool, attack: str, tmp_path: Path, monkeypatch: Patch) -> None:
-    """What the loader checks, each alone: without it a secret is read, or as much as the stranger likes."""
+    """Without a check of the loader a secret is read, or any amount of data. A name is checked twice."""
     (tmp_path / "go.py").write_text("secret")
     action = CodedAction(name="go", doc="", source="def run():\n    yield\n")
     folder = save_bundle(Bundle(actions=(action,)), tmp_path / "bundle")
@@ -73,12 +75,12 @@ def test_a_strangers_bundle(guarded: bool, attack: str, tmp_path: Path, monkeypa
     elif attack == "link":
         source.unlink()
         source.symlink_to(tmp_path / "go.py")
-        bare = (Path, "is_symlink", lambda path: False)
+        bare = (door, "PLAIN", 0)
     elif attack == "linked folder":
         source.unlink()
         source.parent.rmdir()
         source.parent.symlink_to(tmp_path)
-        bare = (Path, "is_symlink", lambda path: False)
+        bare = (door, "PLAIN", 0)
     elif attack == "size":
         source.write_text(wanted := "#" * 10**6)
         bare = (bundle, "_SOURCE_LIMIT", 10**9)
@@ -94,11 +96,13 @@ def test_a_strangers_bundle(guarded: bool, attack: str, tmp_path: Path, monkeypa
         wanted = action.source
         manifest.write_text(manifest.read_text() + " " * (2 << 20))
         bare = (bundle, "_MANIFEST_LIMIT", 10**9)
-    if guarded:
+    if not guarded:
+        monkeypatch.setattr(*bare)
+        monkeypatch.setattr(door, "check_file", lambda status, single=False: None)
+    if guarded or attack == "name":
         with pytest.raises(BundleError):
             load_bundle(folder)
     else:
-        monkeypatch.setattr(*bare)
         assert load_bundle(folder).actions[0].source == wanted
 
 

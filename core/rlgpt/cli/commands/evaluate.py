@@ -11,7 +11,6 @@ from typing import Any
 from rlgpt.cli import overrides as checks
 from rlgpt.domain import Evaluation, best_of
 from rlgpt.errors import ConfigError, RunError
-from rlgpt.files import write_atomic
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
 from rlgpt.terminal import say
@@ -59,10 +58,10 @@ def main(arguments: argparse.Namespace) -> int:
         say(f"{run.record.task}{_said(changed)}, iteration {best_of(history).index}, seeds {seeds[0]} to {seeds[-1]}")
         for evaluation in judged(made):
             say(_line(evaluation))
-            name = f"{evaluation.mode}-{seeds[0]}-{len(seeds)}{_mark(changed)}.json"
-            write_atomic(run.folder / "evaluations" / name, evaluation.model_dump_json(indent=1))
+            name = f"{evaluation.mode}-{seeds[0]}-{len(seeds)}{_mark(changed)}"
+            run.rewrite(f"evaluations/{name}", evaluation)
         if arguments.video:
-            say(film(made, run.folder / "videos" / f"seed-{first}{_mark(changed)}.mp4", seed=first))
+            say(film(made, f"videos/seed-{first}{_mark(changed)}.mp4", seed=first))
     return 0
 
 

@@ -15,14 +15,12 @@ from rlgpt.errors import TrainerError
 from rlgpt.options.violations import NO_VIOLATION, QUARANTINE_AFTER
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.rl.sample_factory.episode_tag import EPISODE_TAG, SPACE, EpisodeTag
-from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, VERDICTS, Job
+from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, Job, verdict_lines
 from rlgpt.rl.sample_factory.shared_status import DECISIONS, FIRST_ENV, SharedStatus
 from rlgpt.rl.step_counter import StepCounter
 
 LAST = "last_"
 """Prefix of the entries that hold the last observation of an episode a time limit cut, beside the next one's first."""
-
-_VERDICT_BYTES = 1 << 20
 
 _Agents = tuple[list[dict[str, NDArray[Any]]], list[float], list[bool], list[bool], list[dict[str, Any]]]
 
@@ -161,9 +159,8 @@ class Adapter(gymnasium.Env[Any, Any]):
     def _record(self, board: SharedStatus, verdicts: Sequence[Verdict]) -> None:
         if not verdicts:
             return
-        with (self._job.folder / VERDICTS).open("ab", buffering=0) as file:
-            for verdict in verdicts:
-                if verdict.kind not in NO_VIOLATION:
-                    board.violation(self._row, self._job.coded.index(verdict.action))
-                if file.tell() < _VERDICT_BYTES:
-                    file.write(verdict.model_dump_json().encode() + b"\n")
+        lines = verdict_lines(self._job.folder)
+        for verdict in verdicts:
+            if verdict.kind not in NO_VIOLATION:
+                board.violation(self._row, self._job.coded.index(verdict.action))
+            lines.append(verdict)

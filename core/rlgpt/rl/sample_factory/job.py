@@ -7,13 +7,27 @@ from pathlib import Path
 
 import numpy as np
 
-from rlgpt.domain import CurvePoint
+from rlgpt.domain import CurvePoint, Verdict
+from rlgpt.errors import TrainingFolderError
+from rlgpt.files import Folder, JsonLines
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings
 from rlgpt.rl.step_counter import STEPS_FILE as STEPS_FILE
 
 STATUS_FILE, LOG, CURVE, VERDICTS = "board.bin", "child.log", "curve.jsonl", "verdicts.jsonl"
 """Files of a training's folder, beside the checkpoint and the ledger of steps, which are those of every trainer."""
+
+_ADVICE = "Restore the file from a copy, or delete that line: the training goes on without it."
+
+
+def curve_lines(folder: Path) -> JsonLines[CurvePoint]:
+    """The points of the learning curve; only the parent appends."""
+    return JsonLines(Folder(folder, TrainingFolderError), CURVE, CurvePoint, _ADVICE)
+
+
+def verdict_lines(folder: Path) -> JsonLines[Verdict]:
+    """The verdicts of all environments; each process appends. Up to about 1 MiB are kept."""
+    return JsonLines(Folder(folder, TrainingFolderError), VERDICTS, Verdict, _ADVICE, full=1 << 20)
 
 
 @dataclass(frozen=True)

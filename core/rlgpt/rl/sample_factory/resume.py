@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rlgpt.errors import TrainerError
+from rlgpt.errors import TrainingFolderError
+from rlgpt.files import Folder
 from rlgpt.rl.checkpoint import FILE, Checkpoint
 from rlgpt.rl.ppo import fit
-from rlgpt.rl.step_counter import STEPS_FILE
+from rlgpt.rl.step_counter import STEPS_FILE, steps_in
 
 __all__ = ["fit", "resumable", "steps_of"]
 
@@ -19,15 +20,14 @@ def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
     any in it, are a loss and not a beginning.
 
     :param iterations: updates that earlier sessions finished.
-    :raises TrainerError: it is missing, cannot be read, or holds no update where there were some.
+    :raises TrainingFolderError: it is missing, cannot be read, or holds no update where there were some.
     """
-    ledger = folder / STEPS_FILE
-    began = iterations > 0 or (ledger.exists() and any(ledger.read_bytes()))
-    if not (folder / FILE).exists() and not began:
+    began = iterations > 0 or steps_in(folder / STEPS_FILE) > 0
+    if not Folder(folder, TrainingFolderError).exists(FILE) and not began:
         return None
     found = Checkpoint.load(folder)
     if iterations and not steps_of(found):
-        raise TrainerError(
+        raise TrainingFolderError(
             f"{folder} has seen {iterations} updates, but its checkpoint holds none: training would begin anew while "
             "its steps count as spent. Restore the checkpoint from a copy, or train in a new folder."
         )

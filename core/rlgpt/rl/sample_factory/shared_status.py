@@ -12,8 +12,8 @@ import struct
 import time
 from pathlib import Path
 
-from rlgpt.errors import TrainerError
-from rlgpt.files import write_atomic
+from rlgpt.errors import TrainingFolderError
+from rlgpt.files import Folder
 
 _MAGIC = 0x726C6770_74000001
 _HEADER = 4
@@ -31,20 +31,20 @@ class SharedStatus:
     saved, then the violations of each coded action.
 
     :param path: the file, made by :meth:`open_session`.
-    :raises TrainerError: the file is missing or damaged.
+    :raises TrainingFolderError: the file is missing or damaged.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            with path.open("r+b") as file:
+            with Folder(path.parent, TrainingFolderError).open_in_place(path.name) as file:
                 self._map = mmap.mmap(file.fileno(), 0)
             magic, rows, actions, _ = struct.unpack_from("<4q", self._map, 0)
         except (OSError, ValueError, struct.error) as fault:
-            raise TrainerError(f"The count of steps in {path} cannot be read ({fault}).") from fault
+            raise TrainingFolderError(f"The count of steps in {path} cannot be read ({fault}).") from fault
         self.rows, self.actions, self._width = rows, actions, _COLUMNS + actions
-        if magic != _MAGIC or len(self._map) != 8 * (_HEADER + rows * self._width):
-            raise TrainerError(
+        if magic != _MAGIC or rows < FIRST_ENV or actions < 0 or len(self._map) != 8 * (_HEADER + rows * self._width):
+            raise TrainingFolderError(
                 f"The count of steps in {path} is damaged, so it is unknown what this training has spent. "
                 "Train in a new folder."
             )
@@ -54,15 +54,16 @@ class SharedStatus:
     def open_session(cls, path: Path, envs: int, actions: int) -> SharedStatus:
         """The board of a new session: what earlier ones spent is carried over.
 
-        :raises TrainerError: an earlier board is damaged, or counts another number of coded actions.
+        :raises TrainingFolderError: an earlier board is damaged, or counts another number of coded actions.
         """
         width = _COLUMNS + actions
         carried = [0] * width
-        if path.exists():
+        files = Folder(path.parent, TrainingFolderError)
+        if files.exists(path.name):
             old = cls(path)
             if old.actions != actions:
                 old.close()
-                raise TrainerError(
+                raise TrainingFolderError(
                     f"{path.parent} holds a training with {old.actions} coded actions; this one has {actions}. "
                     "Train in a new folder, with warm_start to keep what was learnt."
                 )
@@ -70,7 +71,7 @@ class SharedStatus:
             old.close()
         rows = FIRST_ENV + envs
         cells = [_MAGIC, rows, actions, 0, *carried, *[0] * (width * (rows - 1))]
-        write_atomic(path, struct.pack(f"<{len(cells)}q", *cells))
+        files.write(path.name, struct.pack(f"<{len(cells)}q", *cells))
         return cls(path)
 
     def close(self) -> None:

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from rlgpt.domain import CurvePoint
-from rlgpt.errors import ConfigError, TrainerError
+from rlgpt.errors import ConfigError, TrainerError, TrainingFolderError
+from rlgpt.files import Folder
 from rlgpt.rl.base import Progress
 from rlgpt.rl.sample_factory.job import LOG, Job
 from rlgpt.rl.sample_factory.processes import child_environment, end_group, main_module_of, tail
@@ -41,8 +42,8 @@ def supervise(job: Job, board: SharedStatus, lock: int, progress: Progress) -> N
     """
     payload = _payload(job)
     log = job.folder / LOG
-    with log.open("ab") as output:
-        start = output.tell()
+    with Folder(job.folder, TrainingFolderError).open_in_place(LOG, append=True) as output:
+        start = output.seek(0, os.SEEK_END)
         receiver, sender = os.pipe()
         child = subprocess.Popen(
             [sys.executable, "-m", "rlgpt.rl.sample_factory.child", str(sender)],

@@ -7,16 +7,16 @@ import multiprocessing
 import time
 from pathlib import Path
 
-from rlgpt.domain import CurvePoint, TrainingRecord, Verdict
-from rlgpt.errors import TrainerError
+from rlgpt.domain import CurvePoint, TrainingRecord
+from rlgpt.errors import TrainerError, TrainingFolderError
+from rlgpt.files import Folder
 from rlgpt.options.violations import QUARANTINE_AFTER
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.lock import exclusive
 from rlgpt.rl.policy_env import plugin_of
 from rlgpt.rl.ppo import PPO
-from rlgpt.rl.sample_factory.job import CURVE, STATUS_FILE, STEPS_FILE, VERDICTS, Job
-from rlgpt.rl.sample_factory.lines import mend, read
+from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, Job, curve_lines, verdict_lines
 from rlgpt.rl.sample_factory.resume import resumable
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
 from rlgpt.rl.sample_factory.shared_status import DECISIONS, SharedStatus
@@ -77,10 +77,8 @@ class SampleFactory(Trainer):
         hyperparameters = hyperparameters.model_copy(update={"num_envs": envs})
         arguments(self.settings, hyperparameters, folder=str(folder), seed=0, gamma=spec.setup.gamma)
         with exclusive(folder) as lock:
-            for file in (CURVE, VERDICTS):
-                mend(folder / file)
-            curve = read(folder / CURVE, CurvePoint)
-            read(folder / VERDICTS, Verdict)  # what is damaged is told before steps are spent
+            curve = tuple(curve_lines(folder).read())
+            verdict_lines(folder).read()  # damage is reported before steps are spent
             found = resumable(folder, iterations=_iterations(folder))
             if found is None and warm_start is not None:
                 Checkpoint.load_best(warm_start)
@@ -97,8 +95,7 @@ class SampleFactory(Trainer):
 
         def note(point: CurvePoint) -> bool | None:
             curve.append(point)
-            with (folder / CURVE).open("ab", buffering=0) as file:
-                file.write(point.model_dump_json().encode() + b"\n")
+            curve_lines(folder).append(point)
             return progress(point) if progress is not None else None
 
         try:
@@ -111,7 +108,7 @@ class SampleFactory(Trainer):
                 decisions=board.spent(DECISIONS),
                 seconds=job.seconds + time.monotonic() - began,
                 curve=tuple(curve),
-                verdicts=worth_keeping(read(folder / VERDICTS, Verdict)),
+                verdicts=worth_keeping(verdict_lines(folder).read()),
                 quarantined=tuple(name for name, count in violations if count >= QUARANTINE_AFTER),
             )
         finally:
@@ -125,10 +122,9 @@ class SampleFactory(Trainer):
 
 
 def _iterations(folder: Path) -> int:
-    path = folder / STATUS_FILE
-    if not path.exists():
+    if not Folder(folder, TrainingFolderError).exists(STATUS_FILE):
         return 0
-    board = SharedStatus(path)
+    board = SharedStatus(folder / STATUS_FILE)
     try:
         return board.iterations()
     finally:

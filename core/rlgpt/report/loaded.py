@@ -1,0 +1,94 @@
+"""A run's files, each read once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlgpt.domain import Evaluation, Iteration, best_of
+from rlgpt.errors import RunError
+from rlgpt.llm.exchange import Exchange, read_exchanges
+from rlgpt.report.values import Clip
+from rlgpt.runs import Report, Run
+
+_CLIP_BYTES = 8 << 20
+_CLIPS = 8
+_DEPTH = 8
+"""Levels of subfolders in which runs are looked for."""
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """A run with what its folder holds."""
+
+    run: Run
+    iterations: tuple[Iteration, ...]
+    report: Report | None
+    exchanges: tuple[Exchange, ...]
+
+    @classmethod
+    def of(cls, run: Run) -> LoadedRun:
+        """:raises RunError: a file of the run is damaged."""
+        exchanges = tuple(read_exchanges(run.folder / "llm.jsonl"))
+        return cls(run, run.iterations(), run.report(), exchanges)
+
+    @property
+    def outcome(self) -> Evaluation:
+        """What the run reports, on fresh seeds; before there is a report, its best selection."""
+        return self.report.sampled if self.report is not None else best_of(self.iterations).evaluation
+
+    @property
+    def bill(self) -> tuple[int, float | None]:
+        """Tokens and dollars of the run's exchanges; see :func:`bill`."""
+        return bill(self.exchanges)
+
+    def clips(self) -> Iterator[Clip]:
+        """Up to eight videos in the run's folder; other files that are called ``.mp4`` are left out."""
+        names = [name for name in self.run.files.names("videos") if name.endswith(".mp4") and name[0] != "."]
+        for name in names[:_CLIPS]:
+            content = self.run.files.read(f"videos/{name}", limit=_CLIP_BYTES)
+            if content[4:8] == b"ftyp":
+                caption = "A fresh episode of the best iteration; the active action stands at the upper edge."
+                yield Clip(caption=caption, mp4=content)
+
+
+def bill(exchanges: Sequence[Exchange]) -> tuple[int, float | None]:
+    """Tokens and dollars of exchanges; a replayed one counts with what it cost when it was recorded.
+
+    Dollars are None if the price of any is unknown.
+    """
+    usages = [e.reply.usage for e in exchanges]
+    dollars = [u.dollars for u in usages]
+    return sum(u.tokens for u in usages), None if None in dollars else sum(d for d in dollars if d is not None)
+
+
+def find(folders: Sequence[Path]) -> list[Path]:
+    """The runs in ``folders``: each is a run itself, or holds some (a sweep's folder). Links are not followed.
+
+    :raises RunError: a folder holds none.
+    """
+    runs: list[Path] = []
+    for folder in folders:
+        here = [folder] if Run.exists(folder) else sorted(_below(folder))
+        if not here:
+            raise RunError(f"there is no run at {folder}: give a folder that holds run.json, or a sweep's folder.")
+        runs += [run for run in here if run not in runs]
+    return runs
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    level = [folder]
+    for _ in range(_DEPTH):
+        subfolders = [sub for above in level for sub in _subfolders(above)]
+        yield from (sub for sub in subfolders if (sub / "run.json").is_file() and Run.exists(sub))
+        level = subfolders
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []

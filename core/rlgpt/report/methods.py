@@ -1,0 +1,79 @@
+"""Runs that differ in their seed alone are one method. This module groups runs and names the groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rlgpt.runs import Run
+
+METHODS = {
+    "slow_fast_critic": "RL-GPT",
+    "slow_fast": "RL-GPT without critic",
+    "one_agent": "RL-GPT as one agent",
+    "rl_only": "pure RL",
+    "code_only": "pure code",
+    "primitives_only": "PPO over primitives",
+    "untrained": "untrained extension",
+}
+"""The names of the kinds of agents, in the order in which a table lists them."""
+
+_NOT_A_METHOD = ("seed", "folder", "task", "video", "report_episodes")
+_WORDS = ("call", "docs", "labels", "observations", "primitives")
+"""Settings of a run of ``design()`` that are too long for a name."""
+_MAX_SETTING = 40
+"""Characters of one setting in a method's name; all of them have at most twice as many."""
+
+
+def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Runs that differ in their seed alone, by the name of their method.
+
+    If two methods share a name, it is followed by the settings in which they differ. If these are too long, or are
+    texts (docs, a goal), it is followed by the folder of the method's first run instead.
+    """
+    flat = [_settings(run.record.config) for run in runs]
+    names = [METHODS.get(str(f.get("agents.kind")), "a run") for f in flat]
+    order = list(METHODS.values())
+    groups: dict[str, list[Run]] = {}
+    for name in sorted(set(names), key=lambda n: order.index(n) if n in order else len(order)):
+        alike = [(f, run) for f, n, run in zip(flat, names, runs, strict=True) if n == name]
+        keys = sorted({k for f, _ in alike for k in f})
+        differ = [k for k in keys if len({repr(f.get(k)) for f, _ in alike}) > 1]
+        apart: dict[str, list[tuple[dict[str, Any], Run]]] = {}
+        for f, run in alike:
+            apart.setdefault(repr([f.get(k) for k in differ]), []).append((f, run))
+        described = [_describe(members[0][0], differ) for members in apart.values()]
+        for settings, members in zip(described, apart.values(), strict=True):
+            first = members[0][1].folder
+            distinct = settings and len(settings) <= 2 * _MAX_SETTING and described.count(settings) == 1
+            label = f"{name} ({settings if distinct else _cut(first.name)})" if differ else name
+            if label in groups:
+                label = f"{name} ({_cut(first.parent.name)}/{_cut(first.name)})"
+            groups.setdefault(label, []).extend(run for _, run in members)
+    return groups
+
+
+def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that make a method, flat. Texts of a ``design()`` count, and do not appear in names."""
+    design = config.get("design")
+    if not isinstance(design, Mapping):
+        return {k: v for k, v in _leaves(config) if k.split(".")[0] not in _NOT_A_METHOD}
+    kept = {k: v for k, v in design.items() if k not in (*_NOT_A_METHOD, *_WORDS, "agents")}
+    words = {k: design.get(k) for k in ("task", *_WORDS) if k != "call"}
+    return {**dict(_leaves(kept)), "agents.kind": design.get("agents"), "words": words}
+
+
+def _describe(settings: Mapping[str, Any], differ: Sequence[str]) -> str:
+    return ", ".join(_cut(f"{k}={settings.get(k)}") for k in differ if k != "words")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_SETTING else f"{text[: _MAX_SETTING - 3]}..."
+
+
+def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(node, Mapping) and node:
+        for key, value in node.items():
+            yield from _leaves(value, f"{prefix}.{key}" if prefix else str(key))
+    else:
+        yield prefix, node

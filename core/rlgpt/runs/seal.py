@@ -1,0 +1,68 @@
+"""Which runs are the user's own: a seal on the part of a run's record that says what a command does.
+
+The seal is an HMAC under a secret of this user on this machine. A run that somebody else made, or whose record
+somebody changed, does not carry it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from pathlib import Path
+
+import platformdirs
+from filelock import FileLock
+
+from rlgpt.runs.record import RunRecord
+
+_BYTES = 32
+
+
+def key_file() -> Path:
+    """Where the user's secret is kept: the user's state folder (on Linux ``$XDG_STATE_HOME/rlgpt``)."""
+    return platformdirs.user_state_path("rlgpt") / "seal.key"
+
+
+def seal(record: RunRecord) -> str:
+    """The seal of a record: of its task, its seed and its configuration. Empty if no secret can be kept here."""
+    key = _key() or _new_key()
+    return hmac.new(key, _sealed(record), hashlib.sha256).hexdigest() if key else ""
+
+
+def is_own(record: RunRecord) -> bool:
+    """Whether this user, on this machine, made or approved what the record says."""
+    key = _key()
+    return bool(key) and hmac.compare_digest(hmac.new(key, _sealed(record), hashlib.sha256).hexdigest(), record.seal)
+
+
+def _sealed(record: RunRecord) -> bytes:
+    part = json.loads(record.model_dump_json(include={"task", "seed", "config"}))
+    return json.dumps(part, sort_keys=True).encode()
+
+
+def _key() -> bytes:
+    try:
+        key = key_file().read_bytes()
+    except OSError:
+        return b""
+    return key if len(key) == _BYTES else b""
+
+
+def _new_key() -> bytes:
+    path = key_file()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.with_suffix(".lock")):
+            if not (key := _key()):
+                key = secrets.token_bytes(_BYTES)
+                draft = path.with_suffix(".new")
+                draft.unlink(missing_ok=True)
+                with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                    file.write(key)
+                draft.replace(path)
+    except OSError:
+        return b""
+    return key
