@@ -16,7 +16,7 @@ from interleaved import block_figures, block_order
 from reporting import commit, emit
 from rlgpt.domain import CodedAction, Parameter, Plain, Task
 from rlgpt.options.execution import Execution
-from rlgpt.plugin.base import Context, Primitive
+from rlgpt.plugin.types import Context, Primitive
 from rlgpt.sandbox import Library, Sandbox, SandboxLimits, Signature, ViewDoc
 from rlgpt.sandbox.runtime import Instance
 

@@ -14,7 +14,7 @@ from rlgpt.agents.solo import LLMSolo
 from rlgpt.domain import ActionPlan, CodedAction, Parameter, Rehearsal, Task
 from rlgpt.errors import ConfigError, LLMError, UnknownNameError
 from rlgpt.options import extend
-from rlgpt.plugin.base import LowLevel, Primitive
+from rlgpt.plugin.types import LowLevel, Primitive
 from rlgpt.sandbox import Library, SandboxLimits
 from rlgpt.testing.grid import GridPlugin
 from rlgpt.testing.llm import FakeLLM

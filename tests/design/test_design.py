@@ -22,8 +22,8 @@ from rlgpt.errors import (
 )
 from rlgpt.loop.progress import PlainProgressReporter
 from rlgpt.options import load_bundle
-from rlgpt.plugin.base import Primitive
 from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.plugin.types import Primitive
 from rlgpt.runs import Run
 from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.grid import GridEnv

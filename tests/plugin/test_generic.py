@@ -11,9 +11,11 @@ from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 from rlgpt.domain import Bundle, CodedAction, RLSetup, Task, World
 from rlgpt.errors import ConfigError, PluginError
-from rlgpt.plugin.base import Context, EnvironmentPlugin
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.defaults import SpaceDefaults
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.plugin.observations import ObservationCodec
+from rlgpt.plugin.types import Context
 from rlgpt.testing.grid import GridEnv, GridPlugin
 
 EVERY = ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1", "MountainCarContinuous-v0"]
@@ -276,12 +278,32 @@ def test_it_can_make_environments_where_it_was_told_how() -> None:
         GenericPlugin.of(gymnasium.make("CartPole-v1")).make_env(task, seed=0)
 
 
-def test_bare() -> None:
-    plugin = GenericPlugin()
-    assert plugin.tasks() == {}
+def test_summarize_rounds_and_cuts() -> None:
+    plugin = GenericPlugin.of(gymnasium.make("CartPole-v1"))
     assert plugin.summarize({"a": 0.123456, "b": [1, 2], "c": True, "d": {"x": 1.0}}) == (
         "a: 0.1235; b: [1, 2]; c: true; d: x 1"
     )
     assert len(plugin.summarize({f"key_{i}": list(range(99)) for i in range(99)})) == 1500
-    with pytest.raises(PluginError, match=r"GenericPlugin\.of\(env\)"):
-        plugin.labels(Task(id="a/b", goal="g", horizon=1, success="s"))
+
+
+class Slow(EnvironmentPlugin):
+    """A plugin that knows the spaces of its simulator without starting it."""
+
+    name = "slow"
+
+    def tasks(self):
+        return {"slow/task": Task(id="slow/task", goal="g", horizon=10, success="s")}
+
+    def make_env(self, task, *, seed, render_mode=None):
+        raise AssertionError("the simulator started")
+
+    def defaults(self, task):
+        return SpaceDefaults(spaces.Discrete(2), spaces.Box(-1, 1, (3,)), labels=("left", "right"))
+
+
+def test_defaults_from_given_spaces_start_no_simulator() -> None:
+    plugin = Slow()
+    (task,) = plugin.tasks().values()
+    assert plugin.labels(task).actions == ("left", "right")
+    assert [p.name for p in plugin.primitives(task)] == ["act", "repeat", "act_until"]
+    assert plugin.default_setup(task).observation_keys == ("observation",)

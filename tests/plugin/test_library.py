@@ -3,8 +3,8 @@
 import pytest
 from rlgpt.domain import Parameter
 from rlgpt.errors import PluginError
-from rlgpt.plugin.base import Primitive
 from rlgpt.plugin.library import library_of
+from rlgpt.plugin.types import Primitive
 from rlgpt.testing.grid import TASKS, GridPlugin
 
 TASK = TASKS["grid/key"]

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rlgpt.domain import Task
 from rlgpt.plugin.actions import FreeNames
-from rlgpt.plugin.base import Context
 from rlgpt.plugin.observations import ObservationCodec
 from rlgpt.plugin.parts import MOST_NUMBERS, parts, shown, unusable
+from rlgpt.plugin.types import Context
 from rlgpt.rl.observation import ObservationBuilder
 from rlgpt.sandbox.limits import DEFAULT
 

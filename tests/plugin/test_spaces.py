@@ -12,8 +12,8 @@ from rlgpt.domain import Parameter, Task
 from rlgpt.errors import ConfigError
 from rlgpt.plugin import pictures
 from rlgpt.plugin.actions import RESERVED, ActionCodec, default_labels, names, zero_action
-from rlgpt.plugin.base import Context
 from rlgpt.plugin.observations import ObservationCodec
+from rlgpt.plugin.types import Context
 
 TASK = Task(id="any/task", goal="g", horizon=10, success="s")
 

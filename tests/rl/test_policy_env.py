@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from rlgpt.domain import Episode, Parameter, RLSetup, Task
 from rlgpt.errors import ConfigError, PluginError, UnknownNameError
 from rlgpt.options import ExtendedSpace
-from rlgpt.plugin.base import EnvironmentPlugin, Labels, ViewKey
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.types import Labels, ViewKey
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.codec import ActionCodec
 from rlgpt.rl.observation import ObservationBuilder

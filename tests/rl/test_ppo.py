@@ -13,7 +13,7 @@ import pytest
 import torch
 from rlgpt.domain import Parameter, Plain, Task, TrainingRecord
 from rlgpt.errors import TrainerError
-from rlgpt.plugin.base import Context, EnvLimits
+from rlgpt.plugin.types import Context, EnvLimits
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.checkpoint import Checkpoint, TrainingState
 from rlgpt.rl.ppo import PPO, STEPS_FILE

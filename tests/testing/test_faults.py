@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
 from rlgpt.domain import Parameter
-from rlgpt.plugin.base import Labels, Primitive, ResetOption, RewardTerm, ViewKey
+from rlgpt.plugin.types import Labels, Primitive, ResetOption, RewardTerm, ViewKey
 from rlgpt.testing import PluginContract
 from rlgpt.testing.contract.broken import OF_THE_MODULE, broken_laws
 from rlgpt.testing.grid import DIRECTIONS, USE, GridEnv, GridPlugin

@@ -11,9 +11,10 @@ import numpy as np
 from rlgpt.agents.base import Brief
 from rlgpt.agents.text import bullets, fields, number, shorten
 from rlgpt.domain import Plain, Task
-from rlgpt.plugin.base import Context, EnvironmentPlugin, RewardTerm, ViewKey
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.parts import shown
+from rlgpt.plugin.types import Context, RewardTerm, ViewKey
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 from rlgpt.sandbox.stub import render
 

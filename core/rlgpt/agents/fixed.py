@@ -19,7 +19,7 @@ from rlgpt.domain import (
     SubAction,
 )
 from rlgpt.errors import ConfigError, UnknownNameError
-from rlgpt.plugin.base import Primitive
+from rlgpt.plugin.types import Primitive
 
 MAX_VARIANTS = 32
 """Most coded actions that one primitive becomes: one for each value of its ``bool`` and ``choice`` arguments."""

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from rlgpt.design.model import Model
     from rlgpt.domain import Bundle
     from rlgpt.loop.progress import ProgressReporter
-    from rlgpt.plugin.base import Primitive
-    from rlgpt.plugin.generic import MakeEnv, Named
+    from rlgpt.plugin.defaults import Named
+    from rlgpt.plugin.generic import MakeEnv
     from rlgpt.plugin.judged import Success
+    from rlgpt.plugin.types import Primitive
     from rlgpt.rl.base import Trainer
     from rlgpt.sandbox import SandboxLimits
 
@@ -67,7 +68,7 @@ def design(
         Default: what info says under ``success`` or ``is_success``; where it says nothing, the ``reward_threshold`` the
         environment is registered with, which the episode's total reward must reach; where there is none, an episode
         that the environment ends with a positive total reward.
-    :param primitives: skills of your own (:class:`rlgpt.plugin.base.Primitive`). Who uses the bundle needs them too.
+    :param primitives: skills of your own (:class:`rlgpt.plugin.types.Primitive`). Who uses the bundle needs them too.
     :param horizon: primitive steps of an episode at most. Default: the environment's own limit, else 1,000.
     :param idle: what a refused choice does for its one step: a label of a Discrete's value, or an action of the space.
         Default: a label that says so (``noop``, ``stay``, ...), else zeros. The bundle carries it.

@@ -19,9 +19,10 @@ from rlgpt.loop.progress import ProgressReporter, progress_reporter
 from rlgpt.loop.reporting_llm import ReportingLLM
 from rlgpt.loop.reserve import check_budget
 from rlgpt.options import load_bundle, save_bundle
-from rlgpt.plugin.base import Primitive
-from rlgpt.plugin.generic import MakeEnv, Named
+from rlgpt.plugin.defaults import Named
+from rlgpt.plugin.generic import MakeEnv
 from rlgpt.plugin.judged import Success
+from rlgpt.plugin.types import Primitive
 from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.sandbox import SandboxLimits
 

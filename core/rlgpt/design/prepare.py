@@ -13,10 +13,11 @@ import gymnasium
 from rlgpt.domain import CodedAction, Plain, Task
 from rlgpt.errors import ConfigError, RlgptError
 from rlgpt.options import ExtendedSpace
-from rlgpt.plugin.base import Primitive
-from rlgpt.plugin.generic import GenericPlugin, MakeEnv, Named
+from rlgpt.plugin.defaults import Named
+from rlgpt.plugin.generic import GenericPlugin, MakeEnv
 from rlgpt.plugin.judged import Success
 from rlgpt.plugin.parts import unusable
+from rlgpt.plugin.types import Primitive
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits

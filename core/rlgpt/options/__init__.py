@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import gymnasium
 
     from rlgpt.plugin.base import EnvironmentPlugin
-    from rlgpt.plugin.generic import Named
+    from rlgpt.plugin.defaults import Named
     from rlgpt.sandbox import Sandbox, SandboxLimits
 
 __all__ = [

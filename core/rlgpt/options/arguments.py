@@ -16,7 +16,7 @@ from rlgpt.options.bundle import load_bundle
 
 if TYPE_CHECKING:
     from rlgpt.plugin.base import EnvironmentPlugin
-    from rlgpt.plugin.generic import Named
+    from rlgpt.plugin.defaults import Named
     from rlgpt.sandbox import Sandbox, SandboxLimits
 
 

@@ -16,7 +16,8 @@ from rlgpt.options.layout import Layout
 from rlgpt.options.shaping import Shaping
 from rlgpt.options.space import Choice, ExtendedSpace
 from rlgpt.options.violations import Violations
-from rlgpt.plugin.base import Context, EnvironmentPlugin
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.types import Context
 
 if TYPE_CHECKING:
     from rlgpt.sandbox import Guest, Sandbox

@@ -8,7 +8,7 @@ from typing import Any
 
 from rlgpt.domain import CodedAction, Ending, Plain, PrimitiveCall, Verdict
 from rlgpt.errors import PluginError
-from rlgpt.plugin.base import Context, Primitive
+from rlgpt.plugin.types import Context, Primitive
 from rlgpt.sandbox import Ask, Guest, Request
 
 Step = Callable[[Any], bool]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from rlgpt.errors import PluginError, UnknownNameError
-from rlgpt.plugin.base import Context, RewardTerm
+from rlgpt.plugin.types import Context, RewardTerm
 
 
 class Shaping:

@@ -5,20 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rlgpt.plugin.base import (
-    Check,
-    Context,
-    EnvironmentPlugin,
-    EnvLimits,
-    Labels,
-    LowLevel,
-    Primitive,
-    ResetOption,
-    RewardTerm,
-    ViewKey,
-)
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.hookspecs import hookimpl
 from rlgpt.plugin.manager import PluginManager
+from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, LowLevel, Primitive, ResetOption, RewardTerm, ViewKey
 
 if TYPE_CHECKING:
     from rlgpt.plugin.generic import GenericPlugin

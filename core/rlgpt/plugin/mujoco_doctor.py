@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import metadata
 
-from rlgpt.plugin.base import Check
 from rlgpt.plugin.offscreen import ADVICE, find_backend
+from rlgpt.plugin.types import Check
 
 
 def checks(without: str) -> list[Check]:

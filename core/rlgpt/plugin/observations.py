@@ -12,9 +12,9 @@ from gymnasium import spaces
 from rlgpt.domain import Plain
 from rlgpt.errors import ConfigError
 from rlgpt.plugin.actions import names
-from rlgpt.plugin.base import Context, ViewKey
 from rlgpt.plugin.parts import LONG, LONGEST, Part, parts, shown
 from rlgpt.plugin.pictures import MOST, as_bytes, frame, is_stack, shapes
+from rlgpt.plugin.types import Context, ViewKey
 
 MOST_TEXT = 1_000
 """Characters of a text that code is told."""

@@ -10,8 +10,8 @@ import numpy as np
 from gymnasium import spaces
 
 from rlgpt.plugin.actions import FreeNames, slug
-from rlgpt.plugin.base import ViewKey
 from rlgpt.plugin.pictures import as_image, is_image, is_picture
+from rlgpt.plugin.types import ViewKey
 from rlgpt.sandbox.limits import DEFAULT
 
 LONG = 64

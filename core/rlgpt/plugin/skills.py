@@ -7,8 +7,8 @@ from typing import Any
 
 from rlgpt.domain import Parameter, Plain
 from rlgpt.plugin.actions import ActionCodec
-from rlgpt.plugin.base import Context, LowLevel, Primitive, ViewKey
 from rlgpt.plugin.judged import finite
+from rlgpt.plugin.types import Context, LowLevel, Primitive, ViewKey
 
 LONGEST_REPEAT = 200
 

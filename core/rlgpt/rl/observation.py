@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from rlgpt.domain import Plain
 from rlgpt.errors import PluginError, UnknownNameError
-from rlgpt.plugin.base import ViewKey
 from rlgpt.plugin.parts import shown
 from rlgpt.plugin.pictures import is_image
+from rlgpt.plugin.types import ViewKey
 
 
 class ObservationBuilder:

@@ -13,17 +13,9 @@ import gymnasium
 import numpy as np
 
 from rlgpt.domain import Parameter, Plain, RLSetup, Task
-from rlgpt.plugin.base import (
-    Context,
-    EnvironmentPlugin,
-    Labels,
-    LowLevel,
-    Primitive,
-    ResetOption,
-    RewardTerm,
-    ViewKey,
-)
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.hookspecs import hookimpl
+from rlgpt.plugin.types import Context, Labels, LowLevel, Primitive, ResetOption, RewardTerm, ViewKey
 
 SIZE = 7
 MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}

@@ -6,7 +6,8 @@ from typing import Any
 
 from rlgpt.domain import Plain, Task
 from rlgpt.errors import UnknownNameError
-from rlgpt.plugin.base import Context, EnvironmentPlugin
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.types import Context
 from rlgpt.testing.stage import Stage
 
 

@@ -25,8 +25,9 @@ import gymnasium
 import numpy as np
 
 from rlgpt.domain import CodedAction, Parameter, Plain, RLSetup, Task
-from rlgpt.plugin.base import Context, EnvironmentPlugin, Labels, LowLevel, Primitive, ViewKey
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.hookspecs import hookimpl
+from rlgpt.plugin.types import Context, Labels, LowLevel, Primitive, ViewKey
 
 CELLS = 10
 NEAR, FAR = 0.6, 1.0

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from rlgpt.domain import Parameter, Plain, Task
-from rlgpt.plugin.base import Context, EnvironmentPlugin, Primitive
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.types import Context, Primitive
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rlgpt.domain import Plain
-from rlgpt.plugin.base import Context
+from rlgpt.plugin.types import Context
 
 from rlgpt_furniture.arm import Array, matrix, quaternion
 from rlgpt_furniture.env import PERIOD, RATE, FurnitureTask

@@ -8,8 +8,9 @@ from typing import Any
 
 import gymnasium
 from rlgpt.domain import Plain, RLSetup, Task
-from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import recordings
+from rlgpt.plugin.types import Check, Context, Labels, Primitive, RewardTerm, ViewKey
 
 from rlgpt_furniture.tasks import make_tasks
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 from rlgpt.domain import RLSetup, Task
-from rlgpt.plugin.base import Context, RewardTerm
+from rlgpt.plugin.types import Context, RewardTerm
 
 from rlgpt_furniture.furniture import Furniture, Joint
 from rlgpt_furniture.settings import CAMERAS, read

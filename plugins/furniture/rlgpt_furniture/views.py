@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgpt.domain import Plain, Task
-from rlgpt.plugin.base import Context, ViewKey
+from rlgpt.plugin.types import Context, ViewKey
 
 from rlgpt_furniture.furniture import FURNITURE, Furniture
 from rlgpt_furniture.settings import read

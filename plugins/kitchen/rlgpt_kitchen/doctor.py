@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import metadata
 
-from rlgpt.plugin.base import Check
 from rlgpt.plugin.offscreen import ADVICE, find_backend
+from rlgpt.plugin.types import Check
 
 TRIED = {"mujoco": ((3, 10), (3, 12)), "gymnasium-robotics": ((1, 4, 2), (1, 5)), "numpy": ((1, 26), (2, 4))}
 """Version ranges this plugin is tried with: [low, high)."""

@@ -8,17 +8,9 @@ from typing import Any
 
 import gymnasium
 from rlgpt.domain import Plain, RLSetup, Task
-from rlgpt.plugin.base import (
-    Check,
-    Context,
-    EnvironmentPlugin,
-    EnvLimits,
-    Labels,
-    Primitive,
-    RewardTerm,
-    ViewKey,
-)
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import page, recordings
+from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, Primitive, RewardTerm, ViewKey
 
 from rlgpt_kitchen.tasks import elements_of, make_tasks
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from rlgpt.domain import Parameter, Plain
-from rlgpt.plugin.base import Context, Primitive
+from rlgpt.plugin.types import Context, Primitive
 
 from rlgpt_kitchen.ik import Array, angles_of, rotation_of
 from rlgpt_kitchen.servo import SPEED, along, held_rotation, opening, pose_of, servo, wait

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from rlgpt.domain import RLSetup, Task
-from rlgpt.plugin.base import Context, RewardTerm
+from rlgpt.plugin.types import Context, RewardTerm
 
 from rlgpt_kitchen.elements import ELEMENTS, Element
 from rlgpt_kitchen.model import KitchenModel

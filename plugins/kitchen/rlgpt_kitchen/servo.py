@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from rlgpt.domain import Plain
-from rlgpt.plugin.base import Context
+from rlgpt.plugin.types import Context
 
 from rlgpt_kitchen.ik import JOINTS, Array, Pose, rotation_vector
 from rlgpt_kitchen.model import KitchenModel

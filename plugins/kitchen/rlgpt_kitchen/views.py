@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from rlgpt.domain import Plain, Task
-from rlgpt.plugin.base import Context, ViewKey
+from rlgpt.plugin.types import Context, ViewKey
 
 from rlgpt_kitchen.elements import ELEMENTS, Element
 from rlgpt_kitchen.ik import Array, angles_of

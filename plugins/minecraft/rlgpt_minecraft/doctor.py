@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 import voxeldojo
-from rlgpt.plugin.base import Check
+from rlgpt.plugin.types import Check
 
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
 

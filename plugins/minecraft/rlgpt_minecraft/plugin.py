@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlgpt.domain import Plain, RLSetup, Task
-from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, EnvLimits, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import recordings
+from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, Primitive, RewardTerm, ViewKey
 
 from rlgpt_minecraft.tasks import NAME, make_tasks
 

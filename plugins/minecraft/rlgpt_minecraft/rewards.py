@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rlgpt.domain import RLSetup, Task
-from rlgpt.plugin.base import Context, RewardTerm
+from rlgpt.plugin.types import Context, RewardTerm
 
 from rlgpt_minecraft.rays import DISTANCE
 from rlgpt_minecraft.settings import pixels

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from rlgpt.domain import Plain, Task
-from rlgpt.plugin.base import Context, ViewKey
+from rlgpt.plugin.types import Context, ViewKey
 from voxeldojo.names import CRAFTS
 
 from rlgpt_minecraft.eyes import Seen, Sight

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rlgpt.domain import Plain
-from rlgpt.plugin.base import Context
+from rlgpt.plugin.types import Context
 from rlgpt.testing.stage import Stage
 from rlgpt_minecraft.eyes import Seen
 from rlgpt_minecraft.plugin import MinecraftPlugin

@@ -8,8 +8,9 @@ from typing import Any
 
 import gymnasium
 from rlgpt.domain import Plain, RLSetup, Task
-from rlgpt.plugin.base import Check, Context, EnvironmentPlugin, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import page, recordings
+from rlgpt.plugin.types import Check, Context, Labels, Primitive, RewardTerm, ViewKey
 
 from rlgpt_mujoco_car.tasks import course_of, make_tasks
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from rlgpt.domain import Parameter, Plain
-from rlgpt.plugin.base import Context, Primitive
+from rlgpt.plugin.types import Context, Primitive
 
 from rlgpt_mujoco_car.env import PERIOD
 from rlgpt_mujoco_car.vehicle import MAX_SPEED, MAX_STEER, WHEELBASE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rlgpt.domain import RLSetup, Task
-from rlgpt.plugin.base import Context, RewardTerm
+from rlgpt.plugin.types import Context, RewardTerm
 
 from rlgpt_mujoco_car.courses import G
 from rlgpt_mujoco_car.env import CarTask

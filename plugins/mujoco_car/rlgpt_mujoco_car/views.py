@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from rlgpt.domain import Plain, Task
-from rlgpt.plugin.base import Context, ViewKey
+from rlgpt.plugin.types import Context, ViewKey
 
 from rlgpt_mujoco_car.env import Observation
 from rlgpt_mujoco_car.senses import AHEAD, RANGE, RAYS

@@ -12,7 +12,7 @@ from rlgpt.errors import ConfigError
 
 if TYPE_CHECKING:
     from rlgpt.domain import Bundle
-    from rlgpt.plugin.generic import Named
+    from rlgpt.plugin.defaults import Named
 
 
 def main(arguments: argparse.Namespace) -> int:

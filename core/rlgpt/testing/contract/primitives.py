@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator
 
 from rlgpt.domain import Plain, Task
-from rlgpt.plugin.base import EnvironmentPlugin, Primitive
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
+from rlgpt.plugin.types import Primitive
 from rlgpt.sandbox.limits import DEFAULT
 from rlgpt.testing.contract.laws import Laws, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments

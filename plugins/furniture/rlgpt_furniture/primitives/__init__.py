@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rlgpt.domain import Parameter, Task
-from rlgpt.plugin.base import Primitive
+from rlgpt.plugin.types import Primitive
 
 from rlgpt_furniture.furniture import FURNITURE
 from rlgpt_furniture.motion import FAST, SLOW

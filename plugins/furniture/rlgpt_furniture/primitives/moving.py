@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from rlgpt.plugin.base import Context
+from rlgpt.plugin.types import Context
 
 from rlgpt_furniture.arm import Array
 from rlgpt_furniture.env import FurnitureTask

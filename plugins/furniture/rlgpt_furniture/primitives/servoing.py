@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import numpy as np
 from rlgpt.domain import Plain
-from rlgpt.plugin.base import Context
+from rlgpt.plugin.types import Context
 
 from rlgpt_furniture.arm import Array
 from rlgpt_furniture.env import FurnitureTask

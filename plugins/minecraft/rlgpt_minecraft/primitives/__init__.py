@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlgpt.domain import Task
-from rlgpt.plugin.base import Primitive
+from rlgpt.plugin.types import Primitive
 
 from rlgpt_minecraft.primitives import dig, gaze, hands, make, walk
 from rlgpt_minecraft.tasks import spec_of

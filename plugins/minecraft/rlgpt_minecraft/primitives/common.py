@@ -6,7 +6,7 @@ import math
 from collections.abc import Generator, Mapping, Sequence
 
 from rlgpt.domain import Parameter, Plain
-from rlgpt.plugin.base import Context
+from rlgpt.plugin.types import Context
 
 from rlgpt_minecraft.eyes import Seen, Sight
 from rlgpt_minecraft.moves import Action

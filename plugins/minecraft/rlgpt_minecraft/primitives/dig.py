@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from rlgpt.domain import Plain
-from rlgpt.plugin.base import Context, Primitive
+from rlgpt.plugin.types import Context, Primitive
 
 from rlgpt_minecraft.eyes import Seen
 from rlgpt_minecraft.moves import move

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 from rlgpt.domain import Plain
-from rlgpt.plugin.base import Context, Primitive
+from rlgpt.plugin.types import Context, Primitive
 from voxeldojo.spaces import CAMERA_INTERVAL
 
 from rlgpt_minecraft.eyes import Seen, Sight

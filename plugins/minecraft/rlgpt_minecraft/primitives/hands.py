@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 from rlgpt.domain import Plain
-from rlgpt.plugin.base import Context, Primitive
+from rlgpt.plugin.types import Context, Primitive
 from voxeldojo.world.constants import EYE_HEIGHT
 
 from rlgpt_minecraft.eyes import Place, Seen

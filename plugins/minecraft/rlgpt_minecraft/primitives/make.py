@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlgpt.plugin.base import Context, Primitive
+from rlgpt.plugin.types import Context, Primitive
 from voxeldojo.names import CRAFTS, made
 from voxeldojo.world.constants import SMELT_TICKS
 from voxeldojo.world.items import FUEL, ID

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rlgpt.plugin.base import Context
+from rlgpt.plugin.types import Context
 
 from rlgpt_minecraft.ground import DEEPEST, STEP, Ground
 from rlgpt_minecraft.moves import Action, Body, move

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlgpt.plugin.base import Context, Primitive
+from rlgpt.plugin.types import Context, Primitive
 
 from rlgpt_minecraft.moves import bins
 from rlgpt_minecraft.primitives.common import Moves, Run, flag, gained, number, see, sight, travelled, which, whole
