@@ -1,6 +1,6 @@
-"""Checks the house: every room imports only from rooms above it, and core names no plugin.
+"""Checks that every room imports only from rooms above it, and that the core names no plugin.
 
-The order is the table of docs/architecture.md. Imports inside functions and under ``TYPE_CHECKING`` count too.
+The order is the table of rooms in docs/architecture.md. Imports inside functions and under ``TYPE_CHECKING`` count too.
 Ends with status 1 and one line for each fault.
 """
 
@@ -16,10 +16,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def order(architecture: str) -> list[str]:
-    """The rooms' names, from the ground up, as the table of the document lists them."""
-    rooms = re.findall(r"^\| `(\w+)` \|", architecture, flags=re.MULTILINE)
+    """The rooms' names, from the ground up, as the table below ``| room |`` lists them."""
+    table = architecture.partition("| room |")[2].partition("\n\n")[0]
+    rooms = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
     if not rooms:
-        raise SystemExit("docs/architecture.md holds no table of rooms")
+        raise SystemExit("docs/architecture.md has no table of rooms")
     return rooms
 
 
@@ -36,13 +37,13 @@ def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
 
 
 def room_of(name: str) -> str | None:
-    """``rlgpt.rl.ppo`` is in room ``rl``; names outside the package are in none."""
+    """``rlgpt.rl.ppo`` is in room ``rl``; None for names outside the package."""
     parts = name.split(".")
     return parts[1] if parts[0] == "rlgpt" and len(parts) > 1 else None
 
 
 def order_faults(package: Path, rooms: Sequence[str]) -> Iterator[str]:
-    """Imports that go down, and rooms the table does not know. The front door ``rlgpt/__init__.py`` may import all."""
+    """Imports from rooms below, and rooms that the table lacks. ``rlgpt/__init__.py`` may import all."""
     rank = {room: i for i, room in enumerate(rooms)}
     for path in sorted(package.rglob("*.py")):
         parts = path.relative_to(package).with_suffix("").parts
@@ -56,7 +57,7 @@ def order_faults(package: Path, rooms: Sequence[str]) -> Iterator[str]:
         for line, name in imported(ast.parse(path.read_text()), module):
             target = room_of(name)
             if target in rank and rank[target] > rank[room]:
-                yield f"{path}:{line}: {room!r} imports {name}, but {target!r} stands below it"
+                yield f"{path}:{line}: {room!r} imports {name}, but {target!r} is below it"
 
 
 def docstrings(tree: ast.AST) -> set[int]:
@@ -72,18 +73,18 @@ def naming_faults(package: Path, plugins: Sequence[str]) -> Iterator[str]:
     word = re.compile(rf"(?<![\w-])({'|'.join(names)})(?![\w-])")
     for path in sorted(package.rglob("*.py")):
         tree = ast.parse(path.read_text())
-        told = docstrings(tree)
+        docs = docstrings(tree)
         for node in ast.walk(tree):
             texts: list[str] = []
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
                 texts = [node.value]
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 texts = [name for _, name in imported(ast.Module([node], []), "rlgpt.x")]
             elif isinstance(node, ast.Name):
                 texts = [node.id]
             for text in texts:
-                if found := word.search(text):
-                    yield f"{path}:{getattr(node, 'lineno', 0)}: core names the plugin {found[1]!r}"
+                if match := word.search(text):
+                    yield f"{path}:{getattr(node, 'lineno', 0)}: core names the plugin {match[1]!r}"
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The check of the rooms' order finds what it is there to find."""
+"""tools/rooms.py finds imports from rooms below, unknown rooms, and plugins that the core names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def rooms() -> ModuleType:
     return module
 
 
-def house(folder: Path, files: dict[str, str]) -> Path:
+def package_of(folder: Path, files: dict[str, str]) -> Path:
     for name, source in files.items():
         path = folder / "rlgpt" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,14 +39,14 @@ def house(folder: Path, files: dict[str, str]) -> Path:
         "def f():\n    from rlgpt.loop import run",
     ],
 )
-def test_an_import_that_goes_down_is_found(rooms: ModuleType, tmp_path: Path, source: str) -> None:
-    package = house(tmp_path, {"rl/ppo.py": source, "loop/__init__.py": ""})
+def test_reports_an_import_from_a_room_below(rooms: ModuleType, tmp_path: Path, source: str) -> None:
+    package = package_of(tmp_path, {"rl/ppo.py": source, "loop/__init__.py": ""})
     (fault,) = rooms.order_faults(package, ["rl", "loop"])
     assert "ppo.py" in fault
-    assert "'loop' stands below" in fault
+    assert "'loop' is below" in fault
 
 
-def test_imports_upwards_and_within_a_room_are_fine(rooms: ModuleType, tmp_path: Path) -> None:
+def test_accepts_imports_from_above_and_within_a_room(rooms: ModuleType, tmp_path: Path) -> None:
     package = house(
         tmp_path,
         {
@@ -59,21 +59,26 @@ def test_imports_upwards_and_within_a_room_are_fine(rooms: ModuleType, tmp_path:
     assert list(rooms.order_faults(package, ["rl", "loop"])) == []
 
 
-def test_a_room_outside_the_table_is_found(rooms: ModuleType, tmp_path: Path) -> None:
-    package = house(tmp_path, {"attic/x.py": ""})
+def test_reports_a_room_outside_the_table(rooms: ModuleType, tmp_path: Path) -> None:
+    package = package_of(tmp_path, {"attic/x.py": ""})
     (fault,) = rooms.order_faults(package, ["rl"])
     assert "'attic' is not in the table" in fault
 
 
 @pytest.mark.parametrize("source", ["import rlgpt_pan", "NAME = 'pan/fry'", "from rlgpt_pan.x import y", "pan = 1"])
-def test_core_that_names_a_plugin_is_found(rooms: ModuleType, tmp_path: Path, source: str) -> None:
-    assert len(list(rooms.naming_faults(house(tmp_path, {"rl/a.py": source}), ["pan"]))) == 1
+def test_reports_core_code_that_names_a_plugin(rooms: ModuleType, tmp_path: Path, source: str) -> None:
+    assert len(list(rooms.naming_faults(package_of(tmp_path, {"rl/a.py": source}), ["pan"]))) == 1
 
 
 @pytest.mark.parametrize("source", ["'''Such as pan/fry.'''", "panel = 1", "x = 'expand'"])
-def test_examples_in_docstrings_and_longer_words_are_fine(rooms: ModuleType, tmp_path: Path, source: str) -> None:
-    assert list(rooms.naming_faults(house(tmp_path, {"rl/a.py": source}), ["pan"])) == []
+def test_accepts_docstrings_and_longer_words(rooms: ModuleType, tmp_path: Path, source: str) -> None:
+    assert list(rooms.naming_faults(package_of(tmp_path, {"rl/a.py": source}), ["pan"])) == []
 
 
-def test_the_house_stands(rooms: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reads_the_table_of_rooms_only(rooms: ModuleType) -> None:
+    page = "| room | what |\n|---|---|\n| `rl` | a |\n| `loop` | b |\n\n| key | what |\n|---|---|\n| `duration` | c |\n"
+    assert rooms.order(page) == ["rl", "loop"]
+
+
+def test_this_repository_has_no_faults(rooms: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert rooms.main() == 0, capsys.readouterr().out

@@ -30,7 +30,7 @@ print("extended")
 
 
 def run(*command: str, cwd: Path) -> str:
-    """A command without the checkout in reach."""
+    """A command without access to the checkout."""
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     done = subprocess.run(
         command, cwd=cwd, env={**env, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False
@@ -58,7 +58,7 @@ def test_every_wheel_marks_its_packages_as_typed(wheels: Path) -> None:
         assert {f"{package}/py.typed" for package in packages} <= names, wheel.name
 
 
-def test_the_wheel_carries_what_lies_outside_the_package(wheels: Path) -> None:
+def test_core_wheel_contains_the_files_from_outside_the_package(wheels: Path) -> None:
     (core,) = wheels.glob("rlgpt-0*.whl")
     names = set(zipfile.ZipFile(core).namelist())
     conf = {f"rlgpt/conf/{p.relative_to(ROOT / 'conf')}" for p in (ROOT / "conf").rglob("*.yaml")}
@@ -83,7 +83,7 @@ def test_the_wheel_carries_what_lies_outside_the_package(wheels: Path) -> None:
     ],
     ids=["none", "unstamped", "stale"],
 )
-def test_without_a_guest_of_these_sources_no_wheel_is_built(guest: bytes | None, says: str, tmp_path: Path) -> None:
+def test_no_wheel_is_built_without_a_guest_of_the_same_sources(guest: bytes | None, says: str, tmp_path: Path) -> None:
     core = tmp_path / "core"
     shutil.copytree(build.SOURCES, core / "rlgpt" / "sandbox" / "guest")
     shutil.copy(str(stamps.__file__), core / "rlgpt" / "sandbox")
@@ -105,7 +105,7 @@ def test_without_a_guest_of_these_sources_no_wheel_is_built(guest: bytes | None,
 
 
 @pytest.mark.slow
-def test_plain_pip_installs_the_wheels_and_they_work(wheels: Path, tmp_path: Path) -> None:
+def test_wheels_work_after_a_plain_pip_install(wheels: Path, tmp_path: Path) -> None:
     venv, work = tmp_path / "venv", tmp_path / "work"
     work.mkdir()
     run(sys.executable, "-m", "venv", str(venv), cwd=work)
@@ -116,8 +116,8 @@ def test_plain_pip_installs_the_wheels_and_they_work(wheels: Path, tmp_path: Pat
     assert "kitchen/microwave" in tasks
     assert "corridor/exit" in tasks
     assert "extended" in run(python, "-c", SCRIPT, cwd=work)
-    told = run(rlgpt, "train", "task=corridor/exit", "agents=rl_only", "trainer=ppo", "experiment=smoke", cwd=work)
-    assert "pure RL" in told
+    output = run(rlgpt, "train", "task=corridor/exit", "agents=rl_only", "trainer=ppo", "experiment=smoke", cwd=work)
+    assert "pure RL" in output
     doctor = run(rlgpt, "doctor", cwd=work)
     assert "--overrides" in doctor
     assert str(venv / "lib") in doctor
