@@ -47,7 +47,7 @@ def test_reports_an_import_from_a_room_below(rooms: ModuleType, tmp_path: Path, 
 
 
 def test_accepts_imports_from_above_and_within_a_room(rooms: ModuleType, tmp_path: Path) -> None:
-    package = house(
+    package = package_of(
         tmp_path,
         {
             "__init__.py": "from rlgpt.loop import run",
