@@ -1,4 +1,4 @@
-"""One tree of errors. Each message names what was given, what is valid and what to do."""
+"""All errors of rlgpt. Each message names what was given, what is valid and what to do."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import difflib
 from collections.abc import Iterable
 
 MANY = 12
-"""Names that a message lists, where it can say how to list them instead."""
+"""A message lists at most this many names where it can name a command that lists them."""
 
 
 class RlgptError(Exception):
-    """Base of every error a user can cause or mend.
+    """Base of all errors that a user can cause or correct.
 
-    The command line prints its text alone (no traceback) and ends with :attr:`exit_status`.
+    The command line prints the message without a traceback and exits with :attr:`exit_status`.
     """
 
     exit_status = 2
 
 
 class ConfigError(RlgptError):
-    """A setting has a value that cannot be used."""
+    """A setting has an invalid value."""
 
 
 class UnknownNameError(RlgptError):
-    """A name that is not among the valid ones.
+    """A name is not among the valid ones.
 
-    :param kind: what is named, in the singular ("task").
-    :param given: the name as it was given.
-    :param valid: every valid name; the nearest ones come first in the message.
+    :param kind: what the name stands for, in the singular ("task").
+    :param given: the invalid name.
+    :param valid: all valid names; the message names the nearest ones first.
     :param hint: what to do, one sentence.
-    :param listed: how the valid names are listed, a sentence; where it is given and there are more than
-        :data:`MANY`, the message names the nearest alone.
+    :param listed: how to list the valid names, one sentence. With it, a message about more than :data:`MANY` names
+        shows the nearest ones only.
     """
 
     def __init__(self, kind: str, given: str, valid: Iterable[str], hint: str = "", listed: str = "") -> None:
@@ -49,25 +49,25 @@ class UnknownNameError(RlgptError):
 
 
 class PluginError(RlgptError):
-    """A plugin cannot be imported, or does not keep its contract."""
+    """A plugin cannot be imported, or breaks the contract of plugins."""
 
 
 class SandboxError(RlgptError):
-    """The sandbox itself cannot work here (guest missing, wasmtime too old); never a fault of LLM code."""
+    """The sandbox cannot run on this machine: no guest, or wasmtime too old. A model's code never causes it."""
 
 
 class BundleError(RlgptError):
-    """A bundle folder is missing, corrupt, or of another schema."""
+    """A bundle's folder is missing, corrupt, or has another schema version."""
 
 
 class WorkerError(RlgptError):
-    """An environment in another interpreter could not be started, crashed, hung, or was restarted too often."""
+    """An environment in another interpreter did not start, crashed, hung, or was restarted too often."""
 
     exit_status = 1
 
 
 class TrainerError(RlgptError):
-    """Training crashed, hung, or began anew where it should have resumed."""
+    """Training crashed, hung, or could not be resumed."""
 
     exit_status = 1
 
@@ -79,34 +79,34 @@ class TrainingFolderError(TrainerError):
 
 
 class LLMError(RlgptError):
-    """A language model could not be asked, or gave no usable reply after every retry."""
+    """A language model could not be asked, or gave no usable reply after the last retry."""
 
     exit_status = 1
 
 
 class UnusableReplyError(LLMError):
-    """A language model's replies could not be used, however often it was asked: nothing in them is carried out."""
+    """No reply of a language model was usable, the last retry included. Nothing in the replies was executed."""
 
     exit_status = 2
 
 
 class BudgetExceeded(LLMError):
-    """The run has spent its tokens, dollars or calls; it ends cleanly and can be resumed with a larger budget."""
+    """The run's budget of tokens, dollars or calls is spent. The run ends cleanly and resumes with a larger budget."""
 
     exit_status = 3
 
 
 class TranscriptError(LLMError):
-    """A transcript is of another task, or its prompts changed: it must be recorded again."""
+    """A transcript belongs to another task, or its prompts changed since: it must be recorded again."""
 
     exit_status = 2
 
 
 class TranscriptEnded(LLMError):
-    """A transcript holds no further reply: the run stops with the best iteration so far."""
+    """A transcript contains no further reply. The run stops and keeps the best iteration so far."""
 
     exit_status = 3
 
 
 class RunError(RlgptError):
-    """A run folder is missing, corrupt, or of another schema."""
+    """A run's folder is missing, corrupt, or has another schema version."""

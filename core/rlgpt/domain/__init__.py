@@ -1,6 +1,6 @@
-"""Frozen values that travel between the rooms. No behaviour beyond validation and a few derived figures.
+"""Frozen values that the other packages exchange. They validate themselves and derive a few figures, nothing else.
 
-Everything here is a pydantic model: it is what records hold and what a language model's reply is parsed into.
+All are pydantic models: records store them, and a language model's reply is parsed into them.
 """
 
 from rlgpt.domain.events import (

@@ -1,4 +1,4 @@
-"""What happened: verdicts, traces, evaluations, learning curves."""
+"""What happened in an environment: verdicts, traces, evaluations, learning curves."""
 
 from __future__ import annotations
 
@@ -15,23 +15,31 @@ VerdictKind = Literal[
 
 
 class Verdict(Value):
-    """Why a coded action was stopped, or refused. All kinds but ``lint``, ``quarantined``, ``wall`` are violations."""
+    """Why a coded action was stopped or refused. All kinds but ``lint``, ``quarantined`` and ``wall`` are violations.
+
+    :ivar line: of the action's source, from 1; None where no line is known.
+    """
 
     kind: VerdictKind
     action: str
     message: str = Field(max_length=600)
     line: int | None = None
-    step: int = Field(default=0, description="primitive steps into the call")
-    fuel: int = Field(default=0, description="fuel used by the guest turn that ended")
+    step: int = Field(default=0, description="primitive steps since the call began")
+    fuel: int = Field(default=0, description="fuel that the last guest turn used")
 
 
 Ending = Literal["base", "returned", "episode", "limit", "violation", "masked"]
-"""How a decision ended: a base action; the generator returned; the episode ended; its step limit; a verdict; it was not
-allowed to start (and cost a no-op)."""
+"""How a decision ended: it was a base action; the generator returned; the episode ended; the action's step limit was
+reached; a verdict stopped it; it was not allowed to start and cost one idle step."""
 
 
 class PrimitiveCall(Value):
-    """One primitive that a coded action asked for."""
+    """One call of a primitive by a coded action.
+
+    :ivar args: the arguments after clipping, with defaults.
+    :ivar steps: primitive steps that it took.
+    :ivar outcome: what the primitive returned.
+    """
 
     name: str
     args: dict[str, Plain]
@@ -40,21 +48,27 @@ class PrimitiveCall(Value):
 
 
 class Decision(Value):
-    """One choice of the policy, or one step of a plan, lasting ``duration`` primitive steps."""
+    """One choice of the policy, or one step of a plan. It takes ``duration`` primitive steps, at least 1."""
 
     action: str
     parameters: dict[str, float] = Field(default_factory=dict)
     duration: int
-    reward: float = Field(description="undiscounted sum over the decision")
+    reward: float = Field(description="undiscounted sum over the decision's steps")
     ended: Ending
-    before: dict[str, Plain] = Field(default_factory=dict, description="view before, where traced")
-    after: dict[str, Plain] = Field(default_factory=dict, description="view after, where traced")
+    before: dict[str, Plain] = Field(default_factory=dict, description="the view before it, where traced")
+    after: dict[str, Plain] = Field(default_factory=dict, description="the view after it, where traced")
     calls: tuple[PrimitiveCall, ...] = ()
     verdict: Verdict | None = None
 
 
 class Trace(Value):
-    """What happened in one episode, decision by decision (the middle may be left out: ``omitted``)."""
+    """One episode, decision by decision.
+
+    :ivar success: whether ``info["success"]`` was true at any primitive step.
+    :ivar total_reward: the undiscounted return of the episode.
+    :ivar primitive_steps: the length of the episode.
+    :ivar omitted: number of decisions that were left out in the middle.
+    """
 
     seed: int
     success: bool
@@ -65,7 +79,12 @@ class Trace(Value):
 
 
 class Episode(Value):
-    """The figures of one evaluated episode. ``total_reward`` is undiscounted."""
+    """The figures of one evaluated episode.
+
+    :ivar success: whether ``info["success"]`` was true at any primitive step.
+    :ivar total_reward: the undiscounted return of the episode.
+    :ivar primitive_steps: the length of the episode.
+    """
 
     seed: int
     success: bool
@@ -76,7 +95,11 @@ class Episode(Value):
 
 
 class Evaluation(Value):
-    """A policy or a plan, judged by the task's own horizon, reset and success."""
+    """A policy, or coded actions alone, on a set of episodes with the task's own horizon, reset and success.
+
+    :ivar mode: ``sampled`` and ``greedy`` are a policy's; ``code`` plays the plan's coded actions in order.
+    :ivar traces: of a few of the episodes.
+    """
 
     mode: Literal["sampled", "greedy", "code"]
     episodes: tuple[Episode, ...]
@@ -86,36 +109,51 @@ class Evaluation(Value):
 
     @property
     def success_rate(self) -> float:
+        """Share of successful episodes, 0 to 1; 0 without episodes."""
         return sum(e.success for e in self.episodes) / max(1, len(self.episodes))
 
     @property
     def mean_reward(self) -> float:
+        """Mean episode return, undiscounted; 0 without episodes."""
         return sum(e.total_reward for e in self.episodes) / max(1, len(self.episodes))
 
     @property
     def primitive_steps(self) -> int:
+        """Primitive steps of all episodes together."""
         return sum(e.primitive_steps for e in self.episodes)
 
     @property
     def steps_per_success(self) -> float | None:
-        wins = sum(e.success for e in self.episodes)
-        return self.primitive_steps / wins if wins else None
+        """Primitive steps of all episodes for each successful one; None without a success."""
+        successes = sum(e.success for e in self.episodes)
+        return self.primitive_steps / successes if successes else None
 
 
 class CurvePoint(Value):
-    """One point of a learning curve, over the episodes that ended since the point before."""
+    """One point of a learning curve: means over the episodes that ended since the previous point.
 
-    primitive_steps: int = Field(description="since this training began, all workers")
+    :ivar episodes: number of those episodes, of all environments.
+    :ivar success: success rate, 0 to 1.
+    :ivar total_reward: mean episode return, undiscounted.
+    :ivar usage: share of the decisions of each action, 0 to 1.
+    """
+
+    primitive_steps: int = Field(description="since this training began, in all environments")
     episodes: int
     success: float
     total_reward: float
     decisions: int = Field(description="since this training began")
-    reward_terms: Mapping[str, float] = Field(default_factory=dict, description="mean sum over an episode")
+    reward_terms: Mapping[str, float] = Field(default_factory=dict, description="mean undiscounted sum over an episode")
     usage: Mapping[str, float] = Field(default_factory=dict)
 
 
 class TrainingRecord(Value):
-    """What a training segment did."""
+    """One training.
+
+    :ivar primitive_steps: in all environments, lost ones included.
+    :ivar seconds: wall-clock time.
+    :ivar quarantined: coded actions that were masked because they violated their limits.
+    """
 
     trainer: str
     primitive_steps: int

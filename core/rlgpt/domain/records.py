@@ -1,4 +1,4 @@
-"""What is made of it: critiques, rehearsals, iterations, bundles."""
+"""Records of a run: critiques, rehearsals, iterations, bundles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgpt.domain.values import ActionPlan, CodedAction, Plain, RLSetup, TaskId,
 
 
 class Finding(Value):
-    """One thing the critic found. ``action`` names a sub-action, or is empty for the whole."""
+    """A problem that the critic found, and what to do. ``action`` is a sub-action, or empty for the whole plan."""
 
     action: str = ""
     problem: str
@@ -20,7 +20,7 @@ class Finding(Value):
 
 
 class Critique(Value):
-    """The critic's word on an iteration, for each agent separately."""
+    """The critic's findings on an iteration: on the plan for the slow agent, on code and setup for the fast one."""
 
     summary: str
     for_slow: tuple[Finding, ...] = ()
@@ -28,37 +28,48 @@ class Critique(Value):
 
 
 class Review(Value):
-    """The critic's word on one rehearsal of one coded action."""
+    """The critic's judgement of one rehearsal. It has findings where ``works`` is False."""
 
     works: bool
     findings: tuple[Finding, ...] = ()
 
 
 class Rehearsal(Value):
-    """One attempt at a coded action: its source, what happened when it was tried, what the critic said."""
+    """One attempt at a coded action: the action, its trace in the environment, and the critic's review.
+
+    :ivar attempt: 0 for the first version, 1 for the first repair.
+    :ivar trace: the episode that ends with the action; None where lint refused it.
+    :ivar verdict: what stopped the action; None where nothing did.
+    :ivar review: None where the critic was not asked.
+    """
 
     attempt: int
     action: CodedAction
-    steps: int = Field(default=0, description="primitive steps it cost, those outside the trace too")
+    steps: int = Field(default=0, description="primitive steps that it cost, including those outside the trace")
     trace: Trace | None = None
     verdict: Verdict | None = None
     review: Review | None = None
 
     @property
     def failed(self) -> bool:
+        """Whether a verdict stopped the action, or the critic says that it does not work."""
         return self.verdict is not None or (self.review is not None and not self.review.works)
 
     @property
     def exercised(self) -> bool:
-        """Whether the action, which is at the trace's end, could start at all."""
+        """Whether the action, which is last in the trace, was allowed to start."""
         return self.trace is not None and self.trace.decisions[-1].ended != "masked"
 
 
 class Steps(Value):
-    """Primitive steps spent, by purpose. Reporting on fresh seeds is not part of the budget and not in here.
+    """Primitive steps of a run by purpose. The report on fresh seeds is outside the budget and not included.
 
-    :ivar lost: spent outside training in stages that a kill or an error cut short, and that were done again or never
-        finished. What a training lost to kills is in ``training``.
+    :ivar rehearsal: rehearsals of coded actions.
+    :ivar code: evaluations of coded actions alone.
+    :ivar training: trainings, including steps that a kill lost.
+    :ivar selection: evaluations on the selection seeds, and episodes played for a critic with vision.
+    :ivar lost: steps outside training in stages that a kill or an error cut short. Such a stage was repeated or never
+        finished.
     """
 
     rehearsal: int = Field(default=0, ge=0)
@@ -76,11 +87,17 @@ class Steps(Value):
 
 
 class Iteration(Value):
-    """One turn of the outer loop, whole."""
+    """One finished iteration of the outer loop.
+
+    :ivar index: from 0.
+    :ivar actions: the coded actions that were kept.
+    :ivar training: None where no policy was trained.
+    :ivar critique: None until a next iteration needs it.
+    """
 
     index: int
     plan: ActionPlan
-    rehearsals: Mapping[str, tuple[Rehearsal, ...]] = Field(default_factory=dict, description="by sub-action")
+    rehearsals: Mapping[str, tuple[Rehearsal, ...]] = Field(default_factory=dict, description="by sub-action, in order")
     actions: tuple[CodedAction, ...] = ()
     setup: RLSetup
     code_evaluation: Evaluation | None = Field(
@@ -93,39 +110,49 @@ class Iteration(Value):
 
     @property
     def kept(self) -> Evaluation:
-        """What did better on the selection seeds: the policy, or (strictly better) the plan's code alone."""
+        """The better evaluation on the selection seeds: the code's if it is strictly better than the policy's."""
         code = self.code_evaluation
         return code if code is not None and code.success_rate > self.evaluation.success_rate else self.evaluation
 
     @property
     def success_rate(self) -> float:
+        """Success rate of what the iteration keeps, 0 to 1."""
         return self.kept.success_rate
 
 
 def best_of(history: Sequence[Iteration]) -> Iteration:
-    """The iteration with the highest success on the selection seeds; where two are equal the one with the higher mean
-    reward, then the later one."""
+    """The iteration with the highest success rate on the selection seeds.
+
+    Of two with the same success rate the one with the higher mean episode return, then the later one.
+
+    :param history: at least one iteration.
+    """
     return max(history, key=lambda i: (i.success_rate, i.kept.mean_reward, i.index))
 
 
 class Provenance(Value):
-    """Where a bundle comes from and what it reached, on seeds it was not selected on."""
+    """Where a bundle comes from, and its result on seeds that were not used for selection.
+
+    :ivar versions: package -> version at the time.
+    :ivar success_rate: 0 to 1; None where it was not evaluated.
+    """
 
     task: TaskId
     versions: Mapping[str, str] = Field(default_factory=dict)
     success_rate: float | None = None
     episodes: int = 0
-    primitive_steps: int = Field(default=0, description="all steps of the run that made it")
-    model: str = Field(default="", description="the language models that wrote it")
+    primitive_steps: int = Field(default=0, description="all steps of the run that made the bundle")
+    model: str = Field(default="", description="the language models that wrote the actions")
 
 
 class World(Value):
-    """What coded actions of an environment without a plugin rely on: the names they were written with.
+    """The names that coded actions of an environment without a plugin were written with.
 
-    :ivar labels: label -> meaning of each part of the base action; None: those the environment gives itself.
-    :ivar observations: name -> meaning of each number of the observation; None: it is one list.
-    :ivar primitives: names of the designer's own primitives. They are Python of the host and no part of a bundle.
-    :ivar idle: what does nothing: a label of a Discrete's value, or an action with lists for arrays; None: not said.
+    :ivar labels: label -> meaning, for each part of the base action; None: the environment's own labels.
+    :ivar observations: name -> meaning, for each number of the observation; None: the observation is one list.
+    :ivar primitives: names of custom primitives. They are Python code of the host and not part of a bundle.
+    :ivar idle: the action that does nothing: a label of a Discrete's value, or an action with lists for arrays. None:
+        it was not given.
     """
 
     labels: Mapping[str, str] | None = None
@@ -135,9 +162,11 @@ class World(Value):
 
 
 class Bundle(Value):
-    """Coded actions, the RL setup they go with, and what they were tested on. What is published and shared.
+    """Coded actions with their RL setup and their test result: what users publish and share.
 
-    :ivar world: of a bundle that :func:`rlgpt.design` made.
+    :ivar actions: with distinct names.
+    :ivar setup: how a policy learned with them; None where they were never learned with.
+    :ivar world: the names of the environment, in a bundle that :func:`rlgpt.design` made.
     """
 
     schema_version: Literal[1] = 1

@@ -1,4 +1,4 @@
-"""Settings as a model, and what is wrong with them in one sentence."""
+"""Validates settings; an error names the setting in one sentence."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def validated(model: type[M], values: Mapping[str, Any], where: str = "") -> M:
-    """The values as ``model``.
+    """``values`` as an object of ``model``.
 
-    :raises ConfigError: they are not; names the key and what is wrong with it.
+    :param where: prefix of the keys in messages.
+    :raises UnknownNameError: ``model`` has no such key.
+    :raises ConfigError: a value is not valid; the message names its key.
     """
     try:
         return model.model_validate(dict(values))

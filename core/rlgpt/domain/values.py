@@ -1,4 +1,4 @@
-"""What is asked for and what is decided: tasks, plans, coded actions, how the policy learns."""
+"""Tasks and decisions about them: plans, coded actions, how the policy learns."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}/[a-z0-9][a-
 
 Scalar = float | int | bool | str
 Plain = TypeAliasType("Plain", "Scalar | list[Plain] | dict[str, Plain] | None")
-"""What may cross the boundary between host and guest: JSON without NaN."""
+"""Values that cross the boundary between host and guest: JSON without NaN."""
 
 
 class Value(BaseModel):
     """A frozen value; unknown fields are an error."""
 
-    # what a simulator that diverged leaves behind is to be read back, not written as null
+    # a simulator that diverged yields NaN and infinities; JSON's null would not be read back
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
 
 
 class Parameter(Value):
     """One typed, bounded argument of a primitive or of a coded action.
 
-    ``float`` and ``int`` need ``low < high`` (the range, inclusive, in ``unit``); ``choice`` needs ``choices``.
-    A coded action's parameters are ``float``: the policy chooses them from a Box.
+    ``float`` and ``int`` need ``low < high``: the inclusive range, in ``unit``. ``choice`` needs ``choices``. The
+    default must be in the range or among the choices. The parameters of a coded action are ``float``: the policy
+    chooses them from a Box.
     """
 
     model_config = ConfigDict(
@@ -64,21 +65,22 @@ class Parameter(Value):
 
 
 class Task(Value):
-    """What is to be achieved, as a plugin offers it."""
+    """A task that a plugin offers."""
 
     id: TaskId
     goal: str = Field(description="one sentence, for people and prompts")
     horizon: int = Field(ge=1, description="primitive steps until an episode is truncated")
-    success: str = Field(description="what the environment counts as success, in words")
-    settings: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict, description="the plugin's own")
+    success: str = Field(description="in words, what the environment counts as success")
+    settings: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict, description="of the plugin")
 
     @property
     def plugin(self) -> str:
+        """The name of the plugin that offers it."""
         return self.id.split("/", 1)[0]
 
 
 class SubAction(Value):
-    """One part of a plan: written as code, or left to reinforcement learning."""
+    """One part of a plan: written as code, or learned."""
 
     name: Name
     description: str
@@ -87,7 +89,7 @@ class SubAction(Value):
 
 
 class ActionPlan(Value):
-    """The slow agent's decision: sub-actions in the order in which they would be used."""
+    """The slow agent's decision: at least one sub-action, with distinct names, in the order of use."""
 
     thoughts: str = ""
     sub_actions: tuple[SubAction, ...] = Field(min_length=1)
@@ -101,13 +103,17 @@ class ActionPlan(Value):
 
     @property
     def coded(self) -> tuple[SubAction, ...]:
+        """The sub-actions of kind ``code``."""
         return tuple(s for s in self.sub_actions if s.kind == "code")
 
 
 class CodedAction(Value):
-    """An option written by a language model: a generator function ``run(**parameters)`` that yields primitives.
+    """An option (Sutton, Precup and Singh 1999) as code: a generator ``run(**parameters)`` that yields primitives.
 
-    The source may also define ``can_start(view) -> bool``. It is data: only the sandbox runs it.
+    The source may also define ``can_start(view) -> bool``, the option's initiation set. It is data: only the sandbox
+    runs it.
+
+    :ivar parameters: at most 8, all of kind ``float`` with finite ranges; the policy sets them.
     """
 
     name: Name
@@ -137,13 +143,13 @@ class CodedAction(Value):
 
 
 class RLSetup(Value):
-    """How the policy learns. It has no say in evaluation: the task's own horizon, reset and success always judge."""
+    """How the policy learns. An evaluation ignores it and uses the task's own horizon, reset and success."""
 
     reward_weights: Mapping[str, float] = Field(description="weight of each of the plugin's reward terms used")
     observation_keys: tuple[str, ...] = Field(description="observation or view keys the policy sees, in order")
     base_actions: tuple[str, ...] | None = Field(default=None, description="labels kept; None keeps all, () none")
     coded_actions: tuple[Name, ...] = Field(default=(), description="coded actions the policy may choose")
-    horizon: int | None = Field(default=None, ge=1, description="training horizon in primitive steps; None: the task's")
+    horizon: int | None = Field(default=None, ge=1, description="of training, in primitive steps; None: the task's own")
     gamma: float = Field(default=0.99, gt=0, le=1, description="discount per primitive step")
     reset_option: str | None = Field(default=None, description="a reset option of the plugin; None: the task's own")
     reason: str = ""
