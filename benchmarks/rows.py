@@ -136,14 +136,7 @@ class RowRunner:
 
     def success_of_kept(self, context: Any, iteration: Any) -> float:
         """The success rate of what an iteration keeps, code or policy, on the seeds of the report."""
-        from rlgpt.rl.evaluation import evaluate, evaluate_code
-
-        spec, seeds = context.kept_spec(iteration), self._report_seeds()
-        if iteration.kept.mode == "code":
-            evaluation = evaluate_code(spec, iteration.actions, seeds=seeds)
-        else:
-            policy = context.policy(spec, iteration.index, trained=iteration.training is not None)
-            evaluation = evaluate(policy, spec, seeds=seeds, greedy=False)
+        evaluation = context.evaluate_kept(iteration, seeds=self._report_seeds())
         return round(float(evaluation.success_rate), 3)
 
     def train(self, setup: Any, actions: tuple[Any, ...] = ()) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from rlgpt.loop import run
-from rlgpt.loop.frames import COUNT, Frames, shots
+from rlgpt.loop.frames import COUNT, Frames, film
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.llm import FakeLLM
 from story import SETTINGS, context, reply
@@ -38,7 +38,7 @@ def test_no_renderer_is_told_and_harms_nothing() -> None:
     def broken(_: object) -> None:
         raise RuntimeError("no GL here")
 
-    assert shots(broken) == ((), "the critic sees no frames: RuntimeError: no GL here")
+    assert film(broken) == ((), "the critic sees no frames: RuntimeError: no GL here")
 
 
 @pytest.mark.parametrize("supports_vision", [True, False])

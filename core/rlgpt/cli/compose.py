@@ -17,10 +17,10 @@ from rlgpt.domain.validated import validated
 from rlgpt.errors import MANY, ConfigError, UnknownNameError
 from rlgpt.llm.base import LLM
 from rlgpt.llm.build import build_llm
+from rlgpt.llm.reporting import ReportingLLM
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.loop import LoopContext, LoopSettings
 from rlgpt.loop.progress import ProgressReporter
-from rlgpt.loop.reporting_llm import ReportingLLM
 from rlgpt.plugin import EnvironmentPlugin, PluginManager
 from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.runs import Run

@@ -16,18 +16,13 @@ def film(made: LoopContext, name: str, *, seed: int | None = None) -> str:
     :param seed: of the episode; default: the first of the reported ones.
     :returns: one line for the user.
     """
-    from rlgpt.rl.evaluation import evaluate, evaluate_code
-
     best = best_of(made.run.iterations())
-    spec = made.kept_spec(best)
+    if not best.kept.episodes:
+        return "no video: the best iteration has neither a policy nor a coded action"
     seeds = (made.seeds.report(1)[0] if seed is None else seed,)
     try:
         with Film(made.run.files, name, fps=FPS) as shots:
-            if best.kept.mode == "code":
-                played = evaluate_code(spec, best.actions, seeds=seeds, on_frame=shots.add)
-            else:
-                policy = made.policy(spec, best.index, trained=best.training is not None)
-                played = evaluate(policy, spec, seeds=seeds, greedy=False, on_frame=shots.add)
+            played = made.evaluate_kept(best, seeds=seeds, on_frame=shots.add)
     except Exception as error:  # rendering is a driver's affair and no reason to lose a run: tell why, and go on
         return f"no video: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
     return (

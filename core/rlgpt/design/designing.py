@@ -14,9 +14,9 @@ from rlgpt.design.prepare import ConstantPluginFactory, prepare
 from rlgpt.domain import Bundle
 from rlgpt.domain.validated import validated
 from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.llm.reporting import ReportingLLM
 from rlgpt.loop import LoopContext, LoopSettings, run
 from rlgpt.loop.progress import ProgressReporter, progress_reporter
-from rlgpt.loop.reporting_llm import ReportingLLM
 from rlgpt.loop.reserve import check_budget
 from rlgpt.options import load_bundle, save_bundle
 from rlgpt.plugin.defaults import Named

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from rlgpt.agents.build import Agents
-from rlgpt.domain import CodedAction, Iteration, RLSetup, Task, TrainingRecord
+from rlgpt.domain import CodedAction, Evaluation, Iteration, RLSetup, Task, TrainingRecord
 from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
 from rlgpt.loop.spending import RunStepCounter
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Trainer
+from rlgpt.rl.evaluation import OnFrame, evaluate, evaluate_code
 from rlgpt.runs import Run
 from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 
@@ -64,6 +66,23 @@ class LoopContext:
         Code is played as it was selected. What the training of its policy quarantined is not masked for it.
         """
         return self.spec(best.setup, best.actions, None if best.kept.mode == "code" else best.training)
+
+    def evaluate_kept(
+        self, best: Iteration, *, seeds: Sequence[int], greedy: bool = False, on_frame: OnFrame | None = None
+    ) -> Evaluation:
+        """Evaluate what ``best`` keeps on ``seeds``: its policy, or the plan's code alone where that did better.
+
+        :param greedy: take the policy's most likely choices instead of samples; code has no choices.
+        :param on_frame: receives each rendered frame and the active action.
+        :returns: an evaluation without episodes where the iteration keeps code and has no coded action.
+        """
+        spec = self.kept_spec(best)
+        if best.kept.mode == "code":
+            if not best.actions:
+                return Evaluation(mode="code", episodes=())
+            return evaluate_code(spec, best.actions, seeds=seeds, on_frame=on_frame)
+        policy = self.policy(spec, best.index, trained=best.training is not None)
+        return evaluate(policy, spec, seeds=seeds, greedy=greedy, on_frame=on_frame)
 
     def train_folder(self, iteration: int) -> Path:
         """Where the trainer keeps the training of an iteration.

@@ -1,4 +1,4 @@
-"""Watching a run without touching it."""
+"""Observing a run without changing it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from rlgpt.domain import CurvePoint
 
 
 class Observer:
-    """Told of a run as it goes. Does nothing; the command line's progress display overrides what it shows."""
+    """Receives the events of a run. Its methods do nothing; a subclass overrides those it needs."""
 
     def stage(self, name: str, **facts: Any) -> None:
-        """A stage begins (``plan``, ``write``, ``rehearse``, ``setup``, ``code``, ``train``, ``select``, ...)."""
+        """A stage begins.
+
+        :param name: ``plan``, ``write``, ``rehearse``, ``setup``, ``code``, ``train``, ``select``, ``critique`` or
+            ``report``.
+        :param facts: what the stage works on, for example ``iteration`` and ``sub_action``.
+        """
 
     def finished(self, name: str, **facts: Any) -> None:
-        """It ended, or was found finished on disk."""
+        """A stage ended, or its result was read from disk. ``facts`` are its results, for example ``success``."""
 
     def training(self, point: CurvePoint, budget: int) -> None:
-        """A point of the learning curve; ``budget`` is this training's, in primitive steps."""
+        """A new point of the learning curve. ``budget`` is the budget of this training in primitive steps."""
 
     def message(self, text: str) -> None:
-        """One line for the reader."""
+        """One line of text for the user."""

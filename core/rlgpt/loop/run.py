@@ -1,4 +1,4 @@
-"""A whole run: brief, outer loop, report on fresh seeds, bundle."""
+"""A run from beginning to end: brief, outer loop, report on fresh seeds, bundle."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rlgpt.agents.base import Brief, History
 from rlgpt.agents.brief import make_brief
 from rlgpt.agents.deadloop import of_run
-from rlgpt.domain import Bundle, Evaluation, Iteration, Provenance, Steps, best_of
+from rlgpt.domain import Bundle, Iteration, Provenance, Steps, best_of
 from rlgpt.errors import LLMError, RlgptError
 from rlgpt.llm.exchange import read_exchanges
 from rlgpt.loop.context import LoopContext
@@ -15,7 +15,6 @@ from rlgpt.loop.outer import learn
 from rlgpt.loop.reserve import warning
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.options import extend, save_bundle
-from rlgpt.rl.evaluation import evaluate, evaluate_code
 from rlgpt.runs import Report
 
 
@@ -23,8 +22,9 @@ from rlgpt.runs import Report
 class Result:
     """How a run ended.
 
-    :ivar report: of the best iteration; None where none was finished.
-    :ivar stopped: why it ended early but cleanly, if it did.
+    :ivar history: the finished iterations, oldest first.
+    :ivar report: the report on the best iteration; None where no iteration finished.
+    :ivar stopped: the error that ended the run early but cleanly; None where it ended by itself.
     """
 
     history: History
@@ -33,9 +33,15 @@ class Result:
 
 
 def run(ctx: LoopContext) -> Result:
-    """Do, or go on with, the run in ``ctx.run``. Finished stages are read, not redone."""
+    """Run both loops in the folder of ``ctx.run``, or continue there. Finished stages are read, not repeated.
+
+    :raises RunError: another process works in the folder, or a file of it cannot be read.
+    :raises LLMError: a language model could not be asked, or none of its replies was usable. Where its budget or
+        transcript ends, the run ends cleanly instead (see :attr:`Result.stopped`).
+    :raises TrainerError: a training crashed or could not be resumed.
+    """
     with ctx.run.lock():
-        ctx.run.update(status="running", reason="", steps=_billed(ctx))
+        ctx.run.update(status="running", reason="", steps=_steps_so_far(ctx))
         try:
             return _run(ctx)
         except BaseException as fault:
@@ -43,36 +49,26 @@ def run(ctx: LoopContext) -> Result:
             ctx.run.update(
                 status="stopped" if interrupted else "failed",
                 reason="interrupted" if interrupted else f"{type(fault).__name__}: {fault}"[:2000],
-                steps=_billed(ctx),
+                steps=_steps_so_far(ctx),
             )
             raise
 
 
-def _billed(ctx: LoopContext) -> Steps:
-    """Everything spent so far; what the record says where a file that tells it cannot be read.
-
-    Such a fault is reported where the file is needed, and must not stand in the place of another.
-    """
+def _brief(ctx: LoopContext) -> Brief:
+    """The brief of the run's task, with the view that an episode starts with."""
+    env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task)
     try:
-        history = ctx.run.iterations()
-        return spent(history) + _under_way(ctx, history)
-    except RlgptError:
-        return ctx.run.record.steps
-
-
-def _under_way(ctx: LoopContext, history: History) -> Steps:
-    """Of the iteration after ``history``, which was stopped before its end; none where it never began."""
-    finished = finished_stages(ctx.run, len(history))
-    if not finished.training:
-        finished += Steps(training=ctx.trainer.spent(ctx.train_folder(len(history))))
-    return ctx.book.bill(history, finished)
+        env.reset(seed=ctx.seeds.rehearsal(0))
+        return make_brief(ctx.plugin, ctx.task, start_view=env.view(), limits=ctx.budgets)
+    finally:
+        env.close()
 
 
 def _run(ctx: LoopContext) -> Result:
     if not ctx.run.iterations() and (line := warning(ctx.settings, ctx.task, ctx.agents)):
         ctx.observer.message(line)
-    history, stopped = learn(ctx, brief_of(ctx))
-    steps = spent(history) + _under_way(ctx, history)
+    history, stopped = learn(ctx, _brief(ctx))
+    steps = spent(history) + _unfinished_iteration(ctx, history)
     if not history:
         assert stopped is not None
         ctx.run.update(status="stopped", reason=str(stopped), steps=steps)
@@ -80,7 +76,7 @@ def _run(ctx: LoopContext) -> Result:
     best = best_of(history)
     ctx.run.update(steps=steps, iterations=len(history), best=best.index)
     ctx.observer.stage("report", iteration=best.index, episodes=ctx.settings.report_episodes)
-    report = _reported(ctx, best, history)
+    report = _current_report(ctx, best, history)
     save_bundle(_bundle(ctx, best, report, steps), ctx.run.folder / "bundle")
     ctx.run.update(
         status="stopped" if stopped else "finished",
@@ -91,48 +87,51 @@ def _run(ctx: LoopContext) -> Result:
     return Result(history, report, stopped)
 
 
-def brief_of(ctx: LoopContext) -> Brief:
-    """What the agents are told, with the first view of an episode."""
-    env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task)
+def _steps_so_far(ctx: LoopContext) -> Steps:
+    """All steps of the run so far; the recorded ones where a file that holds steps cannot be read.
+
+    Such a file is reported where it is needed. Here the error would hide the one that ended the run.
+    """
     try:
-        env.reset(seed=ctx.seeds.rehearsal(0))
-        return make_brief(ctx.plugin, ctx.task, start_view=env.view(), limits=ctx.budgets)
-    finally:
-        env.close()
+        history = ctx.run.iterations()
+        return spent(history) + _unfinished_iteration(ctx, history)
+    except RlgptError:
+        return ctx.run.record.steps
 
 
-def _reported(ctx: LoopContext, best: Iteration, history: History) -> Report:
-    """The report on ``best``: read where it is there, made anew where the run has gone on or its settings changed."""
+def _unfinished_iteration(ctx: LoopContext, history: History) -> Steps:
+    """The steps of the iteration after ``history``, which did not finish; none if it did not begin."""
+    finished = finished_stages(ctx.run, len(history))
+    if not finished.training:
+        finished += Steps(training=ctx.trainer.spent(ctx.train_folder(len(history))))
+    return ctx.book.bill(history, finished)
 
-    def read() -> Report:
+
+def _current_report(ctx: LoopContext, best: Iteration, history: History) -> Report:
+    """The stored report if it is about ``best``, ``history`` and the report's seeds; else a new one."""
+
+    def stored_or_new() -> Report:
         return ctx.run.once("report", Report, lambda: _report(ctx, best, history))
 
-    report = read()
+    report = stored_or_new()
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
     played = tuple(e.seed for e in report.sampled.episodes)
-    known = (best.index, of_run(history).rate)
-    if played not in ((), seeds) or (report.iteration, report.dead_loop_rate) != known:
+    expected = (best.index, of_run(history).rate)
+    if played not in ((), seeds) or (report.iteration, report.dead_loop_rate) != expected:
         ctx.run.forget("report")
-        report = read()
+        report = stored_or_new()
     return report
 
 
 def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
-    spec = ctx.kept_spec(best)
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
-    rate = of_run(history).rate
-    if best.kept.mode == "code":
-        sampled = (
-            evaluate_code(spec, best.actions, seeds=seeds) if best.actions else Evaluation(mode="code", episodes=())
-        )
-        return Report(iteration=best.index, mode="code", sampled=sampled, dead_loop_rate=rate)
-    policy = ctx.policy(spec, best.index, trained=best.training is not None)
+    code = best.kept.mode == "code"
     return Report(
         iteration=best.index,
-        mode="policy",
-        sampled=evaluate(policy, spec, seeds=seeds, greedy=False),
-        greedy=evaluate(policy, spec, seeds=seeds, greedy=True),
-        dead_loop_rate=rate,
+        mode="code" if code else "policy",
+        sampled=ctx.evaluate_kept(best, seeds=seeds),
+        greedy=None if code else ctx.evaluate_kept(best, seeds=seeds, greedy=True),
+        dead_loop_rate=of_run(history).rate,
     )
 
 

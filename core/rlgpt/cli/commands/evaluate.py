@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,7 @@ def main(arguments: argparse.Namespace) -> int:
     from rlgpt.cli.compose import context
     from rlgpt.cli.film import film
     from rlgpt.design.resume import opened
-    from rlgpt.loop import LoopContext
     from rlgpt.loop.progress import progress_reporter
-    from rlgpt.rl.evaluation import evaluate, evaluate_code
 
     if arguments.episodes < 1:
         raise ConfigError(f"--episodes {arguments.episodes}: at least 1 is needed.")
@@ -34,29 +32,21 @@ def main(arguments: argparse.Namespace) -> int:
     history = run.iterations()
     if not history:
         raise RunError(f"{run.folder} has no finished iteration yet: rlgpt resume {run.folder} goes on with it.")
+    best = best_of(history)
     first = run.record.seed * 1_000_000 + FRESH if arguments.seed is None else arguments.seed
     seeds = tuple(range(first, first + arguments.episodes))
     changed = settings(arguments.overrides)
     if changed and "design" in run.record.config:
         raise ConfigError(f"{run.folder} is a design: its environment has no task_settings. Leave them out.")
 
-    def judged(made: LoopContext) -> Iterator[Evaluation]:
-        best = best_of(history)
-        spec = made.kept_spec(best)
-        if best.kept.mode == "code":
-            yield evaluate_code(spec, best.actions, seeds=seeds)
-            return
-        policy = made.policy(spec, best.index, trained=best.training is not None)
-        for greedy in (False, True):
-            yield evaluate(policy, spec, seeds=seeds, greedy=greedy)
-
     with progress_reporter() as watching:
         config = dict(run.record.config)
         if changed:
             config["task_settings"] = {**(config.get("task_settings") or {}), **changed}
         made = opened(run, watching) if "design" in config else context(config, run, watching, PluginManager())
-        say(f"{run.record.task}{_said(changed)}, iteration {best_of(history).index}, seeds {seeds[0]} to {seeds[-1]}")
-        for evaluation in judged(made):
+        say(f"{run.record.task}{_said(changed)}, iteration {best.index}, seeds {seeds[0]} to {seeds[-1]}")
+        for greedy in (False,) if best.kept.mode == "code" else (False, True):
+            evaluation = made.evaluate_kept(best, seeds=seeds, greedy=greedy)
             say(_line(evaluation))
             name = f"{evaluation.mode}-{seeds[0]}-{len(seeds)}{_mark(changed)}"
             run.rewrite(f"evaluations/{name}", evaluation)
