@@ -1,0 +1,53 @@
+"""Language models: one interface for all providers, budgets, recording, replay, structured replies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlgpt.lazy import lazy_exports
+
+__all__ = [
+    "LLM",
+    "LLMBudget",
+    "LLMSettings",
+    "Message",
+    "ModelSettings",
+    "Recorder",
+    "Replay",
+    "Reply",
+    "ReportingLLM",
+    "Request",
+    "RequestKey",
+    "Role",
+    "Spending",
+    "Transcript",
+    "Usage",
+    "ask",
+    "build_llm",
+]
+
+if TYPE_CHECKING:
+    from rlgpt.llm.base import LLM, Message, Reply, Request, RequestKey, Role, Usage
+    from rlgpt.llm.budget import LLMBudget, Spending
+    from rlgpt.llm.build import build_llm
+    from rlgpt.llm.record import Recorder
+    from rlgpt.llm.replay import Replay
+    from rlgpt.llm.reporting import ReportingLLM
+    from rlgpt.llm.settings import LLMSettings, ModelSettings
+    from rlgpt.llm.structured import ask
+    from rlgpt.llm.transcript import Transcript
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "rlgpt.llm.base": ("LLM", "Message", "Reply", "Request", "RequestKey", "Role", "Usage"),
+            "rlgpt.llm.budget": ("LLMBudget", "Spending"),
+            "rlgpt.llm.build": ("build_llm",),
+            "rlgpt.llm.record": ("Recorder",),
+            "rlgpt.llm.replay": ("Replay",),
+            "rlgpt.llm.reporting": ("ReportingLLM",),
+            "rlgpt.llm.settings": ("LLMSettings", "ModelSettings"),
+            "rlgpt.llm.structured": ("ask",),
+            "rlgpt.llm.transcript": ("Transcript",),
+        },
+    )

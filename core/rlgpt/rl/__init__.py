@@ -1,0 +1,38 @@
+"""Reinforcement learning with options: two trainers, what they receive, and the evaluation of policies and code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlgpt.lazy import lazy_exports
+
+__all__ = [
+    "PPO",
+    "EnvSpec",
+    "Hyperparameters",
+    "Policy",
+    "PolicyEnv",
+    "Progress",
+    "SampleFactory",
+    "Trainer",
+    "evaluate",
+    "evaluate_code",
+]
+
+if TYPE_CHECKING:
+    from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
+    from rlgpt.rl.evaluation import evaluate, evaluate_code
+    from rlgpt.rl.policy_env import PolicyEnv
+    from rlgpt.rl.ppo import PPO
+    from rlgpt.rl.sample_factory import SampleFactory
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "rlgpt.rl.base": ("EnvSpec", "Hyperparameters", "Policy", "Progress", "Trainer"),
+            "rlgpt.rl.evaluation": ("evaluate", "evaluate_code"),
+            "rlgpt.rl.policy_env": ("PolicyEnv",),
+            "rlgpt.rl.ppo": ("PPO",),
+            "rlgpt.rl.sample_factory": ("SampleFactory",),
+        },
+    )

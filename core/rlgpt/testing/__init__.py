@@ -1,29 +1,37 @@
-"""For plugin authors: the contract (needs pytest), tiny environments, a scripted language model.
-
-Names are imported with their first use, so that the tiny environments work without pytest.
-"""
+"""For plugin authors: the contract (needs pytest), tiny environments, a scripted language model."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rlgpt.lazy import lazy_exports
+
+__all__ = [
+    "FakeLLM",
+    "GridPlugin",
+    "Player",
+    "PluginContract",
+    "Stage",
+    "TrainerSuite",
+    "broken_laws",
+]
 
 if TYPE_CHECKING:
-    from rlgpt.testing.contract import PluginContract
+    from rlgpt.testing.contract import PluginContract, broken_laws
+    from rlgpt.testing.grid import GridPlugin
     from rlgpt.testing.llm import FakeLLM
+    from rlgpt.testing.player import Player
     from rlgpt.testing.stage import Stage
-
-_HOMES = {
-    "FakeLLM": "rlgpt.testing.llm",
-    "PluginContract": "rlgpt.testing.contract",
-    "Stage": "rlgpt.testing.stage",
-}
-"""Name -> the module that holds it."""
-
-__all__ = ["FakeLLM", "PluginContract", "Stage"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rlgpt.testing' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    from rlgpt.testing.trainer_suite import TrainerSuite
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "rlgpt.testing.contract": ("PluginContract", "broken_laws"),
+            "rlgpt.testing.grid": ("GridPlugin",),
+            "rlgpt.testing.llm": ("FakeLLM",),
+            "rlgpt.testing.player": ("Player",),
+            "rlgpt.testing.stage": ("Stage",),
+            "rlgpt.testing.trainer_suite": ("TrainerSuite",),
+        },
+    )

@@ -1,0 +1,33 @@
+"""Names that a package imports with their first use (PEP 562), so that importing the package stays cheap."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def lazy_exports(
+    package: str, modules: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of ``package``.
+
+    The package also lists the names in ``__all__`` and imports them under ``TYPE_CHECKING``, for type checkers, editors
+    and the reference.
+
+    :param modules: module -> the names that it defines.
+    """
+    home = {name: module for module, names in modules.items() for name in names}
+
+    def load(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(home[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *home})
+
+    return load, names
