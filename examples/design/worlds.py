@@ -17,7 +17,7 @@ from typing import Any
 import gymnasium
 from rlgpt import Bundle, design
 from rlgpt.envs import metaworld
-from rlgpt.plugin.generic import MakeEnv
+from rlgpt.plugin import MakeEnv
 
 HERE = Path(__file__).parent
 
@@ -160,7 +160,7 @@ def main() -> int:
     given = parser.parse_args()
     llm = given.llm
     if given.api_base:
-        from rlgpt.llm.settings import LLMSettings
+        from rlgpt.llm import LLMSettings
 
         llm = LLMSettings(kind="record", model=llm, api_base=given.api_base, timeout=given.timeout)
     more = {"seed": given.seed, "iterations": given.iterations, "report_episodes": given.report_episodes}
