@@ -104,7 +104,7 @@ def train(name: str, steps_file: Path, folder: Path, seed: int) -> None:
 
     runner, kind = name.split("_")
     if runner == "generators":
-        policy_env._sandbox = lambda spec: PlainSandbox()
+        policy_env._sandbox = lambda spec, on_turn: PlainSandbox()
     spec = coded_spec(steps_file, kind)
     PPO().train(spec, budget=BUDGET, seed=seed, folder=folder, hyperparameters=hyperparameters(steps_file))
 

@@ -73,6 +73,6 @@ def test_the_plain_twin_plays_the_same_steps(
         return played
 
     in_the_sandbox = play()
-    monkeypatch.setattr(policy_env, "_sandbox", lambda spec: training.PlainSandbox())
+    monkeypatch.setattr(policy_env, "_sandbox", lambda spec, on_turn: training.PlainSandbox())
     assert play() == in_the_sandbox
     assert sum(duration for _, _, duration, _ in in_the_sandbox) > 100

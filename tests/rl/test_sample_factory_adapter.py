@@ -6,11 +6,12 @@ import dataclasses
 import json
 from pathlib import Path
 
+import pytest
 from rlgpt.rl.sample_factory.adapter import LAST, Adapter
 from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, VERDICTS
 from rlgpt.rl.sample_factory.shared_status import BUSY, DECISIONS, FIRST_ENV, SharedStatus
 from rlgpt.rl.step_counter import StepCounter
-from rlgpt.testing.counting import BROKEN, WANDER, counted, grid_spec
+from rlgpt.testing.counting import BROKEN, WANDER, action, counted, grid_spec
 from sample_factory_parts import job_of, opened
 
 
@@ -60,3 +61,18 @@ def test_violations_of_all_environments_add_up_to_a_quarantine(tmp_path: Path) -
         (seen,), _ = env.reset()
         assert list(seen["action_mask"][broken:]) == [0, 1]
     assert [json.loads(line)["kind"] for line in (job.folder / VERDICTS).read_text().splitlines()] == ["error"] * 3
+
+
+def test_heartbeat_sounds_at_each_turn_of_a_coded_action(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    look = action("look", "def run():\n    for _ in range(20):\n        yield observe()\n    yield use()")
+    job = job_of(tmp_path / "train", grid_spec(tmp_path / "count", look))
+    job.folder.mkdir()
+    opened(job).close()
+    env = Adapter.build(job, 0)
+    env.reset()
+    beats: list[int] = []
+    monkeypatch.setattr(SharedStatus, "beat", lambda self, row: beats.append(row))
+    env.step([5])
+    assert len(beats) > 20
+    assert set(beats) == {FIRST_ENV}
+    env.close()

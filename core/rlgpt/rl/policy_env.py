@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -140,6 +140,7 @@ def build(
     render_mode: str | None = None,
     trace: bool = False,
     on_step: OnStep | None = None,
+    on_turn: Callable[[], None] | None = None,
 ) -> PolicyEnv:
     """The environment of a recipe.
 
@@ -149,6 +150,7 @@ def build(
     :param seed: of the stream that resets without a seed draw from.
     :param trace: ``info["decision"]`` holds a :class:`rlgpt.domain.Decision`.
     :param on_step: see :data:`rlgpt.rl.monitor.OnStep`.
+    :param on_turn: called before each turn of a coded action, which may take as long as many primitive steps.
     :raises UnknownNameError: the setup names an action, observation key, reward term or reset option there is not.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup
@@ -174,19 +176,19 @@ def build(
         gamma=setup.gamma,
         base_actions=setup.base_actions,
         reward_weights=plugin.default_setup(task).reward_weights if evaluation else setup.reward_weights,
-        sandbox=_sandbox(spec),
+        sandbox=_sandbox(spec, on_turn),
         quarantined=[name for name in spec.quarantined if name in setup.coded_actions],
         trace=trace,
     )
     return PolicyEnv(extended, watch, setup.observation_keys, seed=seed)
 
 
-def _sandbox(spec: EnvSpec) -> Any:
+def _sandbox(spec: EnvSpec, on_turn: Callable[[], None] | None) -> Any:
     if not spec.setup.coded_actions:
         return None
     from rlgpt.sandbox import Sandbox, SandboxLimits
 
-    return Sandbox(SandboxLimits(**spec.sandbox))
+    return Sandbox(SandboxLimits(**spec.sandbox), on_turn=on_turn)
 
 
 def _reset_options(plugin: EnvironmentPlugin, task: Task, name: str | None) -> dict[str, Any] | None:

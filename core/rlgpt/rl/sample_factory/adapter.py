@@ -82,12 +82,15 @@ class Adapter(gymnasium.Env[Any, Any]):
         board, row = SharedStatus(job.folder / STATUS_FILE), FIRST_ENV + index
         ledger = StepCounter(job.folder / STEPS_FILE, job.hyperparameters.num_envs)
 
-        def count(env: gymnasium.Env[Any, Any], step: int) -> None:
+        def beat() -> None:
             board.beat(row)
+
+        def count(env: gymnasium.Env[Any, Any], step: int) -> None:
+            beat()
             if step:
                 ledger.add(index)
 
-        return cls(build(job.spec, seed=job.draw(row), on_step=count), job, index, board)
+        return cls(build(job.spec, seed=job.draw(row), on_step=count, on_turn=beat), job, index, board)
 
     @property
     def unwrapped(self) -> Adapter:
