@@ -12,11 +12,14 @@ from rlgpt.domain import CodedAction, Task
 from rlgpt.llm.base import Request
 from rlgpt.loop import run
 from rlgpt.loop.rehearse import rehearse
+from rlgpt.plugin.library import library_of
 from rlgpt.rl.ppo import PPO
 from rlgpt.sandbox import Sandbox
 from rlgpt.testing.grid import FETCH, GridPlugin
 from rlgpt.testing.llm import FakeLLM
 from story import AWAY, SETTINGS, TASK, WALK, context, reply
+
+LIBRARY = library_of(GridPlugin(), TASK)
 
 
 def test_an_action_that_could_not_start_in_its_rehearsal_is_nobodys_to_review(tmp_path: Path) -> None:
@@ -71,11 +74,11 @@ def test_rehearsals_cost_what_they_spent(tmp_path: Path) -> None:
     plugin = GridPlugin()
     solve = CodedAction(name="solve", doc="", source=FETCH)
     walk = CodedAction(name="walk", doc="", source=WALK)
-    first, steps, verdict = rehearse(plugin, TASK, (), solve, seed=3, sandbox=Sandbox())
+    first, steps, verdict = rehearse(plugin, TASK, (), solve, seed=3, sandbox=Sandbox(), library=LIBRARY)
     assert first.success
     assert steps == first.primitive_steps
     assert verdict is None
-    second, both, _ = rehearse(plugin, TASK, (solve,), walk, seed=3, sandbox=Sandbox())
+    second, both, _ = rehearse(plugin, TASK, (solve,), walk, seed=3, sandbox=Sandbox(), library=LIBRARY)
     assert [d.action for d in second.decisions] == ["walk"]
     assert both == steps + second.primitive_steps
 
@@ -95,10 +98,10 @@ def test_a_rehearsal_sees_a_success_in_the_midst_of_an_action() -> None:
 
     source = FETCH.replace("yield use()", f"yield {AWAY}")
     there_and_away = CodedAction(name="there_and_away", doc="", source=source, max_steps=30)
-    trace, _, verdict = rehearse(PassingGrid(), TASK, (), there_and_away, seed=3, sandbox=Sandbox())
+    trace, _, verdict = rehearse(PassingGrid(), TASK, (), there_and_away, seed=3, sandbox=Sandbox(), library=LIBRARY)
     assert verdict is None
     assert trace.success
 
     walk = CodedAction(name="walk", doc="", source="def run():\n    yield go(direction='up', cells=1)\n", max_steps=1)
-    trace, _, _ = rehearse(PassingGrid(), TASK, (), walk, seed=3, sandbox=Sandbox())
+    trace, _, _ = rehearse(PassingGrid(), TASK, (), walk, seed=3, sandbox=Sandbox(), library=LIBRARY)
     assert not trace.success

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rlgpt.rl.training_stats import QUARANTINE_AFTER, TrainingStats, TrainingStatsState
+from rlgpt.options.violations import QUARANTINE_AFTER
+from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 from rlgpt.rl.vector import Transition, Vector, WorkerVector
 from rlgpt.testing.counting import BROKEN, WANDER, grid_spec
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from rlgpt.domain import Verdict
 from rlgpt.domain.events import VerdictKind
-from rlgpt.rl.training_stats import KEPT_VERDICTS, QUARANTINE_AFTER, TrainingStats, TrainingStatsState, worth_keeping
+from rlgpt.options.violations import QUARANTINE_AFTER
+from rlgpt.rl.training_stats import KEPT_VERDICTS, TrainingStats, TrainingStatsState, worth_keeping
 
 
 def verdict(action: str, kind: VerdictKind = "error") -> Verdict:

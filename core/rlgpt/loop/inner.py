@@ -1,4 +1,4 @@
-"""The inner loop: fast agent, critic and environment, until each coded action works or its repairs are spent."""
+"""The inner loop: write, rehearse and repair each coded action until it works or no repairs are left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from rlgpt.domain import ActionPlan, CodedAction, Finding, Rehearsal, Review, Su
 from rlgpt.errors import TranscriptEnded
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.rehearse import rehearse
-from rlgpt.sandbox import lint
 
 NOT_EXERCISED = Review(
     works=True,
@@ -20,15 +19,17 @@ NOT_EXERCISED = Review(
         ),
     ),
 )
-"""Stands for a review where there is nothing to see: no model is asked about it."""
+"""The review of an action that did not run: no model is asked."""
 
 
 def write_actions(
     ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History
 ) -> tuple[tuple[CodedAction, ...], dict[str, tuple[Rehearsal, ...]]]:
-    """Write, rehearse and repair every coded sub-action of ``plan``, in its order. Fixed actions are taken as they are.
+    """Write, rehearse and repair every coded sub-action of ``plan``, in its order.
 
-    :returns: the actions that are kept, and every attempt by sub-action.
+    Agents that do not rehearse write each action once, and it is kept.
+
+    :returns: the kept actions, and the attempts of each sub-action by name.
     """
     if not ctx.agents.rehearse:
         write = ctx.agents.fast.write
@@ -84,9 +85,6 @@ def _attempt(
     history: History,
 ) -> Rehearsal:
     action = ctx.agents.fast.write(brief, plan, sub_action, written=kept, attempts=tried, history=history)
-    faults = lint(action, ctx.library, ctx.budgets)
-    if faults:
-        return Rehearsal(attempt=len(tried), action=action, verdict=faults[0])
     ctx.observer.stage("rehearse", sub_action=sub_action.name)
     trace, steps, verdict = rehearse(
         ctx.plugin,
@@ -95,6 +93,7 @@ def _attempt(
         action,
         seed=ctx.seeds.rehearsal(len(history)),
         sandbox=ctx.sandbox,
+        library=ctx.library,
         on_step=ctx.book.counting("rehearsal"),
     )
     rehearsal = Rehearsal(attempt=len(tried), action=action, steps=steps, trace=trace, verdict=verdict)
@@ -105,12 +104,12 @@ def _attempt(
         return rehearsal.model_copy(update={"review": NOT_EXERCISED})
     try:
         review = ctx.agents.critic.review(brief, sub_action, rehearsal, iteration=len(history))
-    except TranscriptEnded:  # when it was recorded this attempt was stopped, so nobody had a word to say on it
+    except TranscriptEnded:  # the recorded run stopped this attempt before its review
         ctx.observer.message(f"no review of {sub_action.name} was recorded: it passes, as it ran without an error")
         return rehearsal
     return rehearsal.model_copy(update={"review": review})
 
 
 def _best(tried: Sequence[Rehearsal]) -> CodedAction | None:
-    """The newest attempt that ran without a violation: one the critic faults may still serve the policy."""
+    """The newest attempt without a violation. The critic may find fault with it; the policy may still use it."""
     return next((r.action for r in reversed(tried) if r.verdict is None), None)

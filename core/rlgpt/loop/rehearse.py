@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from rlgpt.domain import CodedAction, Decision, Task, Trace, Verdict
-from rlgpt.options import BrokenActionWarning, ExtendedEnv, extend
+from rlgpt.options import ExtendedEnv
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.rl.monitor import OnStep, StepMonitor
-from rlgpt.sandbox import Sandbox
+from rlgpt.sandbox import Library, Sandbox
 
 
 class RehearsalResult(NamedTuple):
-    """What came of a rehearsal.
+    """The outcome of a rehearsal.
 
-    :ivar trace: with the action at its end.
-    :ivar steps: the primitive steps spent, those of a first try included.
-    :ivar verdict: on the action, if one fell: on its call, or on its ``can_start`` at any moment.
+    :ivar trace: the episode; its last decision is the rehearsed action.
+    :ivar steps: primitive steps, those of an episode that ended too early included.
+    :ivar verdict: the verdict on the action's call, else the first one on its ``can_start``; None where there is none.
     """
 
     trace: Trace
@@ -34,18 +33,30 @@ def rehearse(
     *,
     seed: int,
     sandbox: Sandbox,
+    library: Library,
     on_step: OnStep | None = None,
 ) -> RehearsalResult:
-    """Run ``action`` once, after the actions the plan puts before it, parameters at their defaults.
+    """Run ``action`` once with default parameters, after the actions that the plan puts before it.
 
-    Where an earlier action already ends the episode, ``action`` is tried alone from a fresh start.
+    Where an earlier action ends the episode, ``action`` runs alone in a second episode.
 
-    :param on_step: sees every primitive step, for those who count them.
+    :param library: the plugin's for this task.
+    :param on_step: called at every primitive step.
     """
     base = StepMonitor(plugin.make_env(task, seed=seed), on_step=on_step)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BrokenActionWarning)  # its call tells the same, to the one who mends it
-        env = extend(base, (*before, action), plugin=plugin, task=task, trace=True, sandbox=sandbox, quarantined=())
+    env = ExtendedEnv(
+        base,
+        (*before, action),
+        plugin=plugin,
+        task=task,
+        gamma=1.0,
+        base_actions=None,
+        reward_weights=None,
+        sandbox=sandbox,
+        quarantined=(),
+        trace=True,
+        library=library,
+    )
     try:
         trace, fallen = _play(env, base, (*before, action), seed)
         steps = trace.primitive_steps
@@ -61,9 +72,9 @@ def rehearse(
 def _play(
     env: ExtendedEnv, base: StepMonitor, actions: Sequence[CodedAction], seed: int
 ) -> tuple[Trace, list[Verdict]]:
-    """One episode of ``actions``, and every verdict that fell in it, those on a ``can_start`` between calls too.
+    """Play one episode of ``actions``. Returns its trace and all its verdicts, those on ``can_start`` included.
 
-    Success is ``base``'s to tell: a decision's info has the last primitive step's only.
+    ``base`` knows whether any primitive step succeeded; a decision's info has the last step only.
     """
     _, info = env.reset(seed=seed)
     fallen = list(info.get("verdicts", ()))

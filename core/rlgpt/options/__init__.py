@@ -95,6 +95,8 @@ def extend(
     :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or its actions call primitives of its
         designer's own and no plugin brings them.
     """
+    from rlgpt.plugin.library import library_of
+
     check_environment(env)
     check_names("base_actions", base_actions)
     check_names("quarantined", quarantined)
@@ -114,6 +116,7 @@ def extend(
         raise ConfigError(f"gamma is {gamma}; valid: a discount per primitive step in (0, 1].")
     world = merge_custom_names(plugin, world, labels=labels, observations=observations, idle=idle)
     plugin, task = plugin_and_task(env, plugin, task, world, bundled=isinstance(given, Bundle))
+    library = library_of(plugin, task) if chosen else None
     extended = ExtendedEnv(
         env,
         chosen,
@@ -125,11 +128,12 @@ def extend(
         sandbox=sandbox,
         quarantined=quarantined,
         trace=trace,
+        library=library,
     )
     warn_of_broken(extended.load_verdicts)
     sound = [action for action in chosen if action.name not in extended.load_verdicts]
-    if sound:
+    if sound and library is not None:
         tested = given.tested_on if isinstance(given, Bundle) else None
         origin = " of the bundle" * isinstance(given, Bundle) + (f" for {tested.task}" if tested is not None else "")
-        warn_of_faults(sound, plugin, task, sandbox, origin)
+        warn_of_faults(sound, library, sandbox, origin)
     return extended

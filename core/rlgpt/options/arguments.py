@@ -17,7 +17,7 @@ from rlgpt.options.bundle import load_bundle
 if TYPE_CHECKING:
     from rlgpt.plugin.base import EnvironmentPlugin
     from rlgpt.plugin.defaults import Named
-    from rlgpt.sandbox import Sandbox, SandboxLimits
+    from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 
 
 class BrokenActionWarning(UserWarning):
@@ -171,20 +171,16 @@ def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
         )
 
 
-def warn_of_faults(
-    actions: Sequence[CodedAction], plugin: EnvironmentPlugin, task: Task, sandbox: Sandbox | None, origin: str
-) -> None:
+def warn_of_faults(actions: Sequence[CodedAction], library: Library, sandbox: Sandbox | None, origin: str) -> None:
     """One warning for each of ``actions`` whose text tells that it cannot do what it was written for, in lint's words.
 
     :param origin: " of the bundle ...", where they come from one; else empty.
     """
-    from rlgpt.plugin.library import library_of
     from rlgpt.sandbox import SandboxLimits, faults
 
-    known = library_of(plugin, task)
-    budgets = SandboxLimits() if sandbox is None else sandbox.limits
+    limits = SandboxLimits() if sandbox is None else sandbox.limits
     for action in actions:
-        told = [f"line {v.line}: {v.message}" if v.line else v.message for v in faults(action, known, budgets)]
+        told = [f"line {v.line}: {v.message}" if v.line else v.message for v in faults(action, library, limits)]
         if told:
             more = f" And {len(told) - 1} more." if told[1:] else ""
             warnings.warn(

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlgpt.domain import CodedAction, Decision, Plain, Task, Verdict
 from rlgpt.errors import UnknownNameError
-from rlgpt.options.execution import Call, Execution, check_primitives
+from rlgpt.options.execution import Call, Execution
 from rlgpt.options.guards import Guards
 from rlgpt.options.layout import Layout
 from rlgpt.options.shaping import Shaping
@@ -20,7 +20,7 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.types import Context
 
 if TYPE_CHECKING:
-    from rlgpt.sandbox import Guest, Sandbox
+    from rlgpt.sandbox import Guest, Library, Sandbox
 
 
 class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs):
@@ -42,6 +42,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     Errors of coded actions end the action and are recorded; exceptions of ``env.step`` propagate.
 
+    :param library: the plugin's for this task; None where there are no coded actions.
     :ivar load_verdicts: on the actions whose source cannot be loaded, by name.
     """
 
@@ -58,6 +59,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         sandbox: Sandbox | None,
         quarantined: Iterable[str] | None,
         trace: bool,
+        library: Library | None,
     ) -> None:
         gym.utils.RecordConstructorArgs.__init__(
             self,
@@ -70,6 +72,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             sandbox=sandbox,
             quarantined=(quarantined := None if quarantined is None else tuple(quarantined)),
             trace=trace,
+            library=library,
             _disable_deepcopy=True,
         )
         gym.Wrapper.__init__(self, env)
@@ -89,7 +92,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._shaping = Shaping(plugin.reward_terms(task), reward_weights) if reward_weights is not None else None
         self._offset = len(self.layout.branches) - len(self.actions)
         self._guest: Guest | None = None
-        self._sandbox = sandbox
+        self._sandbox, self._library = sandbox, library
         self._mask: np.ndarray | None = None
         self._quarantined: frozenset[str] = frozenset()
         self._next_quarantine = frozenset(quarantined or ())
@@ -103,15 +106,12 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     def _prepare(self) -> tuple[str, ...]:
         """Everything that coded actions need. Returns the names of those with a ``can_start``."""
-        from rlgpt.plugin.library import library_of
         from rlgpt.sandbox import Sandbox
 
         primitives = {p.name: p for p in self.plugin.primitives(self.task)}
-        check_primitives(primitives)
-        self._library = library_of(self.plugin, self.task)
         self._sandbox = self._sandbox or Sandbox()
         self._execution = Execution(primitives, self.view, self._advance, keep_calls=self.trace)
-        guest = self._sandbox.open(self._library, self.actions, seed=0)
+        guest = self._open(seed=0)
         states = {a.name: guest.load(a.name) for a in self.actions}
         self.load_verdicts = {n: s for n, s in states.items() if isinstance(s, Verdict) and s.kind != "wall"}
         # Where the wall clock struck nobody knows yet what the source defines: the episodes' guests will tell.
@@ -232,9 +232,13 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     def _open_guest(self) -> Guest:
         if self._guest is None:
-            assert self._sandbox is not None
-            self._guest = self._sandbox.open(self._library, self.actions, seed=int(self._rng.integers(2**31)))
+            self._guest = self._open(seed=int(self._rng.integers(2**31)))
         return self._guest
+
+    def _open(self, *, seed: int) -> Guest:
+        assert self._sandbox is not None
+        assert self._library is not None
+        return self._sandbox.open(self._library, self.actions, seed=seed)
 
     def _close_guest(self) -> None:
         """Nothing leaks from one episode to the next: the instance goes with it."""

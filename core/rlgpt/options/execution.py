@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rlgpt.domain import CodedAction, Ending, Plain, PrimitiveCall, Verdict
-from rlgpt.errors import PluginError
 from rlgpt.plugin.types import Context, Primitive
 from rlgpt.sandbox import Ask, Guest, Request
 
@@ -98,9 +97,3 @@ class Execution:
             return False, dict(end.value or {})
         actions.close()
         return False, {**dict.fromkeys(primitive.outcome), "ended": "primitive limit"}
-
-
-def check_primitives(primitives: Mapping[str, Primitive]) -> None:
-    """:raises PluginError: a primitive takes a name that the sandbox keeps for itself."""
-    if "observe" in primitives:
-        raise PluginError("a primitive is called 'observe'; that name is the sandbox's, choose another.")

@@ -1,10 +1,10 @@
-"""After how many violations a coded action is taken out, and the count of one environment."""
+"""The rule of quarantine: after how many violations a coded action is masked."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rlgpt.domain import Verdict
 
@@ -12,14 +12,28 @@ log = logging.getLogger(__name__)
 
 QUARANTINE_AFTER = 3
 """Violations after which a coded action is masked."""
-NO_VIOLATION = ("lint", "quarantined", "wall")
-"""The wall clock counts towards nothing: on a busy machine it also stops what did no wrong."""
+
+_NO_VIOLATION = ("lint", "quarantined", "wall")
+"""The wall clock counts towards nothing: on a busy machine it also stops actions that did nothing wrong."""
+
+
+def is_violation(verdict: Verdict) -> bool:
+    """Whether ``verdict`` counts towards the quarantine of its action."""
+    return verdict.kind not in _NO_VIOLATION
+
+
+def to_quarantine(violations: Mapping[str, int]) -> tuple[str, ...]:
+    """The actions with enough violations, in the order of ``violations``.
+
+    :param violations: how many each coded action has.
+    """
+    return tuple(action for action, count in violations.items() if count >= QUARANTINE_AFTER)
 
 
 class Violations:
     """Counts the violations of one environment's coded actions.
 
-    :ivar caught: names of the actions that reached :data:`QUARANTINE_AFTER`.
+    :ivar caught: names of the actions that are to be masked.
     """
 
     def __init__(self) -> None:
@@ -27,15 +41,15 @@ class Violations:
         self.caught: frozenset[str] = frozenset()
 
     def add(self, verdicts: Iterable[Verdict]) -> None:
-        for verdict in verdicts:
-            if verdict.kind in NO_VIOLATION:
-                continue
+        """Count the violations among ``verdicts``; log each action that has too many now."""
+        for verdict in filter(is_violation, verdicts):
             self._counts[verdict.action] += 1
-            if self._counts[verdict.action] == QUARANTINE_AFTER:
-                self.caught |= {verdict.action}
+            caught = frozenset(to_quarantine(self._counts))
+            if caught != self.caught:
                 log.warning(
                     "coded action %r is masked from the next episode on, after %d violations; the last: %s",
                     verdict.action,
                     QUARANTINE_AFTER,
                     verdict.message,
                 )
+            self.caught = caught

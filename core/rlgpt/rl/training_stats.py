@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rlgpt.domain import CurvePoint, Value, Verdict
-from rlgpt.options.violations import NO_VIOLATION, QUARANTINE_AFTER
+from rlgpt.options.violations import QUARANTINE_AFTER, is_violation, to_quarantine
 
 KEPT_VERDICTS = 50
 """Verdicts that a record holds; those that led to a quarantine are kept beyond it, so that it says why."""
@@ -65,7 +65,7 @@ class TrainingStats:
     def add_verdicts(self, verdicts: Iterable[Verdict]) -> None:
         for verdict in verdicts:
             keep(self.verdicts, verdict)
-            if verdict.kind not in NO_VIOLATION:
+            if is_violation(verdict):
                 self.violations[verdict.action] += 1
 
     def close_point(self, *, primitive_steps: int, decisions: int) -> CurvePoint | None:
@@ -93,6 +93,6 @@ class TrainingStats:
 
     def close_segment(self) -> bool:
         """Quarantine what has violated too often; True where that is news."""
-        caught = [a for a, n in self.violations.items() if n >= QUARANTINE_AFTER and a not in self.quarantined]
+        caught = [action for action in to_quarantine(self.violations) if action not in self.quarantined]
         self.quarantined += caught
         return bool(caught)

@@ -14,7 +14,6 @@ import wasmtime
 from hostile_guards import BOTH, Open, Patch, kind_of, says
 from hostile_programs import BENIGN
 from hostile_stage import Stage
-from rlgpt.rl import training_stats as tally
 from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 from rlgpt.sandbox import Ask, Done, Sandbox, SandboxLimits
 from rlgpt.sandbox.runtime import runtime
@@ -116,14 +115,11 @@ def test_each_episode_has_fresh_instances() -> None:
         assert [v.message for v in stage.verdicts] == ["ValueError: (1, 1)"]
 
 
-@BOTH
-def test_quarantine(guarded: bool, monkeypatch: Patch) -> None:
-    if not guarded:
-        monkeypatch.setattr(tally, "QUARANTINE_AFTER", 10**9)
+def test_three_violations_mask_an_action() -> None:
     stage, counts, endings = Stage("def run():\n    yield 5", Sandbox()), TrainingStats(TrainingStatsState()), []
     for _ in range(5):
         endings.append(stage.attack()[-1].ended)
         counts.add_verdicts(stage.verdicts)
         counts.close_segment()
         stage.env.quarantine(counts.quarantined)
-    assert endings == ["violation"] * 3 + ["masked" if guarded else "violation"] * 2
+    assert endings == ["violation"] * 3 + ["masked"] * 2

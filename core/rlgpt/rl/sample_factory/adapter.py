@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rlgpt.domain import Verdict
 from rlgpt.errors import TrainerError
-from rlgpt.options.violations import NO_VIOLATION, QUARANTINE_AFTER
+from rlgpt.options.violations import is_violation, to_quarantine
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.rl.sample_factory.episode_tag import EPISODE_TAG, SPACE, EpisodeTag
 from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, Job, verdict_lines
@@ -151,9 +151,7 @@ class Adapter(gymnasium.Env[Any, Any]):
         return observation
 
     def _quarantine(self, board: SharedStatus) -> None:
-        banned = {
-            name for name, count in zip(self._job.coded, board.violations(), strict=True) if count >= QUARANTINE_AFTER
-        }
+        banned = set(to_quarantine(dict(zip(self._job.coded, board.violations(), strict=True))))
         banned |= set(self._job.spec.quarantined) & set(self._job.coded)
         if banned != self._quarantined:
             self.env.quarantine(banned)
@@ -164,6 +162,6 @@ class Adapter(gymnasium.Env[Any, Any]):
             return
         lines = verdict_lines(self._job.folder)
         for verdict in verdicts:
-            if verdict.kind not in NO_VIOLATION:
+            if is_violation(verdict):
                 board.violation(self._row, self._job.coded.index(verdict.action))
             lines.append(verdict)

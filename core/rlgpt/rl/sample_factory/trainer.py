@@ -10,7 +10,7 @@ from pathlib import Path
 from rlgpt.domain import CurvePoint, TrainingRecord
 from rlgpt.errors import TrainerError, TrainingFolderError
 from rlgpt.files import Folder
-from rlgpt.options.violations import QUARANTINE_AFTER
+from rlgpt.options.violations import to_quarantine
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.lock import exclusive
@@ -101,7 +101,7 @@ class SampleFactory(Trainer):
         try:
             if job.carried < job.budget:
                 supervise(job, board, lock, note)
-            violations = zip(job.coded, board.violations(), strict=True)
+            violations = dict(zip(job.coded, board.violations(), strict=True))
             return TrainingRecord(
                 trainer=self.name,
                 primitive_steps=ledger.total,
@@ -109,7 +109,7 @@ class SampleFactory(Trainer):
                 seconds=job.seconds + time.monotonic() - began,
                 curve=tuple(curve),
                 verdicts=worth_keeping(verdict_lines(folder).read()),
-                quarantined=tuple(name for name, count in violations if count >= QUARANTINE_AFTER),
+                quarantined=to_quarantine(violations),
             )
         finally:
             board.close()
