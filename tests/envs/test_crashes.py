@@ -124,6 +124,7 @@ def test_a_crash_may_end_the_episode_instead(recipe: Recipes, tmp_path: Path) ->
         ("trouble", {"how": "exit", "when": "start"}, ["exit status 3", "asked to make", "about to exit"]),
         ("trouble", {"wrong": 1}, ["raised TypeError", "wrong"]),
         ("nothing", {}, ["raised AttributeError", "nothing"]),
+        ("huge", {}, ["asked to make", "holds 4,294,967,296 bytes; at most 67,108,864", "space_bytes"]),
         ("strange", {}, ["Graph cannot cross", "Valid: Dict"]),
         ("everything", {"of": {"python": "/nowhere/python"}}, ["no interpreter '/nowhere/python'"]),
         ("everything", {"of": {"python": "/bin/false"}}, ["exit status 1", "asked to make"]),

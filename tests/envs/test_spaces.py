@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlgpt.envs import TextArray, worker
+from rlgpt.envs import Recipe, TextArray, worker
 from rlgpt.envs.spaces import build
 from rlgpt.envs.worker.layout import layouts
 from rlgpt.envs.worker.spaces import Unusable, describe
@@ -66,7 +67,7 @@ def same(a: Any, b: Any) -> bool:
 @given(SPACES, SPACES, st.integers(0, 2**31))
 def test_a_space_and_its_values_cross_unchanged(seen: spaces.Space[Any], done: spaces.Space[Any], seed: int) -> None:
     described = [json.loads(json.dumps(describe(space))) for space in (seen, done)]
-    assert [build(d) for d in described] == [seen, done]
+    assert [build(d, LIMIT) for d in described] == [seen, done]
     sees, acts, size = layouts(*described)
     memory = bytearray(size)
     values = []
@@ -90,6 +91,7 @@ def test_what_was_read_is_no_view_of_the_memory() -> None:
     assert kept.tolist() == [1, 1]
 
 
+LIMIT = Recipe(factory="a:b").space_bytes
 BOX: dict[str, Any] = {"kind": "box", "dtype": "<f4", "shape": [2], "low": "AAAAAA==", "high": "AACAPw=="}
 
 
@@ -124,13 +126,35 @@ BOX: dict[str, Any] = {"kind": "box", "dtype": "<f4", "shape": [2], "low": "AAAA
 )
 def test_a_description_that_is_none_is_refused(described: Any) -> None:
     with pytest.raises(Unusable):
-        build(described)
+        build(described, LIMIT)
 
 
-def test_spaces_too_large_to_share_are_refused() -> None:
-    large = {**BOX, "shape": [1 << 20, 1 << 20]}
-    with pytest.raises(Unusable, match="at most"):
-        layouts(large, BOX)
+LARGE = {
+    "a box": {**BOX, "shape": [1 << 28]},
+    "a box of no possible size": {**BOX, "shape": [1 << 30] * 32},
+    "a box in a sequence": {"kind": "sequence", "of": {**BOX, "shape": [1 << 28]}, "stack": True},
+    "an array of text": {"kind": "text_array", "shape": [1 << 28]},
+    "many parts": {"kind": "tuple", "parts": [BOX] * 20_000},
+    "large parts": {"kind": "dict", "parts": [[str(i), {**BOX, "shape": [1 << 20]}] for i in range(20)]},
+}
+
+
+@pytest.mark.parametrize("described", LARGE.values(), ids=LARGE)
+def test_large_space_is_refused_before_it_is_allocated(described: Any) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(Unusable, match=r"at most 67,108,864 are taken.*raise space_bytes in its Recipe"):
+            build(described, LIMIT)
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_space_limit_can_be_raised() -> None:
+    described = {**BOX, "shape": [2, 1000]}
+    with pytest.raises(Unusable, match="its space holds 8,000 bytes"):
+        build(described, 7_999)
+    assert build(described, 8_000).shape == (2, 1000)
 
 
 def test_a_space_that_cannot_cross_is_named() -> None:

@@ -146,6 +146,13 @@ class Parent(gymnasium.Env[Any, Any]):
         raise AssertionError
 
 
+class Huge(Trouble):
+    """Announces a Box of 2**30 numbers, which it does not have."""
+
+    observation_space = spaces.Box(0, 1, (1,))
+    observation_space._shape = (1 << 30,)
+
+
 class Strange(Trouble):
     action_space = spaces.Graph(spaces.Box(0, 1, (1,)), None)  # type: ignore[assignment]
 
@@ -161,6 +168,10 @@ def trouble(**known: Any) -> Trouble:
 
 def wrong(how: str) -> Wrong:
     return Wrong(how, when="never")
+
+
+def huge() -> Huge:
+    return Huge("", when="never")
 
 
 def strange() -> Strange:

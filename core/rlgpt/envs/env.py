@@ -135,7 +135,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
         try:
             described = told["observation"], told["action"]
             if self._described is None:
-                self.observation_space, self.action_space = (build(space) for space in described)
+                self.observation_space, self.action_space = (build(space, recipe.space_bytes) for space in described)
                 self.metadata = _metadata(told)
                 self._described = described
             elif described != self._described:
@@ -155,7 +155,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
             if not (isinstance(inline, list) and isinstance(info, dict)):
                 raise Unusable("inline or info is of another type")
             self._last = self._sees.read(iter(inline))
-        except (KeyError, ValueError, TypeError) as error:
+        except (KeyError, ValueError, TypeError, MemoryError) as error:
             raise self._worker.unusable(error) from error
         return self._last, info
 

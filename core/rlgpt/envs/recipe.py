@@ -35,6 +35,8 @@ class Recipe(Value):
     :ivar passed: names of variables that it takes over from this process, where they are set.
     :ivar folder: where it runs; default: where this process does.
     :ivar restarts: how often in a row, without a finished episode in between, a worker that crashed is replaced.
+    :ivar space_bytes: bytes of one observation, and of one action, at most. The worker announces its spaces, and this
+        process allocates several times that much.
     :ivar on_crash: ``raise``: a crash is an error; ``truncate``: it ends the episode as truncated, with the last
         observation, no reward and the crash in words as ``info["crash"]``, and a crash in ``reset`` is tried again.
     """
@@ -48,4 +50,5 @@ class Recipe(Value):
     folder: str | None = None
     timeouts: WorkerTimeouts = WorkerTimeouts()
     restarts: int = Field(default=3, ge=0)
+    space_bytes: int = Field(default=64 << 20, ge=1)
     on_crash: Literal["raise", "truncate"] = "raise"

@@ -1,10 +1,11 @@
-"""Gymnasium's spaces from their descriptions; what another process describes is checked before it is believed."""
+"""Gymnasium's spaces from descriptions that another process sends. Everything is checked before it is used."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-from typing import Annotated, Any, Literal
+import math
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from gymnasium import spaces
@@ -23,9 +24,17 @@ DType = Literal[
 ]  # fmt: skip
 
 
+PART_BYTES = 4096
+"""A part counts as this many bytes at least, so that the number of parts has a limit too."""
+
+
 class _Numbers(Value):
     dtype: DType
     shape: Shape
+
+    @property
+    def size_bytes(self) -> int:
+        return max(PART_BYTES, np.dtype(self.dtype).itemsize * math.prod(self.shape))
 
 
 class _Discrete(_Numbers):
@@ -75,6 +84,7 @@ class _Text(Value):
     low: Size
     high: Size
     characters: str
+    size_bytes: ClassVar[int] = PART_BYTES
 
     def build(self) -> spaces.Space[Any]:
         return spaces.Text(self.high, min_length=self.low, charset=self.characters)
@@ -83,6 +93,10 @@ class _Text(Value):
 class _TextArray(Value):
     kind: Literal["text_array"]
     shape: Shape
+
+    @property
+    def size_bytes(self) -> int:
+        return max(PART_BYTES, math.prod(self.shape))
 
     def build(self) -> spaces.Space[Any]:
         return TextArray(self.shape)
@@ -96,6 +110,10 @@ class _Sequence(Value):
     of: _Leaf
     stack: bool
 
+    @property
+    def size_bytes(self) -> int:
+        return self.of.size_bytes
+
     def build(self) -> spaces.Space[Any]:
         return spaces.Sequence(self.of.build(), stack=self.stack)
 
@@ -104,6 +122,10 @@ class _Tuple(Value):
     kind: Literal["tuple"]
     parts: list[_Space]
 
+    @property
+    def size_bytes(self) -> int:
+        return PART_BYTES + sum(part.size_bytes for part in self.parts)
+
     def build(self) -> spaces.Space[Any]:
         return spaces.Tuple([part.build() for part in self.parts])
 
@@ -111,6 +133,10 @@ class _Tuple(Value):
 class _Dict(Value):
     kind: Literal["dict"]
     parts: list[tuple[str, _Space]]
+
+    @property
+    def size_bytes(self) -> int:
+        return PART_BYTES + sum(part.size_bytes for _, part in self.parts)
 
     def build(self) -> spaces.Space[Any]:
         return spaces.Dict([(key, part.build()) for key, part in self.parts])
@@ -124,13 +150,20 @@ _Space = TypeAliasType(
 _ANY: TypeAdapter[Any] = TypeAdapter(_Space)
 
 
-def build(described: Described) -> spaces.Space[Any]:
-    """The space that was described.
+def build(described: Described, limit: int) -> spaces.Space[Any]:
+    """The described space.
 
-    :raises Unusable: the description is none, or contradicts itself.
+    :param limit: bytes of one value of the space, at most. Nothing of that size is allocated before the check.
+    :raises Unusable: the description is invalid, contradicts itself, or exceeds ``limit``.
     """
     try:
-        return _ANY.validate_python(described).build()  # type: ignore[no-any-return]
+        space = _ANY.validate_python(described)
+        if space.size_bytes > limit:
+            raise Unusable(
+                f"its space holds {space.size_bytes:,} bytes; at most {limit:,} are taken. Where the environment needs "
+                "more, raise space_bytes in its Recipe"
+            )
+        return space.build()  # type: ignore[no-any-return]
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise Unusable(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error

@@ -12,8 +12,6 @@ from .spaces import Described, Unusable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MEMORY_LIMIT = 1 << 30
-"""Bytes of the numbers of an observation and an action, at most."""
 ALIGNMENT = 64
 
 
@@ -135,12 +133,7 @@ def layout(space: Described, path: str, offset: int = 0) -> tuple[Layout, int]:
 
 
 def layouts(observation: Described, action: Described) -> tuple[Layout, Layout, int]:
-    """Those of both spaces, and how many bytes of memory they share.
-
-    :raises Unusable: more than ``MEMORY_LIMIT``.
-    """
+    """The layouts of both spaces, and how many bytes of memory they share."""
     first, end = layout(observation, "observation")
     second, end = layout(action, "action", end)
-    if end > MEMORY_LIMIT:
-        raise Unusable(f"the spaces hold {end} bytes; at most {MEMORY_LIMIT} can be shared")
     return first, second, max(end, 1)
