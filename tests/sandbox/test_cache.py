@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -91,8 +93,8 @@ def test_what_wasmtime_refuses_is_made_again(component: Path, tmp_path: Path, ca
     (file,) = tmp_path.glob("*.cwasm")
     file.unlink()
     key = file.name.partition("-")[0]
-    other = Component.from_file(wasmtime.Engine(fuelled), component).serialize()
-    cache._store(other, tmp_path, key)
+    other = bytes(Component.from_file(wasmtime.Engine(fuelled), component).serialize())
+    (tmp_path / f"{key}-{hashlib.sha256(other).hexdigest()[:32]}.cwasm").write_bytes(other)
     cache.compiled(_engine(), component, "settings", tmp_path)
     assert "wasmtime does not take the compiled guest" in caplog.text
     assert "damaged" not in caplog.text
@@ -123,23 +125,6 @@ def test_those_used_last_are_kept(component: Path, tmp_path: Path) -> None:
     assert young.exists()
 
 
-def test_one_that_another_process_drops_meanwhile_is_none(
-    component: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    cache.compiled(_engine(), component, "settings", tmp_path)
-    digest = cache._digest
-
-    def late(path: Path) -> str:
-        if path.suffix == ".cwasm":
-            path.unlink(missing_ok=True)
-        return digest(path)
-
-    monkeypatch.setattr(cache, "_digest", late)
-    cache.compiled(_engine(), component, "settings", tmp_path)
-    assert "compiling without it" not in caplog.text
-    assert len(list(tmp_path.glob("*.cwasm"))) == 1
-
-
 def test_without_a_folder_it_still_works(component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("")
     cache.compiled(_engine(), component, "settings", tmp_path / "file" / "below")
@@ -163,9 +148,12 @@ print(type(Sandbox().open(library, [action], seed=0).start("a")).__name__)
         assert len(list(tmp_path.rglob("*.cwasm"))) == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
+POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
+
+
+@POSIX
 @pytest.mark.parametrize(("mode", "used"), [(0o755, True), (0o775, False), (0o757, False)])
-def test_a_folder_that_others_may_write_is_not_used(
+def test_cache_folder_that_others_may_write_is_not_used(
     component: Path, tmp_path: Path, mode: int, used: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What lies there runs as machine code of this process: whoever may write it needs no escape."""
@@ -175,3 +163,56 @@ def test_a_folder_that_others_may_write_is_not_used(
     cache.compiled(_engine(), component, "settings", where)
     assert bool(list(where.glob("*.cwasm"))) is used
     assert ("can be written by others" in caplog.text) is not used
+    assert "chmod" not in caplog.text, "what was put there before would be loaded"
+
+
+def _writable(file: Path) -> None:
+    file.chmod(0o666)
+
+
+def _foreign(file: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root gives files away")
+    os.chown(file, 65534, 65534)
+
+
+def _link(file: Path) -> None:
+    file.rename(file.with_name("elsewhere"))
+    file.symlink_to(file.with_name("elsewhere"))
+
+
+def _pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("plant", "says"),
+    [
+        (_writable, "can be written by others, who may have put their code there: remove it"),
+        (_foreign, "belongs to another user: remove it"),
+        (_link, "is no regular file: remove it"),
+        (_pipe, "is no regular file: remove it"),
+    ],
+)
+@pytest.mark.parametrize("planted", ["*.cwasm", "*.lock"])
+def test_planted_file_is_not_used_in_a_folder_of_the_right_mode(
+    component: Path,
+    tmp_path: Path,
+    plant: Callable[[Path], None],
+    says: str,
+    planted: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The folder's mode was mended, so only the file itself shows that it is another user's."""
+    cache.compiled(_engine(), component, "settings", tmp_path)
+    (file,) = tmp_path.glob(planted)
+    if planted == "*.lock":
+        next(tmp_path.glob("*.cwasm")).unlink()
+    plant(file)
+    caplog.clear()
+    cache.compiled(_engine(), component, "settings", tmp_path)
+    assert f"{file} {says}" in caplog.text
+    assert "compiling" in caplog.text
+    assert file.exists() or file.is_symlink(), "it is the user's to remove"

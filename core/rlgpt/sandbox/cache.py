@@ -1,7 +1,8 @@
 """The guest, compiled to machine code once and kept on disk.
 
-A cache file is named by what it was made from and by the hash of what is in it: it appears whole by one rename, and a
-damaged one is noticed before WebAssembly's runtime trusts it. Those that were not used for longest are dropped.
+The name of a cache file holds a hash of its inputs and a hash of its content. A file appears complete, by one rename,
+and a damaged one is refused before WebAssembly's runtime reads it. Machine code runs as this user, without any sandbox:
+a file that another user owns or may write is never loaded. The files that were not used for longest are dropped.
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEPT = 4
-"""Compiled guests that stay (40 to 60 MB each): those of a few versions side by side."""
-_HALF_WRITTEN = 3600.0
-"""Seconds after which a file that was never given its name is nobody's any more."""
+"""Compiled guests that stay, 40 to 60 MB each: those of a few versions side by side."""
+_ABANDONED_SECONDS = 3600.0
+"""Age at which a file that was never renamed counts as left behind by a killed process."""
 
 
 def folder() -> Path:
-    """Where compiled guests are kept: the user's cache folder."""
+    """The folder of the compiled guests, in the user's cache folder."""
     return platformdirs.user_cache_path("rlgpt") / "guest"
 
 
 def guest() -> Path:
-    """The guest program; built first where it is missing or of other sources and ``componentize-py`` is at hand.
+    """The guest program. A missing one, or one of other sources, is built where ``componentize-py`` is installed.
 
-    :raises SandboxError: there is none, or it was built from other sources, and it cannot be built here.
+    :raises SandboxError: it is missing or was built from other sources, and cannot be built here.
     """
     if stamps.stamp(build.GUEST).get("sources") != build.sources_hash():
         if not build.can_build():
@@ -58,11 +59,11 @@ def guest() -> Path:
 
 
 def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = None) -> Component:
-    """The compiled guest, from the cache where it is there and whole; compiled (seconds) and kept otherwise.
+    """The compiled guest: from the cache, or compiled (some seconds) and stored there.
 
     :param guest: the program, a component.
-    :param settings: the engine's configuration in words; code compiled under another is never used.
-    :param where: the cache's folder; default :func:`folder`.
+    :param settings: the engine's configuration; code compiled under another one is not used.
+    :param where: the folder of the cache; default :func:`folder`.
     """
     from wasmtime.component import Component
 
@@ -71,14 +72,17 @@ def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = No
     where = where or folder()
     try:
         where.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _own(where)
-        found = _load(engine, where, key)
-        if found is not None:
-            return found
-        with FileLock(where / f"{key}.lock"):
-            found = _load(engine, where, key)
-            if found is not None:
-                return found
+        _check_ours(where, where.stat())
+        component = _load(engine, where, key)
+        if component is not None:
+            return component
+        lock = where / f"{key}.lock"
+        if lock.is_symlink() or lock.exists():
+            _check_file(lock)
+        with FileLock(lock):
+            component = _load(engine, where, key)
+            if component is not None:
+                return component
             log.warning("compiling the sandbox's guest program (once, some seconds) into %s", where)
             component = Component.from_file(engine, guest)
             _store(component.serialize(), where, key)
@@ -88,13 +92,22 @@ def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = No
         return Component.from_file(engine, guest)
 
 
-def _own(where: Path) -> None:
-    """:raises OSError: others may write into the folder: code from there runs as this user, without any sandbox."""
-    state = where.stat()
+def _check_ours(path: Path, state: os.stat_result) -> None:
+    """:raises PermissionError: another user owns ``path`` or may write it."""
     if not hasattr(os, "getuid"):
         return
-    if state.st_uid not in (os.getuid(), 0) or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(f"{where} can be written by others: chmod go-w it, or remove it")
+    if state.st_uid not in (os.getuid(), 0):
+        raise PermissionError(f"{path} belongs to another user: remove it")
+    if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"{path} can be written by others, who may have put their code there: remove it")
+
+
+def _check_file(path: Path) -> None:
+    """:raises PermissionError: ``path`` is no regular file, or another user owns it or may write it."""
+    state = path.lstat()
+    if not stat.S_ISREG(state.st_mode):
+        raise PermissionError(f"{path} is no regular file: remove it")
+    _check_ours(path, state)
 
 
 def _load(engine: Engine, where: Path, key: str) -> Component | None:
@@ -103,8 +116,12 @@ def _load(engine: Engine, where: Path, key: str) -> Component | None:
 
     for path in sorted(where.glob(f"{key}-*.cwasm")):
         try:
+            _check_file(path)
             whole = _digest(path) == path.stem.partition("-")[2]
         except FileNotFoundError:  # another process has just dropped it
+            continue
+        except PermissionError as error:
+            log.warning("the compiled guest is not used: %s", error)
             continue
         if whole:
             try:
@@ -114,7 +131,7 @@ def _load(engine: Engine, where: Path, key: str) -> Component | None:
                     "wasmtime does not take the compiled guest %s, it is made again: %s", path, str(error)[:200]
                 )
             else:
-                with contextlib.suppress(OSError):  # a cache that can only be read serves as well
+                with contextlib.suppress(OSError):  # a read-only cache works too
                     os.utime(path)
                 return component
         else:
@@ -136,20 +153,19 @@ def _store(code: bytes | bytearray, where: Path, key: str) -> None:
 
 
 def _drop_old(where: Path) -> None:
-    """Keep the :data:`KEPT` guests that were used last, and nothing that a killed process left half written.
+    """Keep the :data:`KEPT` guests that were used last; remove what killed processes left half written.
 
-    What another process has loaded stays mapped there when its name goes; where the system does not allow that, the
-    file stays.
+    A file that another process has mapped stays mapped after it is removed. Where the system refuses that, it stays.
     """
     last = sorted(((_used(path), path) for path in where.glob("*.cwasm")), reverse=True)
-    half = [(used, path) for path in where.glob(".*-*") if (used := _used(path)) < time.time() - _HALF_WRITTEN]
+    half = [(used, path) for path in where.glob(".*-*") if (used := _used(path)) < time.time() - _ABANDONED_SECONDS]
     for _, path in (*last[KEPT:], *half):
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
 
 
 def _used(path: Path) -> float:
-    """When a file was used last, seconds since 1970; 0 where it is gone already."""
+    """When the file was used last, in seconds since 1970; 0 where it does not exist."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:
