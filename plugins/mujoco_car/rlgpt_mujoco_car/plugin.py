@@ -1,4 +1,4 @@
-"""The car as a plugin of rlgpt. Imports no simulator before one is asked for."""
+"""The car as a plugin of rlgpt. The simulator is imported with the first environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import page, recordings
 from rlgpt.plugin.types import Check, Context, Labels, Primitive, RewardTerm, ViewKey
 
-from rlgpt_mujoco_car.tasks import course_of, make_tasks
+from rlgpt_mujoco_car.tasks import make_tasks, scenario_of
 
 
 class CarPlugin(EnvironmentPlugin):
@@ -62,7 +62,7 @@ class CarPlugin(EnvironmentPlugin):
         return default_setup(task)
 
     def knowledge(self, task: Task) -> str:
-        names = ("car", course_of(task))
+        names = ("car", scenario_of(task))
         return "\n\n".join(page("rlgpt_mujoco_car", name) for name in names)
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:

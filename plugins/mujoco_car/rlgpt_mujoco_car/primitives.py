@@ -1,4 +1,4 @@
-"""Skills for coded actions: general, with units, by what the car observes. None knows a task."""
+"""Skills for coded actions, based on the car's observation alone. None depends on a task."""
 
 from __future__ import annotations
 
@@ -16,22 +16,26 @@ from rlgpt_mujoco_car.views import clearance
 
 Run = Generator[Any, None, Mapping[str, Plain]]
 
-LOOK = 0.5
-"""m ahead at which pure pursuit aims (Coulter 1992): the first point of the road that is observed."""
-NEAR = 0.25
-"""m of free way at which `follow` and `steer_to` stop before an obstacle, at walking pace; more when faster."""
+MIN_CLEARANCE = 0.25
+"""m of free space ahead below which `follow` ends at low speed; more at higher speed."""
 
 
-class _Trip:
-    """Odometry: what was covered since the call began, by the measured speed and turning rate."""
+class _Motion:
+    """Moves the car and keeps the odometry of a call, from the measured speed and turning rate.
+
+    :ivar x: forwards since the call began, m, in the frame of the car at that time.
+    :ivar y: to the left, m.
+    :ivar angle: turned to the left, rad.
+    :ivar distance: length of the path, m.
+    """
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self.steps = 0
-        self.x = self.y = self.angle = self.way = 0.0
+        self.x = self.y = self.angle = self.distance = 0.0
 
-    def go(self, speed: float, steering: float) -> Generator[Any, None, None]:
-        """One control step at a speed (m/s) and a steering angle (rad)."""
+    def step(self, speed: float, steering: float) -> Generator[Any, None, None]:
+        """Move for one control step with a speed (m/s) and a steering angle (rad)."""
         action = np.array((speed / MAX_SPEED, steering / MAX_STEER), np.float32)
         yield np.clip(action, -1.0, 1.0)
         forward, _, rate, _, _ = self._ctx.observation["motion"].tolist()
@@ -39,13 +43,13 @@ class _Trip:
         self.x += forward * PERIOD * math.cos(middle)
         self.y += forward * PERIOD * math.sin(middle)
         self.angle += rate * PERIOD
-        self.way += abs(forward) * PERIOD
+        self.distance += abs(forward) * PERIOD
         self.steps += 1
 
     def end(self, ended: str) -> Run:
-        """The outcome. A call that had nothing to do brakes for a step first, the wheels as they are: all last one."""
+        """Return the outcome. A call that has not moved brakes for one step first: every call takes at least one."""
         if self.steps == 0:
-            yield from self.go(0.0, float(self._ctx.observation["motion"][3]))
+            yield from self.step(0.0, float(self._ctx.observation["motion"][3]))
         ahead, behind, left, right = clearance(self._ctx.observation["rays"])
         return {
             "ended": ended,
@@ -61,7 +65,7 @@ class _Trip:
         }
 
 
-OUTCOME = {
+OUTCOME_DOCS = {
     "ended": "why: as each primitive tells",
     "moved": "[forwards, left] since the call began, m, in the car's frame at that time, by odometry",
     "turned": "rad since the call began, positive left",
@@ -75,74 +79,77 @@ OUTCOME = {
 }
 
 
-def _ahead(ctx: Context) -> float:
+def _clearance_ahead(ctx: Context) -> float:
     return clearance(ctx.observation["rays"])[0]
 
 
 def _blocked(ctx: Context) -> bool:
     speed = max(0.0, float(ctx.observation["motion"][0]))
-    return _ahead(ctx) < NEAR + 0.15 * speed * speed
+    return _clearance_ahead(ctx) < MIN_CLEARANCE + 0.15 * speed * speed
 
 
 def pursuit(x: float, y: float) -> float:
-    """The steering angle (rad) whose circle goes through the point (m, from the rear axle): atan(2 L y / d^2)."""
+    """The steering angle (rad) of the circle through a point (m, from the rear axle): atan(2 L y / d^2).
+
+    Pure pursuit (Coulter 1992), with the wheelbase L and the distance d of the point.
+    """
     return math.atan2(2.0 * WHEELBASE * y, max(x * x + y * y, 1e-3))
 
 
 def drive(ctx: Context, *, speed: float, steering: float, seconds: float) -> Run:
-    trip = _Trip(ctx)
+    motion = _Motion(ctx)
     for _ in range(max(1, round(seconds / PERIOD))):
-        yield from trip.go(speed, steering)
-    return (yield from trip.end("time"))
+        yield from motion.step(speed, steering)
+    return (yield from motion.end("time"))
 
 
 def reverse(ctx: Context, *, metres: float) -> Run:
-    trip = _Trip(ctx)
-    while trip.steps < 80:
-        left = metres - trip.way
+    motion = _Motion(ctx)
+    while motion.steps < 80:
+        left = metres - motion.distance
         if left <= 0.01:
-            return (yield from trip.end("distance"))
+            return (yield from motion.end("distance"))
         if clearance(ctx.observation["rays"])[1] < 0.06:
-            return (yield from trip.end("blocked"))
-        yield from trip.go(-min(0.8, 0.15 + left), 0.0)
-    return (yield from trip.end("time"))
+            return (yield from motion.end("blocked"))
+        yield from motion.step(-min(0.8, 0.15 + left), 0.0)
+    return (yield from motion.end("time"))
 
 
 def stop(ctx: Context) -> Run:
-    trip = _Trip(ctx)
-    while trip.steps < 30:
-        yield from trip.go(0.0, 0.0)
+    motion = _Motion(ctx)
+    while motion.steps < 30:
+        yield from motion.step(0.0, 0.0)
         if abs(float(ctx.observation["motion"][0])) < 0.02:
-            return (yield from trip.end("still"))
-    return (yield from trip.end("time"))
+            return (yield from motion.end("still"))
+    return (yield from motion.end("time"))
 
 
 def steer_to(ctx: Context, *, x: float, y: float, speed: float) -> Run:
-    trip = _Trip(ctx)
-    while trip.steps < 80:
-        dx, dy = x - trip.x, y - trip.y
-        cos, sin = math.cos(trip.angle), math.sin(trip.angle)
+    motion = _Motion(ctx)
+    while motion.steps < 80:
+        dx, dy = x - motion.x, y - motion.y
+        cos, sin = math.cos(motion.angle), math.sin(motion.angle)
         forward, left = dx * cos + dy * sin, dy * cos - dx * sin
         if math.hypot(forward, left) < 0.06:
-            return (yield from trip.end("reached"))
+            return (yield from motion.end("reached"))
         if forward < 0.0:
-            return (yield from trip.end("passed"))
-        if _ahead(ctx) < 0.05:
-            return (yield from trip.end("blocked"))
-        yield from trip.go(min(speed, 0.3 + math.hypot(forward, left)), pursuit(forward, left))
-    return (yield from trip.end("time"))
+            return (yield from motion.end("passed"))
+        if _clearance_ahead(ctx) < 0.05:
+            return (yield from motion.end("blocked"))
+        yield from motion.step(min(speed, 0.3 + math.hypot(forward, left)), pursuit(forward, left))
+    return (yield from motion.end("time"))
 
 
 def follow(ctx: Context, *, speed: float, seconds: float) -> Run:
-    trip = _Trip(ctx)
+    motion = _Motion(ctx)
     for _ in range(max(1, round(seconds / PERIOD))):
         if _blocked(ctx):
-            return (yield from trip.end("blocked"))
+            return (yield from motion.end("blocked"))
         road = ctx.observation["road"]
         steering = pursuit(float(road[2]), float(road[3]))
         bend = max(abs(steering), abs(pursuit(float(road[4]), float(road[5]))))
-        yield from trip.go(min(speed, 1.4 - 2.0 * min(bend, 0.5)), steering)
-    return (yield from trip.end("time"))
+        yield from motion.step(min(speed, 1.4 - 2.0 * min(bend, 0.5)), steering)
+    return (yield from motion.end("time"))
 
 
 def _speed(default: float, low: float = 0.1, high: float = MAX_SPEED) -> Parameter:
@@ -166,7 +173,7 @@ PRIMITIVES = (
             Parameter(name="steering", low=-0.5, high=0.5, default=0.0, unit="rad", doc="positive is left"),
             _SECONDS,
         ),
-        OUTCOME,
+        OUTCOME_DOCS,
         max_steps=60,
     ),
     Primitive(
@@ -175,7 +182,7 @@ PRIMITIVES = (
         'little: `stop` makes it stand. `ended`: "distance", "blocked" (less than 0.06 m free behind) or "time" (4 s).',
         reverse,
         (_metres("metres", 0.05, 2.0, 0.3, "at most 2"),),
-        OUTCOME,
+        OUTCOME_DOCS,
         max_steps=80,
     ),
     Primitive(
@@ -183,7 +190,7 @@ PRIMITIVES = (
         'Brake with straight wheels until the car stands (below 0.02 m/s). `ended`: "still" or "time" (1.5 s).',
         stop,
         (),
-        OUTCOME,
+        OUTCOME_DOCS,
         max_steps=30,
     ),
     Primitive(
@@ -199,7 +206,7 @@ PRIMITIVES = (
             _metres("y", -1.5, 1.5, 0.0, "to the left"),
             _speed(0.5, 0.1, 1.5),
         ),
-        OUTCOME,
+        OUTCOME_DOCS,
         max_steps=80,
     ),
     Primitive(
@@ -209,7 +216,7 @@ PRIMITIVES = (
         '`ended`: "time" or "blocked" (less than 0.25 m free ahead, more when faster).',
         follow,
         (_speed(1.0, 0.1, 1.4), _SECONDS),
-        OUTCOME,
+        OUTCOME_DOCS,
         max_steps=60,
     ),
 )

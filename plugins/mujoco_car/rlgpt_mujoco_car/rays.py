@@ -1,4 +1,4 @@
-"""What rays can meet, seen from above: line segments."""
+"""The obstacles that rays can hit, seen from above: line segments."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ import math
 import numpy as np
 
 from rlgpt_mujoco_car.road import Array
-from rlgpt_mujoco_car.scene import WALL, Box, Scene, wall_corners
+from rlgpt_mujoco_car.scene import WALL_HALF_THICKNESS, Box, Scene, wall_corners
 
 
 def segments(scene: Scene) -> Array:
-    """``(N, 4)``: x, y of both ends of everything that stands upright, m: the inner faces of walls, boxes' outlines."""
+    """``(N, 4)``: x, y of both ends of each segment, m: the inner faces of the walls and the outlines of boxes."""
     left, right = wall_corners(scene.road)
-    found = [np.concatenate((edge[:-1], edge[1:]), axis=1) for edge in (_inward(left, -1.0), _inward(right, 1.0))]
+    faces = [np.concatenate((edge[:-1], edge[1:]), axis=1) for edge in (_inward(left, -1.0), _inward(right, 1.0))]
     if scene.closed:
-        start = np.stack((left[0], right[0])) + np.array((WALL, 0.0))
-        found.append(start.reshape(1, 4))
-    found += [_outline(box) for box in scene.boxes]
-    return np.ascontiguousarray(np.concatenate(found))
+        start = np.stack((left[0], right[0])) + np.array((WALL_HALF_THICKNESS, 0.0))
+        faces.append(start.reshape(1, 4))
+    faces += [_outline(box) for box in scene.boxes]
+    return np.ascontiguousarray(np.concatenate(faces))
 
 
 def _inward(edge: Array, side: float) -> Array:
-    """The corners of a wall's inner face: half of its thickness towards the road."""
+    """The corners of a wall's inner face, ``(M, 2)``: half of its thickness towards the road.
+
+    :param side: 1 where the road is on the left of the wall, -1 where it is on the right.
+    """
     steps = np.diff(edge, axis=0)
     along = np.concatenate((steps[:1], steps[:-1] + steps[1:], steps[-1:]))
     along /= np.linalg.norm(along, axis=1, keepdims=True)
-    return edge + side * WALL * np.stack((-along[:, 1], along[:, 0]), axis=1)
+    return edge + side * WALL_HALF_THICKNESS * np.stack((-along[:, 1], along[:, 0]), axis=1)
 
 
 def _outline(box: Box) -> Array:

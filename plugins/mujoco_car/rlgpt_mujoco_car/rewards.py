@@ -1,4 +1,4 @@
-"""Reward terms: bounded and smooth. Weights are the RLSetup's."""
+"""Reward terms, bounded and smooth. The RLSetup weights them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import math
 from rlgpt.domain import RLSetup, Task
 from rlgpt.plugin.types import Context, RewardTerm
 
-from rlgpt_mujoco_car.courses import G
 from rlgpt_mujoco_car.env import CarTask
-from rlgpt_mujoco_car.tasks import course_of, has_camera
+from rlgpt_mujoco_car.scenarios import GRAVITY
+from rlgpt_mujoco_car.tasks import has_camera, scenario_of
 
 
 def _env(ctx: Context) -> CarTask:
@@ -28,15 +28,15 @@ def _nearness(ctx: Context) -> float:
 
 
 def _aligned(ctx: Context) -> float:
-    """Nearness, times the cosine of the angle to the goal's heading where that is positive."""
+    """Nearness times the cosine of the angle to the goal's heading, 0 where the cosine is negative."""
     return _nearness(ctx) * max(0.0, float(ctx.observation["goal"][2]))
 
 
 def _energy(ctx: Context) -> float:
-    """Height and kinetic energy as height, over that of the goal: v^2 / 2g + z, within [0, 1]."""
+    """Potential and kinetic energy over the potential energy at the goal, (z + v^2 / 2g) / z_goal, within [0, 1]."""
     env = _env(ctx)
     speed = float(ctx.observation["motion"][0])
-    return min(1.0, max(0.0, (env.height + speed * speed / (2 * G)) / env.scene.summit))
+    return min(1.0, max(0.0, (env.height + speed * speed / (2 * GRAVITY)) / env.scene.summit))
 
 
 def _touching(ctx: Context) -> float:
@@ -57,24 +57,24 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
         RewardTerm("touching", "minus one, each step in touch with a wall", _touching, "step", -1, 0),
         RewardTerm("time", "minus one, each step", lambda ctx: -1.0, "step", -1, 0),
     ]
-    if course_of(task) == "hill":
+    if scenario_of(task) == "hill":
         terms.append(RewardTerm("energy", "height plus v^2 / 2g, over the hill's height", _energy))
     return tuple(terms)
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Ten times progress (parking: nearness and angle; hill: energy, too), five at success; time and touch cost."""
-    course = course_of(task)
+    """Weights 10 for progress (parking: nearness and angle), 3 for energy (hill), 5 for success; small costs."""
+    scenario = scenario_of(task)
     weights = {"success": 5.0, "touching": 0.02, "time": 0.005}
-    if course == "parking":
+    if scenario == "parking":
         weights["aligned"], paid = 10.0, "nearness to the goal at its heading"
-    elif course == "hill":
+    elif scenario == "hill":
         weights["progress"], weights["energy"], paid = 10.0, 3.0, "progress and energy"
     else:
         weights["progress"], paid = 10.0, "progress"
     keys = ["speed", "turning_rate", "steering", "rays", "line_offset", "line_angle", "touching", "time"]
-    keys += ["goal", "goal_angle"] if course == "parking" else ["road_ahead"]
-    if course == "hill":
+    keys += ["goal", "goal_angle"] if scenario == "parking" else ["road_ahead"]
+    if scenario == "hill":
         keys.append("pitch")
     if has_camera(task):
         keys.append("pixels")

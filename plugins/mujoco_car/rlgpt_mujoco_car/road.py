@@ -11,29 +11,29 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 SPACING = 0.25
-"""Metres between points of the centre line."""
-STRAIGHT = 3.0
-"""Metres of straight road at the start and at the end."""
-TIGHTEST = 1.2
+"""m between points of the centre line."""
+STRAIGHT_LENGTH = 3.0
+"""m of straight road at the start and at the end."""
+MIN_BEND_RADIUS = 1.2
 """Smallest radius of a bend, m. The car turns within 0.48 m at full lock."""
 
 
 @dataclass(frozen=True)
 class Road:
-    """A centre line that starts at the origin towards +x.
+    """A road given by its centre line, which starts at the origin towards +x.
 
     :ivar points: ``(N, 2)``, m, :data:`SPACING` apart along the line.
     :ivar headings: ``(N,)``, rad, the direction of the line at each point.
-    :ivar half: half of the road's width, m.
+    :ivar half_width: half_width of the road's width, m.
     """
 
     points: Array
     headings: Array
-    half: float
+    half_width: float
 
     @property
     def length(self) -> float:
-        """Metres along the centre line."""
+        """m along the centre line."""
         return SPACING * (len(self.points) - 1)
 
     @property
@@ -52,37 +52,37 @@ class Road:
 
     def edges(self) -> tuple[Array, Array]:
         """The left and the right border, ``(N, 2)`` each, m."""
-        return self.points + self.half * self.normals, self.points - self.half * self.normals
+        return self.points + self.half_width * self.normals, self.points - self.half_width * self.normals
 
 
-def winding(rng: np.random.Generator, length: float, half: float) -> Road:
-    """A road of alternating bends that never comes near itself.
+def winding(rng: np.random.Generator, length: float, half_width: float) -> Road:
+    """A road of alternating bends that does not approach itself.
 
-    Each bend has a radius from :data:`TIGHTEST` to 3 m and ends at 20 to 60 degrees from +x, on the other side than the
-    bend before it.
+    Each bend has a radius from :data:`MIN_BEND_RADIUS` to 3 m and ends at 20 to 60 degrees from +x, on the other side
+    than the bend before it.
     """
-    curvatures = [0.0] * round(STRAIGHT / SPACING)
+    curvatures = [0.0] * round(STRAIGHT_LENGTH / SPACING)
     side = rng.choice((-1.0, 1.0))
     heading = 0.0
-    while len(curvatures) < (length - STRAIGHT) / SPACING:
-        radius = rng.uniform(TIGHTEST, 3.0)
-        aim = side * rng.uniform(0.35, 1.05)
-        steps = max(1, math.ceil(abs(aim - heading) * radius / SPACING))
-        curvatures += [(aim - heading) / (steps * SPACING)] * steps
+    while len(curvatures) < (length - STRAIGHT_LENGTH) / SPACING:
+        radius = rng.uniform(MIN_BEND_RADIUS, 3.0)
+        end_heading = side * rng.uniform(0.35, 1.05)
+        steps = max(1, math.ceil(abs(end_heading - heading) * radius / SPACING))
+        curvatures += [(end_heading - heading) / (steps * SPACING)] * steps
         curvatures += [0.0] * int(rng.integers(0, 4))
-        heading, side = aim, -side
-    curvatures += [0.0] * round(STRAIGHT / SPACING)
-    return along_curvature(np.array(curvatures), half)
+        heading, side = end_heading, -side
+    curvatures += [0.0] * round(STRAIGHT_LENGTH / SPACING)
+    return along_curvature(np.array(curvatures), half_width)
 
 
-def straight(length: float, half: float) -> Road:
+def straight(length: float, half_width: float) -> Road:
     """A straight road."""
-    return along_curvature(np.zeros(round(length / SPACING)), half)
+    return along_curvature(np.zeros(round(length / SPACING)), half_width)
 
 
-def along_curvature(curvatures: Array, half: float) -> Road:
-    """The road whose line bends by ``curvatures`` (1/m) over each :data:`SPACING`."""
+def along_curvature(curvatures: Array, half_width: float) -> Road:
+    """The road whose centre line has the curvatures ``[N]`` (1/m), each over one :data:`SPACING`."""
     headings = np.concatenate(([0.0], np.cumsum(curvatures * SPACING)))
     middle = (headings[:-1] + headings[1:]) / 2
     steps = SPACING * np.stack((np.cos(middle), np.sin(middle)), axis=1)
-    return Road(np.concatenate((np.zeros((1, 2)), np.cumsum(steps, axis=0))), headings, half)
+    return Road(np.concatenate((np.zeros((1, 2)), np.cumsum(steps, axis=0))), headings, half_width)

@@ -13,22 +13,22 @@ from rlgpt_mujoco_car.road import Array, Road
 TIMESTEP = 0.0025
 SUBSTEPS = 20
 """Physics steps of one control step: 0.05 s."""
-WALL = 0.04
-"""Half of a wall's thickness, m."""
-BEND = 0.25
-"""rad, by how much the road turns along one straight piece of wall."""
+WALL_HALF_THICKNESS = 0.04
+"""m."""
+MAX_WALL_BEND = 0.25
+"""rad that the road turns along one straight piece of wall."""
 WALL_HEIGHT = 0.16
 """m, above the highest ground of the road."""
 WALL_GROUP = 2
-"""The group of all geoms that may not be touched for long; the sensor ``walls`` counts the contacts with them."""
-FOOT = 0.2
-"""Share of a ramp's length that climbs at half of its angle."""
+"""Group of the geoms that the car must not touch for long. The sensor ``walls`` counts the contacts with them."""
+RAMP_FOOT_SHARE = 0.2
+"""Share of a ramp's length that climbs at half of the ramp's angle."""
 GROUND_FRICTION, WET_FRICTION = 1.0, 0.25
 
 
 @dataclass(frozen=True)
 class Box:
-    """An obstacle: middle (m), half sizes (m), heading (rad)."""
+    """A rectangle on the ground, an obstacle or a wet patch: middle (m), half sizes (m), heading (rad)."""
 
     x: float
     y: float
@@ -40,13 +40,17 @@ class Box:
 
 @dataclass(frozen=True)
 class Scene:
-    """What one episode is played in.
+    """The world of one episode.
 
-    :ivar start: x, y (m) and heading (rad) of the rear axle's middle.
-    :ivar goal: x, y (m) and heading (rad) of where the rear axle's middle is to be.
-    :ivar wet: boxes of slippery ground, of friction :data:`WET_FRICTION`.
+    :ivar start: x, y (m) and heading (rad) of the middle of the rear axle.
+    :ivar goal: the same at the goal.
+    :ivar boxes: obstacles.
+    :ivar wet: patches of slippery ground, of friction :data:`WET_FRICTION`.
     :ivar gravity: m/s^2 in the world; tilted where the road climbs.
-    :ivar ramp: start (x), length along the ground and angle (rad) of a ramp across the road, then a plateau; or None.
+    :ivar ramp: start (x, m), length along the ground (m) and angle (rad) of a ramp across the road; None: no ramp.
+    :ivar force: of the motor, N.
+    :ivar closed: a wall stands across the start of the road.
+    :ivar plateau: length of the level ground after the ramp, m.
     """
 
     road: Road
@@ -66,11 +70,11 @@ class Scene:
         if self.ramp is None:
             return 0.0
         _, length, angle = self.ramp
-        return length * (FOOT * math.tan(angle / 2) + (1 - FOOT) * math.tan(angle))
+        return length * (RAMP_FOOT_SHARE * math.tan(angle / 2) + (1 - RAMP_FOOT_SHARE) * math.tan(angle))
 
 
 def mjcf(scene: Scene) -> str:
-    """The whole model."""
+    """The model of a scene as MJCF."""
     walls = [*_walls(scene), *(_obstacle(b) for b in scene.boxes)]
     ground = [*(_wet(b) for b in scene.wet), *(_ramp(scene) if scene.ramp is not None else ())]
     x, y, heading = scene.start
@@ -111,7 +115,7 @@ def mjcf(scene: Scene) -> str:
 
 
 def wall_corners(road: Road) -> tuple[Array, Array]:
-    """The corners of the left and of the right wall, in the middle of their thickness: ``(M, 2)`` each, m."""
+    """The corners of the left and of the right wall, at the middle of their thickness: ``(M, 2)`` each, m."""
     left, right = road.edges()
     corners = _corners(road)
     return left[corners], right[corners]
@@ -120,7 +124,7 @@ def wall_corners(road: Road) -> tuple[Array, Array]:
 def _walls(scene: Scene) -> Iterable[str]:
     """Boxes along both edges, and across the start where the road is closed.
 
-    All are as high as the highest needs to be: rays, which are level and know no heights, then tell what is so.
+    All have the height of the highest, because rays are computed in the plane, without heights.
     """
     left, right = wall_corners(scene.road)
     top = scene.summit + WALL_HEIGHT
@@ -131,21 +135,24 @@ def _walls(scene: Scene) -> Iterable[str]:
 
 
 def _corners(road: Road) -> list[int]:
-    """Points between which a wall may be straight: it turns by at most :data:`BEND`, or is as short as can be."""
-    found = [0]
+    """Indices of the points between which a wall is straight.
+
+    The road turns by at most :data:`MAX_WALL_BEND` between two of them, unless they are neighbours.
+    """
+    corners = [0]
     for i in range(1, len(road.points)):
-        turn = abs(road.headings[i] - road.headings[found[-1]])
-        if turn > BEND and i - 1 > found[-1]:
-            found.append(i - 1)
-    return [*found, len(road.points) - 1]
+        turn = abs(road.headings[i] - road.headings[corners[-1]])
+        if turn > MAX_WALL_BEND and i - 1 > corners[-1]:
+            corners.append(i - 1)
+    return [*corners, len(road.points) - 1]
 
 
 def _wall(name: str, a: Array, b: Array, top: float) -> str:
     middle, (dx, dy) = (a + b) / 2, b - a
-    half = math.hypot(dx, dy) / 2 + WALL / 2
+    half = math.hypot(dx, dy) / 2 + WALL_HALF_THICKNESS / 2
     return (
-        f'<geom class="wall" name="wall_{name}" pos="{middle[0]} {middle[1]} {top / 2}" size="{half} {WALL} {top / 2}" '
-        f'euler="0 0 {math.atan2(dy, dx)}"/>'
+        f'<geom class="wall" name="wall_{name}" pos="{middle[0]} {middle[1]} {top / 2}" '
+        f'size="{half} {WALL_HALF_THICKNESS} {top / 2}" euler="0 0 {math.atan2(dy, dx)}"/>'
     )
 
 
@@ -158,7 +165,7 @@ def _obstacle(box: Box) -> str:
 
 
 def _wet(box: Box) -> str:
-    # priority makes the patch's friction count instead of the larger of the two
+    # priority: the patch's friction is used, not the larger of the two
     return (
         f'<geom type="box" pos="{box.x} {box.y} -0.0095" size="{box.half_length} {box.half_width} 0.01" '
         f'euler="0 0 {box.heading}" rgba="0.3 0.5 0.8 1" friction="{WET_FRICTION} 0.005 0.0001" priority="1" '
@@ -167,11 +174,11 @@ def _wet(box: Box) -> str:
 
 
 def _ramp(scene: Scene) -> Iterable[str]:
-    """A foot at half of the angle, which takes the jolt, the ramp and the plateau."""
+    """A foot at half of the ramp's angle, against the jolt, then the ramp and the plateau."""
     assert scene.ramp is not None
     start, length, angle = scene.ramp
-    width, thick = scene.road.half, 0.05
-    foot = FOOT * length
+    width, thick = scene.road.half_width, 0.05
+    foot = RAMP_FOOT_SHARE * length
     x, z = start, 0.0
     for name, part, climb in (("foot", foot, angle / 2), ("ramp", length - foot, angle)):
         rise = part * math.tan(climb)
@@ -189,7 +196,7 @@ def _ramp(scene: Scene) -> Iterable[str]:
 
 
 def _paint(scene: Scene) -> str:
-    """The middle line, and the goal."""
+    """The centre line and the goal, painted on the ground."""
     points = scene.road.points
     lines = []
     for a, b in zip(points[::4], points[2::4], strict=False):
@@ -201,7 +208,7 @@ def _paint(scene: Scene) -> str:
     x, y, heading = scene.goal
     x, y = x + vehicle.WHEELBASE / 2 * math.cos(heading), y + vehicle.WHEELBASE / 2 * math.sin(heading)
     lines.append(
-        f'<geom class="paint" name="goal" pos="{x} {y} {scene.summit + 0.001}" size="{vehicle.LENGTH / 2 + 0.03} '
-        f'{vehicle.WIDTH / 2 + 0.03} 0.001" euler="0 0 {heading}" rgba="0.3 0.8 0.35 0.6"/>'
+        f'<geom class="paint" name="goal" pos="{x} {y} {scene.summit + 0.001}" size="{vehicle.BODY_LENGTH / 2 + 0.03} '
+        f'{vehicle.BODY_WIDTH / 2 + 0.03} 0.001" euler="0 0 {heading}" rgba="0.3 0.8 0.35 0.6"/>'
     )
     return "".join(lines)

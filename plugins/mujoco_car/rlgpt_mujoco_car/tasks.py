@@ -1,4 +1,4 @@
-"""The tasks: on which course, for how long."""
+"""The tasks: goal, horizon and success of each scenario."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError, UnknownNameError
 
-_ROAD = "the rear axle passes the end of the road; no wall was touched for a second without a break"
+_ROAD_SUCCESS = "the rear axle passes the end of the road; no wall was touched for a second without a break"
 _TASKS: Mapping[str, tuple[str, int, str]] = {
-    "winding_road": ("Drive to the end of the winding road.", 400, _ROAD),
-    "winding_road_wet": ("Drive to the end of the winding road, parts of which are slippery.", 450, _ROAD),
-    "winding_road_slope": ("Drive to the end of the winding road, which lies on a slope.", 450, _ROAD),
+    "winding_road": ("Drive to the end of the winding road.", 400, _ROAD_SUCCESS),
+    "winding_road_wet": ("Drive to the end of the winding road, parts of which are slippery.", 450, _ROAD_SUCCESS),
+    "winding_road_slope": ("Drive to the end of the winding road, which lies on a slope.", 450, _ROAD_SUCCESS),
     "blocked_start": (
         "Get free: the way ahead is blocked but for a gap at one side. Then drive to the end of the road.",
         400,
-        _ROAD,
+        _ROAD_SUCCESS,
     ),
     "parking": (
         "Park in the gap between the two parked cars at the right, parallel to the road.",
@@ -39,34 +39,34 @@ def make_tasks() -> dict[str, Task]:
             goal=goal,
             horizon=horizon,
             success=success,
-            settings={"course": name, "camera": False},
+            settings={"scenario": name, "camera": False},
         )
         for name, (goal, horizon, success) in _TASKS.items()
     }
 
 
-def course_of(task: Task) -> str:
-    """The course of a task, a name of :data:`rlgpt_mujoco_car.courses.COURSES`.
+def scenario_of(task: Task) -> str:
+    """The scenario of a task, a name of :data:`rlgpt_mujoco_car.scenarios.SCENARIOS`.
 
-    :raises UnknownNameError: its settings name no course.
-    :raises ConfigError: they name another than the task's own, whose goal and success the task tells.
+    :raises UnknownNameError: its settings name no scenario.
+    :raises ConfigError: its settings name another scenario than its goal and success describe.
     """
-    course = str(task.settings.get("course", ""))
-    if course not in _TASKS:
-        raise UnknownNameError(f"course of {task.id}", course, _TASKS)
+    scenario = str(task.settings.get("scenario", ""))
+    if scenario not in _TASKS:
+        raise UnknownNameError(f"scenario of {task.id}", scenario, _TASKS)
     plugin, _, own = task.id.partition("/")
-    if plugin == "mujoco_car" and own in _TASKS and own != course:
+    if plugin == "mujoco_car" and own in _TASKS and own != scenario:
         raise ConfigError(
-            f"task_settings.course is {course!r}, but the goal and the success of {task.id} are those of {own!r}, the "
-            f"only valid course here. For the other one choose task=mujoco_car/{course}."
+            f"task_settings.scenario is {scenario!r}, but the goal and the success of {task.id} are those of {own!r}, "
+            f"the only valid scenario here. For the other one choose task=mujoco_car/{scenario}."
         )
-    return course
+    return scenario
 
 
 def has_camera(task: Task) -> bool:
-    """Whether a task's observation holds pixels.
+    """Whether a task's observation contains pixels.
 
-    :raises ConfigError: the setting is neither true nor false.
+    :raises ConfigError: the setting ``camera`` is neither true nor false.
     """
     camera = task.settings.get("camera", False)
     if not isinstance(camera, bool):

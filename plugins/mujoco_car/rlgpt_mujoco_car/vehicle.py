@@ -1,6 +1,6 @@
 """The car: a 1:10 model with Ackermann steering, independent suspension and rear drive, as MJCF.
 
-Sizes are those of usual 1:10 touring cars (wheelbase 0.26 m, track 0.2 m, tyres 65 mm, 1.6 kg). The paper's car was
+Sizes are those of common 1:10 touring cars (wheelbase 0.26 m, track 0.2 m, tyres 65 mm, 1.6 kg). The paper's car was
 never published: this is a reconstruction.
 """
 
@@ -10,36 +10,36 @@ import math
 
 WHEELBASE = 0.26
 TRACK = 0.20
-RADIUS = 0.0325
-TYRE = 0.013
-"""Half of the tyre's width, m."""
-LENGTH, WIDTH = 0.40, 0.19
-"""Of the body, m."""
-CHASSIS, CABIN, WHEEL, HUB = 1.3, 0.1, 0.03, 0.02
-"""kg. A hub is at the end of each arm, and once more where the front wheels steer."""
-SPRUNG = CHASSIS + CABIN
-"""kg, what the springs carry."""
-MASS = SPRUNG + 4 * WHEEL + 6 * HUB
+WHEEL_RADIUS = 0.0325
+TYRE_HALF_WIDTH = 0.013
+"""m."""
+BODY_LENGTH, BODY_WIDTH = 0.40, 0.19
+"""m."""
+CHASSIS_MASS, CABIN_MASS, WHEEL_MASS, HUB_MASS = 1.3, 0.1, 0.03, 0.02
+"""kg. Each arm has a hub at its end; each front wheel has a second one, which steers."""
+SPRUNG_MASS = CHASSIS_MASS + CABIN_MASS
+"""kg, carried by the springs."""
+MASS = SPRUNG_MASS + 4 * WHEEL_MASS + 6 * HUB_MASS
 """kg, of the whole car: 1.64."""
 MAX_STEER = 0.5
-"""rad, of the virtual wheel in the middle of the front axle."""
+"""rad, of the virtual wheel at the middle of the front axle."""
 MAX_SPEED = 2.5
-"""m/s, of a command of 1; backwards as well."""
+"""m/s, forwards and backwards."""
 MAX_FORCE = 12.0
-"""N, of the motor at the tyres, unless a task weakens it."""
+"""N, of the motor at the tyres. A scenario may have a weaker motor."""
 STIFFNESS, DAMPING = 500.0, 12.0
-"""N/m and N s/m of each spring: the car sags 7 mm, and its bounce is damped to c / (2 sqrt(k m)) = 0.45 of critical."""
-PRELOAD = 0.00785
-"""m, how far each spring is pressed where its wheel is level with the axle: a car at rest stands 1 mm above that."""
+"""N/m and N s/m of each spring: the car sags by 7 mm and has the damping ratio c / (2 sqrt(k m)) = 0.45."""
+SPRING_PRELOAD = 0.00785
+"""m of compression of each spring with the wheel level with the axle. A car at rest stands 1 mm higher."""
 
 TURNING_RADIUS = WHEELBASE / math.tan(MAX_STEER)
 """m, of the middle of the rear axle at full lock: 0.48."""
 
-_WHEELS = {"fl": (1, 1), "fr": (1, -1), "rl": (-1, 1), "rr": (-1, -1)}
+_WHEEL_SIDES = {"fl": (1, 1), "fr": (1, -1), "rl": (-1, 1), "rr": (-1, -1)}
 
 
 def ackermann(steer: float) -> tuple[float, float]:
-    """Angles of the left and the right front wheel (rad) for a virtual middle wheel at ``steer`` (left is positive)."""
+    """Angles of the left and the right front wheel (rad) for a virtual middle wheel at ``steer`` (positive: left)."""
     if abs(steer) < 1e-6:
         return steer, steer
     radius = WHEELBASE / math.tan(steer)
@@ -47,17 +47,17 @@ def ackermann(steer: float) -> tuple[float, float]:
 
 
 def body(x: float, y: float, z: float, heading: float) -> str:
-    """The car as an MJCF body: the middle of its rear axle above (x, y), its wheels on the ground at ``z``."""
+    """The car as an MJCF body, with the middle of its rear axle above (x, y) and its wheels on the ground at ``z``."""
     half = heading / 2
-    wheels = "".join(_wheel(name, *place) for name, place in _WHEELS.items())
-    # The origin is above the rear axle's middle: there a car has no sideways speed, which keeps its kinematics simple.
+    wheels = "".join(_wheel(name, *place) for name, place in _WHEEL_SIDES.items())
+    # The origin is above the middle of the rear axle, which has no lateral velocity: this keeps the kinematics simple.
     return f"""
-<body name="car" pos="{x} {y} {z + RADIUS}" quat="{math.cos(half)} 0 0 {math.sin(half)}">
+<body name="car" pos="{x} {y} {z + WHEEL_RADIUS}" quat="{math.cos(half)} 0 0 {math.sin(half)}">
   <freejoint name="car"/>
-  <geom class="car" name="chassis" type="box" pos="{WHEELBASE / 2} 0 0.025" mass="{CHASSIS}"
-    size="{LENGTH / 2} {WIDTH / 2} 0.02" rgba="0.85 0.16 0.12 1"/>
-  <geom class="car" name="cabin" type="box" pos="{WHEELBASE / 2 - 0.03} 0 0.06" size="0.09 0.075 0.02" mass="{CABIN}"
-    rgba="0.15 0.17 0.2 1"/>
+  <geom class="car" name="chassis" type="box" pos="{WHEELBASE / 2} 0 0.025" mass="{CHASSIS_MASS}"
+    size="{BODY_LENGTH / 2} {BODY_WIDTH / 2} 0.02" rgba="0.85 0.16 0.12 1"/>
+  <geom class="car" name="cabin" type="box" pos="{WHEELBASE / 2 - 0.03} 0 0.06" size="0.09 0.075 0.02"
+    mass="{CABIN_MASS}" rgba="0.15 0.17 0.2 1"/>
   <site name="imu" pos="0 0 0"/>
   <camera name="chase" pos="-0.9 0 0.65" xyaxes="0 -1 0 0.5 0 0.87"/>
   <camera name="front" pos="{WHEELBASE} 0 0.1" xyaxes="0 -1 0 0.15 0 0.99" fovy="80"/>
@@ -70,10 +70,10 @@ def _wheel(name: str, along: int, side: int) -> str:
     tyre = f"""
 <body name="wheel_{name}">
   <joint name="spin_{name}" type="hinge" axis="0 1 0" damping="0.0001" armature="0.00002"/>
-  <geom class="car" name="tyre_{name}" type="cylinder" size="{RADIUS} {TYRE}" quat="0.70711 0.70711 0 0" mass="{WHEEL}"
-    friction="1.0 0.005 0.0001" condim="4" rgba="0.1 0.1 0.1 1"/>
+  <geom class="car" name="tyre_{name}" type="cylinder" size="{WHEEL_RADIUS} {TYRE_HALF_WIDTH}"
+    quat="0.70711 0.70711 0 0" mass="{WHEEL_MASS}" friction="1.0 0.005 0.0001" condim="4" rgba="0.1 0.1 0.1 1"/>
 </body>"""
-    hub = f'<inertial pos="0 0 0" mass="{HUB}" diaginertia="0.00002 0.00002 0.00002"/>'
+    hub = f'<inertial pos="0 0 0" mass="{HUB_MASS}" diaginertia="0.00002 0.00002 0.00002"/>'
     if along > 0:
         tyre = f"""
 <body name="hub_{name}">{hub}
@@ -82,14 +82,14 @@ def _wheel(name: str, along: int, side: int) -> str:
     return f"""
 <body name="arm_{name}" pos="{x} {y} 0">{hub}
   <joint name="spring_{name}" type="slide" axis="0 0 1" range="-0.02 0.02" stiffness="{STIFFNESS}" damping="{DAMPING}"
-    springref="{-PRELOAD}"/>{tyre}
+    springref="{-SPRING_PRELOAD}"/>{tyre}
 </body>"""
 
 
 def actuators(force: float = MAX_FORCE) -> str:
     """The motor on the rear axle (an open differential) and the two steering servos; ``force`` in N at the tyres."""
-    top = MAX_SPEED / RADIUS
-    torque = force * RADIUS
+    top = MAX_SPEED / WHEEL_RADIUS
+    torque = force * WHEEL_RADIUS
     return f"""
 <tendon><fixed name="drive"><joint joint="spin_rl" coef="0.5"/><joint joint="spin_rr" coef="0.5"/></fixed></tendon>
 <actuator>

@@ -1,4 +1,4 @@
-"""What coded actions, and policies that ask for it, see from the car. All of it is observed."""
+"""The view of coded actions, and of policies that use it. All of it comes from the observation."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from rlgpt.domain import Plain, Task
 from rlgpt.plugin.types import Context, ViewKey
 
 from rlgpt_mujoco_car.env import Observation
-from rlgpt_mujoco_car.senses import AHEAD, RANGE, RAYS
-from rlgpt_mujoco_car.vehicle import LENGTH, WIDTH
+from rlgpt_mujoco_car.sensors import LOOKAHEAD, RAY_RANGE, RAYS
+from rlgpt_mujoco_car.vehicle import BODY_LENGTH, BODY_WIDTH
 
-_ANGLES = np.arange(RAYS) * (2 * math.pi / RAYS)
-_FORWARD, _LEFT = np.cos(_ANGLES), np.sin(_ANGLES)
-MARGIN = 0.01
-"""m beside the body that count as in the way."""
-TOUCH = 0.02
-"""m by which a hit may lie inside the body's outline: corners of obstacles between two rays."""
+_RAY_ANGLES = np.arange(RAYS) * (2 * math.pi / RAYS)
+_RAY_COS, _RAY_SIN = np.cos(_RAY_ANGLES), np.sin(_RAY_ANGLES)
+SIDE_MARGIN = 0.01
+"""m beside the body that belong to its path."""
+CORNER_MARGIN = 0.02
+"""m that a hit may lie inside the outline of the body: a corner of an obstacle can lie between two rays."""
 
-KEYS = (
+VIEW_KEYS = (
     ViewKey("speed", "forwards; negative is backwards", "m/s", size=1),
     ViewKey("turning_rate", "positive turns left", "rad/s", size=1),
     ViewKey("steering", "of the front wheels, positive left, at most 0.5", "rad", size=1),
@@ -39,10 +39,10 @@ KEYS = (
     ),
     ViewKey(
         "road_ahead",
-        f"points of the road's middle line {', '.join(map(str, AHEAD))} m on: [[x, y], ...] from the rear axle, "
+        f"points of the road's middle line {', '.join(map(str, LOOKAHEAD))} m on: [[x, y], ...] from the rear axle, "
         "x forwards, y left",
         "m",
-        size=2 * len(AHEAD),
+        size=2 * len(LOOKAHEAD),
     ),
     ViewKey("goal", "where the rear axle is to be: x forwards, y left of the rear axle", "m", size=2),
     ViewKey("goal_angle", "heading at the goal less the car's, positive: turn left to have it", "rad", size=1),
@@ -52,32 +52,35 @@ KEYS = (
 
 
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
-    """The keys of the view."""
-    return KEYS
+    """The keys of the view, the same for every task."""
+    return VIEW_KEYS
 
 
 def clearance(rays: np.ndarray[tuple[int], np.dtype[np.float32]]) -> tuple[float, float, float, float]:
-    """Free way ahead, behind, to the left and to the right of the body, m, by the rays that meet what is there."""
-    x, y = rays * _FORWARD, rays * _LEFT
-    # a wall close beside the body is neither ahead nor behind, and what is beyond the bumpers is not beside
-    lane, flank = np.abs(y) < WIDTH / 2 + MARGIN, np.abs(x) < LENGTH / 2 + MARGIN
-    front, rear = x[lane & (x > LENGTH / 2 - TOUCH)], -x[lane & (x < TOUCH - LENGTH / 2)]
-    left, right = y[flank & (y > WIDTH / 2 - TOUCH)], -y[flank & (y < TOUCH - WIDTH / 2)]
-    far = float(RANGE)
+    """Free distance ahead, behind, to the left and to the right of the body, m.
+
+    :param rays: ``(20,)``, m, as in the observation.
+    """
+    x, y = rays * _RAY_COS, rays * _RAY_SIN
+    # a wall beside the body is neither ahead nor behind, and a hit beyond the bumpers is not beside the body
+    lane, flank = np.abs(y) < BODY_WIDTH / 2 + SIDE_MARGIN, np.abs(x) < BODY_LENGTH / 2 + SIDE_MARGIN
+    front, rear = x[lane & (x > BODY_LENGTH / 2 - CORNER_MARGIN)], -x[lane & (x < CORNER_MARGIN - BODY_LENGTH / 2)]
+    left, right = y[flank & (y > BODY_WIDTH / 2 - CORNER_MARGIN)], -y[flank & (y < CORNER_MARGIN - BODY_WIDTH / 2)]
+    far = float(RAY_RANGE)
     return (
-        max(0.0, float(front.min(initial=far)) - LENGTH / 2),
-        max(0.0, float(rear.min(initial=far)) - LENGTH / 2),
-        max(0.0, float(left.min(initial=far)) - WIDTH / 2),
-        max(0.0, float(right.min(initial=far)) - WIDTH / 2),
+        max(0.0, float(front.min(initial=far)) - BODY_LENGTH / 2),
+        max(0.0, float(rear.min(initial=far)) - BODY_LENGTH / 2),
+        max(0.0, float(left.min(initial=far)) - BODY_WIDTH / 2),
+        max(0.0, float(right.min(initial=far)) - BODY_WIDTH / 2),
     )
 
 
 def view(ctx: Context) -> dict[str, Plain]:
-    """The view now."""
-    seen: Observation = ctx.observation
-    speed, _, rate, steering, pitch = seen["motion"].tolist()
-    ahead, behind, left, right = clearance(seen["rays"])
-    road, goal = seen["road"].tolist(), seen["goal"].tolist()
+    """The view at the current step."""
+    observation: Observation = ctx.observation
+    speed, _, rate, steering, pitch = observation["motion"].tolist()
+    ahead, behind, left, right = clearance(observation["rays"])
+    road, goal = observation["road"].tolist(), observation["goal"].tolist()
     return {
         "speed": round(speed, 3),
         "turning_rate": round(rate, 3),
@@ -87,19 +90,19 @@ def view(ctx: Context) -> dict[str, Plain]:
         "clear_behind": round(behind, 3),
         "clear_left": round(left, 3),
         "clear_right": round(right, 3),
-        "rays": [round(float(r), 3) for r in seen["rays"]],
+        "rays": [round(float(r), 3) for r in observation["rays"]],
         "line_offset": round(road[0], 3),
         "line_angle": round(road[1], 3),
         "road_ahead": [[round(x, 3), round(y, 3)] for x, y in zip(road[2::2], road[3::2], strict=True)],
         "goal": [round(goal[0], 3), round(goal[1], 3)],
         "goal_angle": round(math.atan2(goal[3], goal[2]), 3),
-        "touching": round(float(seen["touching"][0]), 3),
+        "touching": round(float(observation["touching"][0]), 3),
         "time": round(ctx.step / ctx.task.horizon, 4),
     }
 
 
 def summarize(view: Mapping[str, Plain]) -> str:
-    """The view in words."""
+    """The view as text."""
     lines = [
         f"speed {view['speed']} m/s, turning {view['turning_rate']} rad/s, steering {view['steering']} rad, pitch "
         f"{view['pitch']} rad; {100 * float(view['time']):.0f} % of the episode has passed",  # type: ignore[arg-type]

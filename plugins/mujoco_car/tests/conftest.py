@@ -1,4 +1,4 @@
-"""The car's plugin."""
+"""The plugin under test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripted players that use primitives and the view only: the tasks can be done."""
+"""Scripted players that use primitives and the view only."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def winding_road(play: Player) -> None:
 
 
 def blocked_start(play: Player) -> None:
-    seen = play.see()
-    rays = seen["rays"]
+    view = play.see()
+    rays = view["rays"]
     side = 1 if sum(rays[1:5]) > sum(rays[-4:]) else -1
-    play("reverse", metres=min(2.0, seen["clear_behind"] - 0.1))
+    play("reverse", metres=min(2.0, view["clear_behind"] - 0.1))
     play("stop")
-    way, enough = 0.0, play.see()["clear_ahead"] + 0.45
-    while way < enough and not play.over:
-        seen = play.see()
-        angle, aside, ahead = seen["line_angle"], side * LANE - seen["line_offset"], 0.55
-        x = ahead * math.cos(angle) - aside * math.sin(angle)
-        y = ahead * math.sin(angle) + aside * math.cos(angle)
-        trip = play("drive", speed=0.5, steering=_lock(math.atan2(0.52 * y, x * x + y * y)), seconds=0.2)
-        way += float(trip.get("moved", [0.0])[0]) * math.cos(angle)  # type: ignore[arg-type, index, union-attr]
+    distance, target = 0.0, play.see()["clear_ahead"] + 0.45
+    while distance < target and not play.over:
+        view = play.see()
+        angle, offset, lookahead = view["line_angle"], side * LANE - view["line_offset"], 0.55
+        x = lookahead * math.cos(angle) - offset * math.sin(angle)
+        y = lookahead * math.sin(angle) + offset * math.cos(angle)
+        outcome = play("drive", speed=0.5, steering=_clip_steering(math.atan2(0.52 * y, x * x + y * y)), seconds=0.2)
+        distance += float(outcome.get("moved", [0.0])[0]) * math.cos(angle)  # type: ignore[arg-type, index, union-attr]
     winding_road(play)
 
 
@@ -48,8 +48,8 @@ def parking(play: Player) -> None:
         if abs(need) > 0.04:
             play("drive", speed=math.copysign(0.4, need), seconds=min(3.0, max(0.05, abs(need) / 0.4)))
         play("stop")
-    aside = play.see()["goal"][1]
-    seconds = 0.5 * math.acos(max(-1.0, 1.0 - abs(aside))) / 0.3
+    offset = play.see()["goal"][1]
+    seconds = 0.5 * math.acos(max(-1.0, 1.0 - abs(offset))) / 0.3
     play("drive", speed=-0.3, steering=-0.5, seconds=seconds)
     play("drive", speed=-0.3, steering=0.5, seconds=seconds)
     while not play.over:
@@ -58,19 +58,19 @@ def parking(play: Player) -> None:
 
 
 def _correct(play: Player) -> None:
-    seen: dict[str, Any] = play.see()
-    (x, y), turn = seen["goal"], seen["goal_angle"]
+    view: dict[str, Any] = play.see()
+    (x, y), turn = view["goal"], view["goal_angle"]
     askew = abs(turn) > 0.1 or abs(y) > 0.05
     if not askew and abs(x) < 0.06:
         return
-    forward = seen["clear_ahead"] > seen["clear_behind"] if askew else x > 0
-    room = (seen["clear_ahead"] if forward else seen["clear_behind"]) - 0.03
-    way = max(0.03, min(room, 0.2 if askew else abs(x)))
-    steering = _lock((3 * turn if forward else -3 * turn) + 4 * y)
-    play("drive", speed=0.3 if forward else -0.3, steering=steering, seconds=max(0.05, way / 0.3))
+    forward = view["clear_ahead"] > view["clear_behind"] if askew else x > 0
+    room = (view["clear_ahead"] if forward else view["clear_behind"]) - 0.03
+    distance = max(0.03, min(room, 0.2 if askew else abs(x)))
+    steering = _clip_steering((3 * turn if forward else -3 * turn) + 4 * y)
+    play("drive", speed=0.3 if forward else -0.3, steering=steering, seconds=max(0.05, distance / 0.3))
 
 
-def _lock(steering: float) -> float:
+def _clip_steering(steering: float) -> float:
     return max(-0.5, min(0.5, steering))
 
 

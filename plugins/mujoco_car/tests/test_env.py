@@ -15,11 +15,11 @@ from rlgpt import CodedAction, extend, flat_view
 from rlgpt.errors import ConfigError
 from rlgpt_mujoco_car import env as env_module
 from rlgpt_mujoco_car import vehicle
-from rlgpt_mujoco_car.env import CONTACTS, PERIOD, TOUCH, CarTask
+from rlgpt_mujoco_car.env import MAX_TOUCH_CHECKS, PERIOD, WALL_CONTACTS, CarTask
 from rlgpt_mujoco_car.plugin import CarPlugin
 from rlgpt_mujoco_car.road import straight
 from rlgpt_mujoco_car.scene import WALL_GROUP, Scene
-from rlgpt_mujoco_car.senses import RANGE
+from rlgpt_mujoco_car.sensors import RAY_RANGE
 from rlgpt_mujoco_car.tasks import make_tasks
 
 TASKS = make_tasks()
@@ -67,7 +67,7 @@ def test_the_same_seed_gives_the_same_episode(task: str) -> None:
 
 
 @every_task
-def test_a_saved_state_goes_on_bit_for_bit(task: str) -> None:
+def test_an_episode_continues_from_a_saved_state_bit_for_bit(task: str) -> None:
     env = CarTask(TASKS[task], seed=0)
     env.reset(seed=3)
     rng = np.random.default_rng(1)
@@ -79,33 +79,33 @@ def test_a_saved_state_goes_on_bit_for_bit(task: str) -> None:
     for other in (env, CarTask(TASKS[task], seed=9)):
         other.restore(pickle.loads(pickle.dumps(saved)))
         for before, action in zip(first, actions, strict=True):
-            again = other.step(action)
-            for key in again[0]:
-                np.testing.assert_array_equal(again[0][key], before[0][key])
-            assert again[1:] == before[1:]
+            after = other.step(action)
+            for key in after[0]:
+                np.testing.assert_array_equal(after[0][key], before[0][key])
+            assert after[1:] == before[1:]
 
 
-def test_a_state_of_another_course_is_refused() -> None:
+def test_a_state_of_another_scenario_is_refused() -> None:
     state = CarTask(TASKS["mujoco_car/parking"], seed=0).state()
-    with pytest.raises(ConfigError, match=r"'parking'.*mujoco_car/hill is on 'hill'"):
+    with pytest.raises(ConfigError, match=r"'parking'.*mujoco_car/hill is 'hill'"):
         CarTask(TASKS["mujoco_car/hill"], seed=0).restore(state)
 
 
 def test_the_car_stands_still_on_level_ground() -> None:
     env = CarTask(TASKS["mujoco_car/winding_road"], seed=0)
     env.reset(seed=0)
-    before = env.place
+    before = env.position
     for _ in range(100):
         observation = env.step((0.0, 0.0))[0]
-    assert math.dist(before, env.place) < 1e-3
+    assert math.dist(before, env.position) < 1e-3
     assert abs(observation["motion"]).max() < 1e-2
     assert abs(env.height) < 2e-3
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
-def test_it_drives_the_circle_of_its_geometry(side: float) -> None:
+def test_the_turning_radius_is_that_of_the_geometry(side: float) -> None:
     env = CarTask(TASKS["mujoco_car/parking"], seed=0)
-    env._lay(Scene(road=straight(40.0, 2.0), start=(10.0, 0.0, 0.0), goal=(100.0, 0.0, 0.0)))
+    env.load_scene(Scene(road=straight(40.0, 2.0), start=(10.0, 0.0, 0.0), goal=(100.0, 0.0, 0.0)))
     for _ in range(60):
         observation = env.step((0.2, side))[0]
     forward, _, rate, steering, _ = observation["motion"]
@@ -113,36 +113,36 @@ def test_it_drives_the_circle_of_its_geometry(side: float) -> None:
     assert steering == pytest.approx(side * vehicle.MAX_STEER, rel=0.05)
 
 
-def test_rays_measure_the_way_to_the_walls() -> None:
+def test_rays_measure_the_distance_to_the_walls() -> None:
     env = CarTask(TASKS["mujoco_car/parking"], seed=0)
-    env._lay(Scene(road=straight(40.0, 2.0), start=(10.0, 0.5, 0.0), goal=(100.0, 0.0, 0.0)))
-    rays = env._observe()["rays"]
+    env.load_scene(Scene(road=straight(40.0, 2.0), start=(10.0, 0.5, 0.0), goal=(100.0, 0.0, 0.0)))
+    rays = env.restore(env.state())["rays"]
     assert rays[5] == pytest.approx(2.0 - 0.5 - 0.04, abs=1e-3)
     assert rays[15] == pytest.approx(2.0 + 0.5 - 0.04, abs=1e-3)
-    assert rays[0] == RANGE
+    assert rays[0] == RAY_RANGE
 
 
-def test_a_wall_touched_for_a_second_loses() -> None:
+def test_one_second_of_contact_with_a_wall_ends_the_episode() -> None:
     env = CarTask(TASKS["mujoco_car/blocked_start"], seed=0)
     env.reset(seed=0)
-    touched = 0
+    steps_in_contact = 0
     for _ in range(200):
         observation, _, terminated, _, info = env.step((0.3, 0.0))
-        touched += bool(observation["touching"][0] > 0)
+        steps_in_contact += bool(observation["touching"][0] > 0)
         if terminated:
             break
     assert terminated
     assert not info["success"]
-    assert touched == pytest.approx(1.0 / PERIOD, abs=2)
+    assert steps_in_contact == pytest.approx(1.0 / PERIOD, abs=2)
 
 
-def test_a_break_within_a_step_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = itertools.cycle((2, 1, 0, 1, 3))
+def test_contact_that_ends_within_a_step_is_counted_from_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    contacts = itertools.cycle((2, 1, 0, 1, 3))
     physics = env_module.mujoco.mj_step
 
     def step(model: Any, data: Any, nstep: int) -> None:
         physics(model, data, nstep=nstep)
-        data.sensordata[CONTACTS] = next(looks)
+        data.sensordata[WALL_CONTACTS] = next(contacts)
 
     monkeypatch.setattr(env_module.mujoco, "mj_step", step)
     env = CarTask(TASKS["mujoco_car/blocked_start"], seed=0)
@@ -155,10 +155,10 @@ def test_a_break_within_a_step_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @every_task
-def test_contacts_are_those_with_walls_and_obstacles(task: str) -> None:
+def test_the_contact_sensor_counts_contacts_with_walls_and_obstacles(task: str) -> None:
     env = CarTask(TASKS[task], seed=0)
     rng = np.random.default_rng(0)
-    seen = set()
+    counts = set()
     for seed in range(4):
         env.reset(seed=seed)
         for step in range(120):
@@ -168,26 +168,26 @@ def test_contacts_are_those_with_walls_and_obstacles(task: str) -> None:
                 break
             pairs = env.data.contact.geom[: env.data.ncon]
             expected = int((env.model.geom_group[pairs] == WALL_GROUP).any(axis=1).sum())
-            assert env.data.sensordata[CONTACTS] == expected
-            seen.add(expected)
-    assert 0 in seen
-    assert len(seen) > 1
+            assert env.data.sensordata[WALL_CONTACTS] == expected
+            counts.add(expected)
+    assert 0 in counts
+    assert len(counts) > 1
 
 
-def test_a_wall_touched_for_too_long_loses_at_the_goal_as_well() -> None:
+def test_too_long_contact_at_the_goal_is_no_success() -> None:
     env = CarTask(TASKS["mujoco_car/winding_road"], seed=0)
-    aside = 0.5 - 0.04 - vehicle.WIDTH / 2 + 0.004
-    env._lay(Scene(straight(10.0, 0.5), start=(5.0, aside, 0.0), goal=(4.9, 0.0, 0.0)))
+    offset = 0.5 - 0.04 - vehicle.BODY_WIDTH / 2 + 0.004
+    env.load_scene(Scene(straight(10.0, 0.5), start=(5.0, offset, 0.0), goal=(4.9, 0.0, 0.0)))
     assert env.step((0.0, 0.0))[4]["success"]
-    env._lay(env.scene)
-    env.touching = TOUCH
+    env.load_scene(env.scene)
+    env.touch_checks = MAX_TOUCH_CHECKS
     terminated, _, info = env.step((0.0, 0.0))[2:]
     assert terminated
     assert not info["success"]
 
 
 def place_on_the_hill(env: CarTask, along: float, offset: float = 0.0, heading: float = 0.0) -> None:
-    """Sets the car's rear axle down ``along`` m beyond the ramp's foot (on the ramp or, from its end on, on top)."""
+    """Put the car's rear axle ``along`` m beyond the foot of the ramp: on the ramp, or on top of the hill after it."""
     import mujoco
 
     assert env.scene.ramp is not None
@@ -195,13 +195,13 @@ def place_on_the_hill(env: CarTask, along: float, offset: float = 0.0, heading: 
     short = max(0.0, length - along)
     pitch = -angle if short else 0.0
     env.data.qpos[0], env.data.qpos[1] = foot + along, offset
-    env.data.qpos[2] = env.scene.summit - short * math.tan(angle) + vehicle.RADIUS / math.cos(pitch)
+    env.data.qpos[2] = env.scene.summit - short * math.tan(angle) + vehicle.WHEEL_RADIUS / math.cos(pitch)
     turn, lift = np.zeros(4), np.zeros(4)
     mujoco.mju_axisAngle2Quat(turn, np.array((0.0, 0.0, 1.0)), heading)
     mujoco.mju_axisAngle2Quat(lift, np.array((0.0, 1.0, 0.0)), pitch)
     mujoco.mju_mulQuat(env.data.qpos[3:7], turn, lift)
     mujoco.mj_forward(env.model, env.data)
-    env._sense()
+    env.restore(env.state())
 
 
 @pytest.mark.parametrize("along", [0.8, 2.0])
@@ -212,13 +212,13 @@ def test_a_car_cannot_leave_the_hill_sideways(along: float, side: float) -> None
     place_on_the_hill(env, along, heading=side * 0.7)
     for _ in range(30):
         terminated = env.step((1.0, 0.0))[2]
-        assert abs(env.place[1]) < env.scene.road.half
+        assert abs(env.position[1]) < env.scene.road.half_width
         if terminated:
             break
-    assert env.touching > 0
+    assert env.touch_checks > 0
 
 
-def test_who_fell_beside_the_hill_is_not_on_top_of_it() -> None:
+def test_a_car_that_fell_beside_the_hill_has_not_arrived() -> None:
     env = CarTask(TASKS["mujoco_car/hill"], seed=0)
     env.reset(seed=0)
     place_on_the_hill(env, along=env.scene.goal[0] - env.scene.ramp[0] + 0.2)
@@ -231,7 +231,7 @@ def test_who_fell_beside_the_hill_is_not_on_top_of_it() -> None:
 
 
 @every_task
-def test_rays_agree_with_the_simulators_own(task: str) -> None:
+def test_rays_agree_with_those_of_the_simulator(task: str) -> None:
     import mujoco
 
     env = CarTask(TASKS[task], seed=0)
@@ -242,13 +242,14 @@ def test_rays_agree_with_the_simulators_own(task: str) -> None:
         env.reset(seed=seed)
         if task == "mujoco_car/hill" and seed:
             place_on_the_hill(env, along=0.8 * seed)
-        observation = env._observe()
+        observation = env.restore(env.state())
         for _ in range(20):
-            x = env.place[0] + vehicle.WHEELBASE / 2 * math.cos(env.heading)
-            y = env.place[1] + vehicle.WHEELBASE / 2 * math.sin(env.heading)
-            for i, seen in enumerate(observation["rays"]):
+            x = env.position[0] + vehicle.WHEELBASE / 2 * math.cos(env.heading)
+            y = env.position[1] + vehicle.WHEELBASE / 2 * math.sin(env.heading)
+            for i, ray in enumerate(observation["rays"]):
                 angle = env.heading + 2 * math.pi * i / len(observation["rays"])
-                origin, way = np.array((x, y, env.height + 0.08)), np.array((math.cos(angle), math.sin(angle), 0.0))
-                real = mujoco.mj_ray(env.model, env.data, origin, way, group, 1, -1, hit)
-                assert seen == pytest.approx(RANGE if real < 0 else min(real, RANGE), abs=0.02)
+                origin = np.array((x, y, env.height + 0.08))
+                direction = np.array((math.cos(angle), math.sin(angle), 0.0))
+                real = mujoco.mj_ray(env.model, env.data, origin, direction, group, 1, -1, hit)
+                assert ray == pytest.approx(RAY_RANGE if real < 0 else min(real, RAY_RANGE), abs=0.02)
             observation = env.step(rng.uniform(-0.5, 1, 2))[0]

@@ -1,4 +1,4 @@
-"""What judges is held out: its roads are none that training or selection saw."""
+"""The roads of the evaluation are held out: neither training nor selection uses them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ SEEDS = Seeds(SETTINGS.seed)
 
 
 @pytest.mark.parametrize("name", ["blocked_start", "parking"])
-def test_the_roads_of_the_report_are_new(
+def test_the_report_uses_roads_that_training_and_selection_did_not(
     name: str, plugin: CarPlugin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played: dict[int, bytes] = {}
     reset = CarTask.reset
 
-    def remembered(env: CarTask, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        found = reset(env, seed=seed, options=options)
+    def recording_reset(env: CarTask, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        observation = reset(env, seed=seed, options=options)
         assert seed is not None
         played[seed] = env.scene.road.points.tobytes() + repr((env.scene.start, env.scene.boxes)).encode()
-        return found
+        return observation
 
-    monkeypatch.setattr(CarTask, "reset", remembered)
+    monkeypatch.setattr(CarTask, "reset", recording_reset)
     task = plugin.tasks()[f"mujoco_car/{name}"].model_copy(update={"horizon": 40})
     result = run(
         LoopContext(
@@ -52,6 +52,6 @@ def test_the_roads_of_the_report_are_new(
     assert report | selection < played.keys()
     assert len(training) > 1
     assert min(training) >= TRAINING_SEEDS[0]
-    judged = {played[seed] for seed in report}
-    assert len(judged) == len(report)
-    assert judged.isdisjoint(played[seed] for seed in played.keys() - report)
+    report_roads = {played[seed] for seed in report}
+    assert len(report_roads) == len(report)
+    assert report_roads.isdisjoint(played[seed] for seed in played.keys() - report)

@@ -1,4 +1,4 @@
-"""The tasks can be done with primitives, and not by chance."""
+"""Scripts of primitives solve the tasks; random and constant actions do not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ players = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(players)
 
 
-def share(plugin: CarPlugin, name: str, episodes: int) -> float:
+def success_rate(plugin: CarPlugin, name: str, episodes: int) -> float:
     play = Player(plugin, plugin.tasks()[f"mujoco_car/{name}"])
     wins = 0
     for seed in range(episodes):
@@ -29,21 +29,21 @@ def share(plugin: CarPlugin, name: str, episodes: int) -> float:
 
 
 @pytest.mark.parametrize("name", ["blocked_start", "parking", "hill", "winding_road"])
-def test_a_script_of_primitives_succeeds_mostly(plugin: CarPlugin, name: str) -> None:
-    assert share(plugin, name, 5) >= 0.6
+def test_a_script_of_primitives_succeeds_in_three_of_five_episodes(plugin: CarPlugin, name: str) -> None:
+    assert success_rate(plugin, name, 5) >= 0.6
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(players.PLAYERS))
 def test_a_script_of_primitives_succeeds_in_four_of_five_episodes(plugin: CarPlugin, name: str) -> None:
-    assert share(plugin, name, 50) >= 0.8
+    assert success_rate(plugin, name, 50) >= 0.8
 
 
-KINDS = {"forward": (1, 0), "backward": (-1, 0), "left": (0.5, 0.5), "right": (0.5, -0.5), "still": (0, 0)}
+CONSTANT_ACTIONS = {"forward": (1, 0), "backward": (-1, 0), "left": (0.5, 0.5), "right": (0.5, -0.5), "still": (0, 0)}
 
 
-def chance(plugin: CarPlugin, name: str, kind: str, episodes: int) -> int:
-    """Successes of random actions, or of the constant ones of :data:`KINDS`."""
+def successes(plugin: CarPlugin, name: str, kind: str, episodes: int) -> int:
+    """Successes of random actions, or of one of the constant actions of :data:`CONSTANT_ACTIONS`."""
     env = plugin.make_env(plugin.tasks()[f"mujoco_car/{name}"], seed=0)
     rng = np.random.default_rng(0)
     wins = 0
@@ -51,7 +51,7 @@ def chance(plugin: CarPlugin, name: str, kind: str, episodes: int) -> int:
         env.reset(seed=seed)
         over = False
         while not over:
-            action = rng.uniform(-1, 1, 2) if kind == "random" else np.array(KINDS[kind], float)
+            action = rng.uniform(-1, 1, 2) if kind == "random" else np.array(CONSTANT_ACTIONS[kind], float)
             _, _, terminated, truncated, info = env.step(action)
             over = terminated or truncated
         wins += info["success"]
@@ -60,13 +60,15 @@ def chance(plugin: CarPlugin, name: str, kind: str, episodes: int) -> int:
 
 
 @pytest.mark.parametrize("name", list(players.PLAYERS))
-@pytest.mark.parametrize("kind", ["random", *KINDS])
-def test_chance_and_constant_actions_do_not(plugin: CarPlugin, name: str, kind: str) -> None:
-    assert chance(plugin, name, kind, 4) == 0
+@pytest.mark.parametrize("kind", ["random", *CONSTANT_ACTIONS])
+def test_random_and_constant_actions_never_succeed_in_few_episodes(plugin: CarPlugin, name: str, kind: str) -> None:
+    assert successes(plugin, name, kind, 4) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["blocked_start", "parking"])
-@pytest.mark.parametrize("kind", ["random", *KINDS])
-def test_chance_and_constant_actions_hardly_ever_do(plugin: CarPlugin, name: str, kind: str) -> None:
-    assert chance(plugin, name, kind, 50) <= 1
+@pytest.mark.parametrize("kind", ["random", *CONSTANT_ACTIONS])
+def test_random_and_constant_actions_succeed_once_in_50_episodes_at_most(
+    plugin: CarPlugin, name: str, kind: str
+) -> None:
+    assert successes(plugin, name, kind, 50) <= 1

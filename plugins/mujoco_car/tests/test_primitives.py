@@ -1,4 +1,4 @@
-"""What primitives promise whoever calls them."""
+"""What the documentation of the primitives promises."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from rlgpt.testing.player import Player
 from rlgpt_mujoco_car.plugin import CarPlugin
 
 
-def before_the_block(plugin: CarPlugin) -> Player:
+def at_the_start(plugin: CarPlugin) -> Player:
     play = Player(plugin, plugin.tasks()["mujoco_car/blocked_start"])
     play.reset(0)
     return play
 
 
-def before_the_wall_behind(plugin: CarPlugin) -> Player:
-    play = before_the_block(plugin)
+def at_the_rear_wall(plugin: CarPlugin) -> Player:
+    play = at_the_start(plugin)
     for _ in range(3):
         play("reverse", metres=2.0)
     play("drive", speed=-0.3, seconds=0.3)
@@ -31,10 +31,10 @@ def before_the_wall_behind(plugin: CarPlugin) -> Player:
         ("reverse", {}, "blocked"),
     ],
 )
-def test_a_call_that_has_nothing_to_do_lasts_a_step(
+def test_a_call_with_nothing_to_do_takes_one_step(
     plugin: CarPlugin, name: str, arguments: dict[str, Plain], ended: str
 ) -> None:
-    play = before_the_wall_behind(plugin) if name == "reverse" else before_the_block(plugin)
+    play = at_the_rear_wall(plugin) if name == "reverse" else at_the_start(plugin)
     if name == "steer_to" and ended == "blocked":
         play("drive", speed=0.3, seconds=0.4)
     step = play.ctx.step
@@ -44,9 +44,8 @@ def test_a_call_that_has_nothing_to_do_lasts_a_step(
     play.env.close()
 
 
-def test_a_call_that_is_blocked_brakes(plugin: CarPlugin) -> None:
-    play = Player(plugin, plugin.tasks()["mujoco_car/blocked_start"])
-    play.reset(0)
+def test_a_blocked_call_brakes(plugin: CarPlugin) -> None:
+    play = at_the_start(plugin)
     play("reverse", metres=0.6)
     play("drive", speed=1.0, seconds=0.5)
     speed = play.see()["speed"]

@@ -1,11 +1,11 @@
-"""Laws of roads."""
+"""Properties of roads."""
 
 from __future__ import annotations
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from rlgpt_mujoco_car.road import SPACING, STRAIGHT, TIGHTEST, Road, straight, winding
+from rlgpt_mujoco_car.road import MIN_BEND_RADIUS, SPACING, STRAIGHT_LENGTH, Road, straight, winding
 
 roads = st.builds(
     lambda seed, length: winding(np.random.default_rng(seed), length, 0.5), st.integers(0, 10**6), st.floats(10, 30)
@@ -13,27 +13,27 @@ roads = st.builds(
 
 
 @given(roads)
-def test_a_road_has_its_points_at_equal_distances_and_bends_no_tighter_than_it_may(road: Road) -> None:
+def test_points_are_equally_spaced_and_bends_keep_the_minimum_radius(road: Road) -> None:
     steps = np.linalg.norm(np.diff(road.points, axis=0), axis=1)
     np.testing.assert_allclose(steps, SPACING, rtol=1e-9)
-    assert np.abs(np.diff(road.headings)).max() <= SPACING / TIGHTEST + 1e-9
+    assert np.abs(np.diff(road.headings)).max() <= SPACING / MIN_BEND_RADIUS + 1e-9
 
 
 @given(roads)
-def test_it_begins_straight_at_the_origin_and_never_turns_back(road: Road) -> None:
-    first = round(STRAIGHT / SPACING)
+def test_a_road_starts_straight_at_the_origin_and_never_turns_back(road: Road) -> None:
+    first = round(STRAIGHT_LENGTH / SPACING)
     np.testing.assert_allclose(road.points[: first + 1, 1], 0.0)
     assert np.abs(road.headings).max() <= 1.05 + 1e-9
     assert (np.diff(road.points[:, 0]) > 0).all()
 
 
 @given(roads, st.floats(0, 1), st.floats(-0.4, 0.4))
-def test_a_place_is_where_its_distance_and_offset_say(road: Road, share: float, offset: float) -> None:
+def test_the_point_at_an_offset_lies_on_the_normal(road: Road, share: float, offset: float) -> None:
     point, heading = road.at(share * road.length, offset)
     middle, _ = road.at(share * road.length)
     np.testing.assert_allclose(point - middle, offset * np.array((-np.sin(heading), np.cos(heading))), atol=1e-12)
 
 
-def test_the_edges_of_a_straight_road_are_its_width_apart() -> None:
+def test_the_edges_of_a_straight_road_have_the_width_between_them() -> None:
     left, right = straight(4.0, 0.6).edges()
     np.testing.assert_allclose(left - right, [[0.0, 1.2]] * len(left), atol=1e-12)

@@ -1,4 +1,4 @@
-"""What the tasks' settings may be, and the camera that one of them turns on."""
+"""Settings of the tasks: which values are valid, and what the camera adds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlgpt_mujoco_car.tasks import make_tasks
 
 needs_frames = pytest.mark.skipif(not offscreen.find_backend(), reason="no offscreen OpenGL")
 
-ASKED: dict[str, Callable[[CarPlugin, Task], object]] = {
+CALLS: dict[str, Callable[[CarPlugin, Task], object]] = {
     "env": lambda plugin, task: plugin.make_env(task, seed=0),
     "terms": lambda plugin, task: plugin.reward_terms(task),
     "setup": lambda plugin, task: plugin.default_setup(task),
@@ -30,27 +30,25 @@ def variant(name: str = "blocked_start", **settings: Plain) -> Task:
     return task.model_copy(update={"settings": {**task.settings, **settings}})
 
 
-@pytest.mark.parametrize("ask", ASKED.values(), ids=list(ASKED))
-def test_a_course_that_there_is_not_is_named_with_those_there_are(
+@pytest.mark.parametrize("ask", CALLS.values(), ids=list(CALLS))
+def test_an_unknown_scenario_is_named_with_the_valid_ones(
     plugin: CarPlugin, ask: Callable[[CarPlugin, Task], object]
 ) -> None:
     with pytest.raises(UnknownNameError, match=r"'foo'.*parking"):
-        ask(plugin, variant(course="foo"))
+        ask(plugin, variant(scenario="foo"))
 
 
-@pytest.mark.parametrize("ask", ASKED.values(), ids=list(ASKED))
-def test_a_task_keeps_the_course_that_its_goal_is_about(
-    plugin: CarPlugin, ask: Callable[[CarPlugin, Task], object]
-) -> None:
+@pytest.mark.parametrize("ask", CALLS.values(), ids=list(CALLS))
+def test_a_task_refuses_the_scenario_of_another(plugin: CarPlugin, ask: Callable[[CarPlugin, Task], object]) -> None:
     with pytest.raises(ConfigError, match=r"'hill'.*mujoco_car/blocked_start.*choose task=mujoco_car/hill"):
-        ask(plugin, variant(course="hill"))
+        ask(plugin, variant(scenario="hill"))
 
 
 @pytest.mark.parametrize("camera", ["false", "true", 1, None])
 @pytest.mark.parametrize("ask", ["env", "setup"])
-def test_the_camera_is_on_or_off(plugin: CarPlugin, camera: Plain, ask: str) -> None:
+def test_a_camera_setting_other_than_true_or_false_is_refused(plugin: CarPlugin, camera: Plain, ask: str) -> None:
     with pytest.raises(ConfigError, match="valid: true, false"):
-        ASKED[ask](plugin, variant(camera=camera))
+        CALLS[ask](plugin, variant(camera=camera))
 
 
 @needs_frames
@@ -69,7 +67,7 @@ def test_the_camera_adds_pixels_that_change(plugin: CarPlugin) -> None:
 
 
 @needs_frames
-def test_a_camera_of_many_episodes_sees_what_a_new_one_would(plugin: CarPlugin) -> None:
+def test_a_camera_used_for_many_episodes_sees_the_current_one(plugin: CarPlugin) -> None:
     task = variant("winding_road", camera=True)
     env, fresh = (plugin.make_env(task, seed=0, render_mode="rgb_array") for _ in range(2))
     for seed in range(3):
@@ -82,16 +80,16 @@ def test_a_camera_of_many_episodes_sees_what_a_new_one_would(plugin: CarPlugin) 
 
 
 @needs_frames
-def test_a_closed_camera_leaves_nothing_behind_for_the_end(plugin: CarPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
-    left: list[object] = []
-    monkeypatch.setattr(mujoco_camera.atexit, "register", left.append)
-    monkeypatch.setattr(mujoco_camera.atexit, "unregister", left.remove)
+def test_a_closed_camera_unregisters_its_exit_handler(plugin: CarPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
+    handlers: list[object] = []
+    monkeypatch.setattr(mujoco_camera.atexit, "register", handlers.append)
+    monkeypatch.setattr(mujoco_camera.atexit, "unregister", handlers.remove)
     env = plugin.make_env(variant(camera=True), seed=0)
     for seed in range(3):
         env.reset(seed=seed)
-        assert len(left) <= 1, "one camera serves every episode"
+        assert len(handlers) <= 1, "one camera serves every episode"
     env.close()
-    assert not left
+    assert not handlers
 
 
 @needs_frames
@@ -112,11 +110,11 @@ def test_a_policy_sees_the_pixels_where_the_camera_is_on(plugin: CarPlugin, came
     setup = plugin.default_setup(task)
     assert ("pixels" in setup.observation_keys) == camera
     env = plugin.make_env(task, seed=0)
-    seen = ObservationBuilder(env.observation_space, plugin.view_keys(task), setup.observation_keys)
-    assert ("image_pixels" in seen.spaces) == camera
+    builder = ObservationBuilder(env.observation_space, plugin.view_keys(task), setup.observation_keys)
+    assert ("image_pixels" in builder.spaces) == camera
     env.close()
 
 
-def test_the_doctor_tells_that_the_camera_too_needs_opengl(plugin: CarPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_reports_that_the_camera_needs_opengl(plugin: CarPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mujoco_doctor, "find_backend", lambda: "")
     assert any("camera" in check.detail for check in plugin.doctor())

@@ -1,4 +1,4 @@
-"""What is free around the car, by its rays."""
+"""Free distances around the car, computed from its rays."""
 
 from __future__ import annotations
 
@@ -6,37 +6,38 @@ import numpy as np
 import pytest
 from rlgpt.testing.player import Player
 from rlgpt_mujoco_car.plugin import CarPlugin
-from rlgpt_mujoco_car.senses import RANGE, RAYS
-from rlgpt_mujoco_car.vehicle import LENGTH, WIDTH
+from rlgpt_mujoco_car.sensors import RAY_RANGE, RAYS
+from rlgpt_mujoco_car.vehicle import BODY_LENGTH, BODY_WIDTH
 from rlgpt_mujoco_car.views import clearance
 
 ANGLES = np.arange(RAYS) * 2 * np.pi / RAYS
 
 
 def walls(ahead: float, behind: float, left: float, right: float) -> np.ndarray:
-    """Rays in a box whose sides are that far (m) from the body's."""
+    """Rays in a box, with the distances (m) of its sides from the body."""
+    cos, sin = np.cos(ANGLES), np.sin(ANGLES)
     with np.errstate(divide="ignore"):
-        forward = np.where(np.cos(ANGLES) > 0, ahead + LENGTH / 2, behind + LENGTH / 2) / np.abs(np.cos(ANGLES))
-        sideways = np.where(np.sin(ANGLES) > 0, left + WIDTH / 2, right + WIDTH / 2) / np.abs(np.sin(ANGLES))
-    return np.minimum(np.minimum(forward, sideways), RANGE).astype(np.float32)
+        forward = np.where(cos > 0, ahead + BODY_LENGTH / 2, behind + BODY_LENGTH / 2) / np.abs(cos)
+        sideways = np.where(sin > 0, left + BODY_WIDTH / 2, right + BODY_WIDTH / 2) / np.abs(sin)
+    return np.minimum(np.minimum(forward, sideways), RAY_RANGE).astype(np.float32)
 
 
 @pytest.mark.parametrize(
     "around", [(1.0, 0.5, 0.4, 0.3), (0.2, 2.0, 0.02, 0.7), (0.6, 0.2, 0.5, 0.02), (0.05, 0.05, 0.3, 0.3)]
 )
-def test_in_a_box_each_side_is_as_far_as_it_is(around: tuple[float, float, float, float]) -> None:
+def test_clearance_in_a_box_is_the_distance_of_each_side(around: tuple[float, float, float, float]) -> None:
     assert clearance(walls(*around)) == pytest.approx(around, abs=1e-3)
 
 
-def test_nothing_around_is_far() -> None:
-    found = clearance(np.full(RAYS, RANGE, np.float32))
-    assert found == pytest.approx((RANGE - LENGTH / 2,) * 2 + (RANGE - WIDTH / 2,) * 2)
+def test_clearance_without_obstacles_is_the_range_of_the_rays() -> None:
+    free = clearance(np.full(RAYS, RAY_RANGE, np.float32))
+    assert free == pytest.approx((RAY_RANGE - BODY_LENGTH / 2,) * 2 + (RAY_RANGE - BODY_WIDTH / 2,) * 2)
 
 
-def test_what_a_primitive_returns_tells_what_is_free_on_every_side(plugin: CarPlugin) -> None:
+def test_the_outcome_of_a_primitive_reports_the_clearance_of_the_view(plugin: CarPlugin) -> None:
     play = Player(plugin, plugin.tasks()["mujoco_car/parking"])
     play.reset(0)
-    outcome, seen = play("stop"), play.see()
+    outcome, view = play("stop"), play.see()
     for side in ("ahead", "behind", "left", "right"):
-        assert outcome[f"clear_{side}"] == seen[f"clear_{side}"]
+        assert outcome[f"clear_{side}"] == view[f"clear_{side}"]
     play.env.close()
