@@ -1,4 +1,4 @@
-"""What of the kitchen's world is missing on this machine."""
+"""Checks of this machine for ``rlgpt doctor``: packages the kitchen needs, and OpenGL."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from importlib import metadata
 from rlgpt.plugin.offscreen import ADVICE, find_backend
 from rlgpt.plugin.types import Check
 
-TRIED = {"mujoco": ((3, 10), (3, 12)), "gymnasium-robotics": ((1, 4, 2), (1, 5)), "numpy": ((1, 26), (2, 4))}
-"""Version ranges this plugin is tried with: [low, high)."""
+TESTED_VERSIONS = {"mujoco": ((3, 10), (3, 12)), "gymnasium-robotics": ((1, 4, 2), (1, 5)), "numpy": ((1, 26), (2, 4))}
+"""Version ranges this plugin is tested with: [low, high)."""
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -16,18 +16,18 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _package(name: str, low: tuple[int, ...], high: tuple[int, ...]) -> Check:
-    wanted = f">={'.'.join(map(str, low))},<{'.'.join(map(str, high))}"
+    advice = f"pip install '{name}>={'.'.join(map(str, low))},<{'.'.join(map(str, high))}'"
     try:
-        found = metadata.version(name)
+        installed = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Check(name, False, "not installed", f"pip install '{name}{wanted}'")
-    return Check(name, low <= _version(found) < high, found, f"pip install '{name}{wanted}'")
+        return Check(name, False, "not installed", advice)
+    return Check(name, low <= _version(installed) < high, installed, advice)
 
 
 def checks() -> list[Check]:
-    """Packages in the ranges that were tried, and an OpenGL for frames."""
+    """Packages within the tested version ranges, and an OpenGL for frames."""
     backend = find_backend()
     return [
-        *(_package(name, low, high) for name, (low, high) in TRIED.items()),
+        *(_package(name, low, high) for name, (low, high) in TESTED_VERSIONS.items()),
         Check("offscreen OpenGL", bool(backend), backend or "none: no video", ADVICE),
     ]

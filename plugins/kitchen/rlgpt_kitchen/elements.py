@@ -1,4 +1,4 @@
-"""The seven things in the kitchen that can be brought to a goal. Plain values: no simulator is imported here."""
+"""The seven elements of the kitchen that have a goal. Plain values: no simulator is imported here."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ class Element:
     """One element.
 
     :ivar label: its name in FrankaKitchen-v1.
+    :ivar goal_text: its goal in words.
     :ivar qpos: indices of its joints in the simulator's ``qpos`` (rad, m; the kettle: position and quaternion).
     :ivar goal: their goal values.
     :ivar start: their values at reset (without noise).
     :ivar site: the site that marks its handle.
     :ivar joint: its main joint: the hinge, the slide, the knob (the kettle's is its free joint).
-    :ivar contact: where a hand reaches for, relative to the handle's site, metres: used by the reach reward alone.
+    :ivar body: the body at its root.
+    :ivar contact: target of the hand relative to the handle's site, m: used by the reach reward alone.
     """
 
     name: str
@@ -45,13 +47,13 @@ class Element:
 
     @property
     def span(self) -> float:
-        """Distance to the goal at reset."""
+        """Norm of the distance to the goal at reset (rad, m)."""
         return dist(self.start, self.goal)
 
     def progress(self, joints: tuple[float, ...]) -> float:
-        """How far the element is on its way, in [0, 1]; 1 exactly where the environment counts it as complete."""
-        way = (self.span - dist(joints, self.goal)) / (self.span - THRESHOLD)
-        return min(1.0, max(0.0, way))
+        """Share of the way to the goal, in [0, 1]; 1 exactly where the environment counts the element as complete."""
+        share = (self.span - dist(joints, self.goal)) / (self.span - THRESHOLD)
+        return min(1.0, max(0.0, share))
 
 
 _ALL = (

@@ -1,4 +1,4 @@
-"""FrankaKitchen-v1 as a task's environment: its physics, goals and success untouched, its values copied."""
+"""FrankaKitchen-v1 as the environment of a task: physics, goals and success are unchanged, values are copied."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from rlgpt_kitchen.elements import ELEMENTS
 from rlgpt_kitchen.tasks import elements_of
 
 make_mujoco_importable()
-with contextlib.redirect_stderr(io.StringIO()):  # where it prints a notice about other environments, in every process
+with contextlib.redirect_stderr(io.StringIO()):  # the import prints a notice about other environments in every process
     from gymnasium_robotics.envs.franka_kitchen.kitchen_env import KitchenEnv
 
-PLACE = Viewpoint(look_at=(-0.4, 0.4, 2.1), distance=2.0, azimuth=60.0, elevation=-22.0)
-"""The counter, the knobs and the cabinets; the arm comes in from the right."""
+VIEWPOINT = Viewpoint(look_at=(-0.4, 0.4, 2.1), distance=2.0, azimuth=60.0, elevation=-22.0)
+"""Shows the counter, the knobs and the cabinets. The arm enters from the right."""
 
-BOUND = 100.0
-"""Observations are clipped here: finite spaces, and far outside of what the arm (rad, rad/s) or an object reaches."""
+OBSERVATION_BOUND = 100.0
+"""Observations are clipped to this: it makes the spaces finite and is far beyond the values of arm and objects."""
 
 Observation = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
 
 
 class KitchenTask(gymnasium.Env[Any, Any]):
-    """One task.
+    """The environment of one task.
 
-    Observation, all as the environment's sensors have it (noise included), float64:
+    Observation, float64, from the environment's sensors (with their noise):
 
     - ``robot`` (18): positions of 7 joints (rad) and 2 fingers (m), then their velocities;
     - ``objects`` (41): 21 positions (4 knobs and burners, light switch, slide cabinet, two hinges, microwave; the
       kettle's position and quaternion), then their 20 velocities.
 
     Action: Box(-1, 1, (9,)): joint velocities in units of 2 rad/s (7 joints) and the fingers (1 opens, -1 closes).
-    The reward is the environment's: the number of elements completed in this step. ``info["success"]`` is true once
-    all elements were completed, ``info["completed"]`` names them in the order in which that happened.
+    The reward is the environment's: the number of elements completed in this step. ``info["success"]`` is True once all
+    elements have been completed; ``info["completed"]`` names them in the order of their completion.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 12}  # noqa: RUF012
@@ -57,12 +57,12 @@ class KitchenTask(gymnasium.Env[Any, Any]):
             robot_noise_ratio=_ratio(task, "robot_noise_ratio"),
             object_noise_ratio=_ratio(task, "object_noise_ratio"),
         )
-        """FrankaKitchen-v1, untouched."""
+        """FrankaKitchen-v1, unchanged."""
         self.action_space = self.base.action_space
         self.observation_space = spaces.Dict(
             {
-                "robot": spaces.Box(-BOUND, BOUND, (18,), np.float64),
-                "objects": spaces.Box(-BOUND, BOUND, (41,), np.float64),
+                "robot": spaces.Box(-OBSERVATION_BOUND, OBSERVATION_BOUND, (18,), np.float64),
+                "objects": spaces.Box(-OBSERVATION_BOUND, OBSERVATION_BOUND, (41,), np.float64),
             }
         )
         self._names = {ELEMENTS[e].label: e for e in self.elements}
@@ -87,7 +87,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         if self.render_mode is None:
             return None
         if self._camera is None:
-            self._camera = Camera(self.base.model, PLACE)
+            self._camera = Camera(self.base.model, VIEWPOINT)
         return self._camera.frame(self.base.data)
 
     def close(self) -> None:
@@ -97,8 +97,8 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         self.base.close()
 
     def _observe(self, observation: dict[str, Any]) -> Observation:
-        # The environment hands out views of its own state: what is kept must be a copy.
-        flat = np.clip(observation["observation"], -BOUND, BOUND)
+        # the environment returns views of its own state, which change in the next step
+        flat = np.clip(observation["observation"], -OBSERVATION_BOUND, OBSERVATION_BOUND)
         return {"robot": flat[:18].copy(), "objects": flat[18:].copy()}
 
     def _info(self, info: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Resolved-rate inverse kinematics of the arm: one damped least squares solution a control step."""
+"""Resolved-rate inverse kinematics of the arm: one damped least squares solution for each control step."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Array = NDArray[np.float64]
 JOINTS = 7
 DAMPING = 0.05
 """lambda of damped least squares (Nakamura and Hanafusa 1986): J^T (J J^T + lambda^2 I)^-1."""
-MARGIN = 0.02
-"""Distance to joint limits that is kept, rad."""
+LIMIT_MARGIN = 0.02
+"""rad, distance kept from the joint limits."""
 
 
 @dataclass(frozen=True)
 class Pose:
-    """The hand, from one observation.
+    """The hand's pose and the arm's state in one observation.
 
     :ivar position: of the site ``end_effector`` in the world, m (3).
     :ivar rotation: of that site in the world (3, 3).
-    :ivar jacobian: of that site: translation and rotation in the world by the 7 joints (6, 7).
+    :ivar jacobian: of that site with respect to the 7 joints: translation, then rotation in the world (6, 7).
     :ivar joints: joint positions, rad (7).
     :ivar gravity: torques that hold the arm against gravity, N m (7).
     """
@@ -41,13 +41,13 @@ class Pose:
 
 
 class Arm:
-    """Kinematics of the arm on a scratch state of its own: the simulation is never touched."""
+    """Kinematics of the arm, computed on a separate state: the simulation does not change."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
         self.scratch = mujoco.MjData(model)
         self.site = model.site("end_effector").id
-        self.lower, self.upper = model.jnt_range[:JOINTS, 0] + MARGIN, model.jnt_range[:JOINTS, 1] - MARGIN
+        self.lower, self.upper = model.jnt_range[:JOINTS, 0] + LIMIT_MARGIN, model.jnt_range[:JOINTS, 1] - LIMIT_MARGIN
         self._jacobian = np.zeros((6, model.nv))
         self._bias = np.zeros(model.nv)
 
@@ -70,9 +70,9 @@ class Arm:
     def joint_step(self, pose: Pose, twist: Array) -> Array:
         """Joint displacements (7, rad) for a small displacement of the hand.
 
-        :param twist: (3,) translation in m, or (6,) with a rotation vector in rad; both in the world.
+        Joints that would exceed their limits are locked and the system is solved again for the others.
 
-        Joints that would leave their limits are locked and the others solved again.
+        :param twist: (3,) translation in m, or (6,) with a rotation vector in rad; both in the world.
         """
         free = np.ones(JOINTS)
         step = np.zeros(JOINTS)
@@ -98,11 +98,11 @@ def rotation_vector(target: Array, current: Array) -> Array:
 
 
 _FORWARD = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
-"""The site's rotation at roll = pitch = yaw = 0: pointing along +y, fingers opening along x, back of the hand up."""
+"""The site's rotation at roll = pitch = yaw = 0: it points along +y, the fingers open along x, the back is up."""
 
 
 def rotation_of(angles: Array) -> Array:
-    """Rotation of the site for (roll, pitch, yaw), rad: Rz(yaw) Rx(pitch) Ry(roll), seen from the hand that points +y.
+    """Rotation of the site (3, 3) for (roll, pitch, yaw), rad: Rz(yaw) Rx(pitch) Ry(roll) for a hand that points to +y.
 
     Yaw turns the pointing direction to the left, pitch turns it up, roll turns the hand about it.
     """

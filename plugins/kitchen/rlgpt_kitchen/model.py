@@ -1,4 +1,4 @@
-"""What primitives, views and reward terms may know of the simulation. Nothing here steps it."""
+"""Access to the simulation for primitives, views and reward terms. Nothing here steps it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rlgpt_kitchen.ik import JOINTS, Arm, Array, Pose
 
 
 class KitchenModel:
-    """A handle on one environment's simulation.
+    """Access to the simulation of one environment.
 
-    ``pose`` and ``observed_site`` go by what the sensors say (with their noise), the ``true_*`` ones by the simulator.
+    ``pose`` and ``observed_handle`` use the sensors with their noise, the ``true_*`` methods the simulator's state.
     """
 
     def __init__(self, base: Any) -> None:
@@ -25,17 +25,17 @@ class KitchenModel:
         self._sites = {e.name: self.model.site(e.site).id for e in self.elements}
         self._joints = {e.name: self.model.joint(e.joint).id for e in self.elements}
         self._contact = {e.name: np.array(e.contact) for e in self.elements}
-        self._seen: Any = None
+        self._observation: Any = None
         self._pose: Pose | None = None
         damping = self.model.dof_damping[:JOINTS]
         self.stiffness: Array = self.model.actuator_gainprm[:JOINTS, 0].copy()
         period = base.robot_env.dt
         self.fraction: Array = 1.0 - np.exp(-period * self.stiffness / damping)
-        """Share of a commanded joint displacement that is covered within one control step."""
+        """Share of a commanded joint displacement that is reached within one control step (7)."""
         self.command = period * float(base.robot_env.act_rng[0])
         """Joint displacement (rad) that an action of 1 commands."""
         self.reach: Array = np.minimum(self.command, self.model.actuator_forcerange[:JOINTS, 1] / self.stiffness)
-        """Largest commanded displacement (rad) that still adds torque."""
+        """Largest commanded displacement (rad, 7) that still adds torque."""
         self._owner = np.array([self._element_of(b) for b in self.model.geom_bodyid])
         self._left, self._right, wrist = (
             self.model.geom_bodyid == self.model.body(f"panda0_{part}").id
@@ -53,14 +53,14 @@ class KitchenModel:
         return -1
 
     def pose(self, observation: Any) -> Pose:
-        """The hand's pose by the observed joints; kept until there is another observation."""
-        if self._pose is None or self._seen is not observation:
+        """The hand's pose, computed from the observed joints. Cached for the newest observation."""
+        if self._pose is None or self._observation is not observation:
             positions = np.concatenate((observation["robot"][:9], observation["objects"][:21]))
-            self._pose, self._seen = self.arm.solve(positions), observation
+            self._pose, self._observation = self.arm.solve(positions), observation
         return self._pose
 
     def observed_handle(self, observation: Any, element: str) -> Array:
-        """Where the element's handle is by the observed joints, m (3)."""
+        """Position of the element's handle, computed from the observed joints, m (3)."""
         self.pose(observation)
         return np.array(self.arm.scratch.site_xpos[self._sites[element]])
 
@@ -68,29 +68,29 @@ class KitchenModel:
         return np.array(self.data.site_xpos[self.arm.site])
 
     def true_contact_point(self, element: str) -> Array:
-        """Where a hand reaches for, m (3)."""
+        """Target of the hand at the element's handle, m (3)."""
         return np.array(self.data.site_xpos[self._sites[element]] + self._contact[element])
 
     def true_progress(self, element: Element) -> float:
         return element.progress(tuple(self.data.qpos[list(element.qpos)]))
 
     def hinge(self, element: str) -> tuple[Array, Array]:
-        """A point on, and the direction of, the axis of the element's joint in the world (m; 3, 3)."""
+        """The axis of the element's joint in the world: a point on it (3, m) and its unit vector (3)."""
         joint = self._joints[element]
         return np.array(self.data.xanchor[joint]), np.array(self.data.xaxis[joint])
 
     def touched(self) -> frozenset[str]:
-        """Names of the elements that the hand touches."""
-        owners = self._owner[self._partners(self._hand)]
+        """Names of the elements in contact with the hand."""
+        owners = self._owner[self._in_contact_with(self._hand)]
         return frozenset(self.elements[i].name for i in owners if i >= 0)
 
     def held(self) -> bool:
-        """Whether both fingers touch the same thing: what tactile sensors would tell."""
+        """Whether both fingers touch the same body, as tactile sensors would report."""
         bodies = self.model.geom_bodyid
-        left, right = (set(bodies[self._partners(finger)]) for finger in (self._left, self._right))
+        left, right = (set(bodies[self._in_contact_with(finger)]) for finger in (self._left, self._right))
         return bool((left & right) - set(bodies[self._hand]))
 
-    def _partners(self, mine: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """The geoms in contact with any of ``mine`` (a mask over geoms)."""
+    def _in_contact_with(self, mask: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """The geoms in contact with a geom of ``mask`` (ngeom)."""
         pairs = self.data.contact.geom[: self.data.ncon]
-        return np.concatenate((pairs[mine[pairs[:, 0]], 1], pairs[mine[pairs[:, 1]], 0]))
+        return np.concatenate((pairs[mask[pairs[:, 0]], 1], pairs[mask[pairs[:, 1]], 0]))

@@ -1,4 +1,4 @@
-"""The kitchen as a plugin of rlgpt. Imports no simulator before one is asked for."""
+"""The kitchen as a plugin of rlgpt. The simulator is imported with the first environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skills for coded actions: trusted, general, with units. None knows a task."""
+"""Skills for coded actions. None depends on a task."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt_kitchen.servo import SPEED, along, held_rotation, opening, pose_of, s
 
 Run = Generator[Any, None, Mapping[str, Plain]]
 
-FAST, SLOW = SPEED, 0.005
+MAX_SPEED, MIN_SPEED = SPEED, 0.005
 TURN_STEPS = 45
 
 
@@ -26,12 +26,14 @@ def _radians(name: str, doc: str, low: float = -3.1, high: float = 3.1, default:
     return Parameter(name=name, low=low, high=high, default=default, unit="rad", doc=doc)
 
 
-_POINT = (
+_POSITION = (
     _metres("x", -1.2, 0.6, -0.4, "to the right is positive"),
     _metres("y", -0.4, 0.9, 0.3, "towards the wall is positive"),
     _metres("z", 1.6, 2.9, 2.0, "up is positive"),
 )
-_SPEED = _metres("speed", SLOW, FAST, FAST, "longest displacement in one step; slow is gentle and precise")
+_SPEED = _metres(
+    "speed", MIN_SPEED, MAX_SPEED, MAX_SPEED, "longest displacement in one step; slow is gentle and precise"
+)
 _KEEP = Parameter(
     name="keep_rotation",
     kind="bool",
@@ -105,7 +107,7 @@ def follow_arc(ctx: Context, *, x: float, y: float, z: float, axis: str, angle: 
     start = held_rotation(ctx) if wrist != "free" else pose.rotation
 
     def turned(share: float) -> Array:
-        """Rodrigues' formula."""
+        """The rotation (3, 3) by a share of the angle (Rodrigues' formula)."""
         a, k = angle * share, _cross_matrix(unit)
         return np.eye(3) + np.sin(a) * k + (1.0 - np.cos(a)) * (k @ k)  # type: ignore[no-any-return]
 
@@ -145,7 +147,7 @@ _ANGLES = (
     _radians("pitch", "point upwards", -1.5, 1.5),
     _radians("yaw", "point to the left", -1.7, 1.7),
 )
-_TURNS = (
+_RELATIVE_ANGLES = (
     _radians("roll", "turn about the pointing direction"),
     _radians("pitch", "point higher", -1.5, 1.5),
     _radians("yaw", "point farther to the left", -1.7, 1.7),
@@ -163,7 +165,7 @@ PRIMITIVES = (
         "Move the hand in a straight line to a point of the world. The point is that of hand_position (between the "
         "fingers; their tips are 0.045 m farther along the pointing direction).",
         move_to,
-        (*_POINT, _SPEED, _KEEP),
+        (*_POSITION, _SPEED, _KEEP),
         _OUTCOME,
         60,
     ),
@@ -191,7 +193,12 @@ PRIMITIVES = (
         TURN_STEPS,
     ),
     Primitive(
-        "rotate", "Turn the hand on the spot by angles, from those it keeps.", rotate, _TURNS, _OUTCOME, TURN_STEPS
+        "rotate",
+        "Turn the hand on the spot by angles, from those it keeps.",
+        rotate,
+        _RELATIVE_ANGLES,
+        _OUTCOME,
+        TURN_STEPS,
     ),
     Primitive(
         "grasp",
@@ -235,7 +242,7 @@ PRIMITIVES = (
         "Open the fingers, turn the hand to absolute angles (as in point), come to the point from `standoff` metres "
         "before it along the pointing direction, and close the fingers.",
         angled_grasp,
-        (*_POINT, *_ANGLES, _metres("standoff", 0.05, 0.3, 0.15, "where the straight approach begins")),
+        (*_POSITION, *_ANGLES, _metres("standoff", 0.05, 0.3, 0.15, "where the straight approach begins")),
         {**_OUTCOME, "holding": "both fingers touch the same thing", "opening": "m between the fingers"},
         80,
     ),

@@ -1,4 +1,4 @@
-"""Moving the hand, one control step at a time: what every primitive is made of."""
+"""Moves the hand, one control step at a time. Every primitive uses this."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from rlgpt_kitchen.ik import JOINTS, Array, Pose, rotation_vector
 from rlgpt_kitchen.model import KitchenModel
 
 SPEED = 0.04
-"""Default displacement of the hand in one control step, m: close to what the joints can do."""
-TURN = 0.25
-"""Largest rotation in one control step, rad."""
+"""m, default displacement of the hand in one control step: close to the limit of the joints."""
+MAX_TURN = 0.25
+"""rad, largest rotation in one control step."""
 ANGLE_TOLERANCE = 0.1
-GAIN, WINDUP = 0.15, 0.04
-"""Integral of the position error: share added in each step, and its bound (m)."""
-PATIENCE, STUCK = 8, 0.01
-"""Blocked: within so many steps the hand came no nearer than this to its target (m, plus 0.3 m per rad)."""
-LAG = 0.05
-"""A waypoint of a path goes on once the hand is as near as this, m, or every PATIENCE steps all the same."""
-SETTLE = 10
-"""Steps for the end of a path."""
+"""rad."""
+INTEGRAL_GAIN, MAX_INTEGRAL = 0.15, 0.04
+"""Integral of the position error: the share added in each step, and its bound (m)."""
+BLOCKED_STEPS, MIN_APPROACH = 8, 0.01
+"""The hand is blocked if it comes nearer to its target by less than this (m, plus 0.3 m per rad) in so many steps."""
+MAX_LAG = 0.05
+"""m. The waypoint of a path advances when the hand is nearer than this, and every BLOCKED_STEPS steps in any case."""
+SETTLE_STEPS = 10
+"""Steps reserved for the end of a path."""
 
 Servo = Generator[Array, None, dict[str, Plain]]
 
@@ -34,13 +35,13 @@ def pose_of(ctx: Context) -> Pose:
     return model.pose(ctx.observation)
 
 
-def grip_of(ctx: Context) -> float:
-    """The fingers' command: 1 opens, -1 closes."""
+def grip_command(ctx: Context) -> float:
+    """The last command for the fingers: 1 opens, -1 closes."""
     return float(ctx.memory.get("grip", 1.0))
 
 
 def held_rotation(ctx: Context) -> Array:
-    """The rotation the hand keeps: the one it was last asked for, at first the one it has."""
+    """The rotation the hand keeps: the last one a primitive set, at first the current one."""
     if "rotation" not in ctx.memory:
         ctx.memory["rotation"] = pose_of(ctx).rotation
     rotation: Array = ctx.memory["rotation"]
@@ -50,25 +51,26 @@ def held_rotation(ctx: Context) -> Array:
 def command(ctx: Context, twist: Array) -> Array:
     """The action (9) that displaces the hand by ``twist`` within this control step, as far as the joints can.
 
-    The motors are position servos that pull with ``stiffness * (commanded - current)`` against damping: a step covers
-    the share ``fraction`` of the command. What holds the arm against gravity is added: the model has no compensation.
+    The motors are position servos that pull with ``stiffness * (commanded - current)`` against damping: in one step the
+    joints cover the share ``fraction`` of the command. The torque against gravity is added, because the model does not
+    compensate gravity.
     """
     model: KitchenModel = ctx.model
     pose = pose_of(ctx)
     hold = pose.gravity / model.stiffness
-    wanted = model.arm.joint_step(pose, twist) / model.fraction
-    room = np.where(wanted > 0, model.reach - hold, model.reach + hold)
+    displacement = model.arm.joint_step(pose, twist) / model.fraction
+    limit = np.where(displacement > 0, model.reach - hold, model.reach + hold)
     with np.errstate(divide="ignore"):
-        scale = min(1.0, float(np.min(np.where(wanted != 0, room / np.abs(wanted), 1.0))))
+        scale = min(1.0, float(np.min(np.where(displacement != 0, limit / np.abs(displacement), 1.0))))
     action = np.empty(JOINTS + 2)
-    action[:JOINTS] = (scale * wanted + hold) / model.command
-    action[JOINTS:] = grip_of(ctx)
+    action[:JOINTS] = (scale * displacement + hold) / model.command
+    action[JOINTS:] = grip_command(ctx)
     return np.clip(action, -1.0, 1.0)
 
 
-def _shorten(vector: Array, longest: float) -> Array:
-    length = float(np.sqrt(vector @ vector))
-    return vector if length <= longest else vector * (longest / length)
+def _clip_norm(vector: Array, bound: float) -> Array:
+    norm = float(np.sqrt(vector @ vector))
+    return vector if norm <= bound else vector * (bound / norm)
 
 
 def servo(
@@ -80,13 +82,13 @@ def servo(
     tolerance: float = 0.015,
     steps: int = 60,
 ) -> Servo:
-    """Moves the hand to ``target`` (m), turning it to ``rotation`` unless that is None.
+    """Move the hand to ``target`` (3, m) and turn it to ``rotation`` (3, 3); None leaves the rotation free.
 
     :returns: ``reached``, ``blocked``, ``distance`` (m), ``angle`` (rad), ``steps``.
     """
     integral = np.zeros(3)
     history: list[float] = []
-    taken = 0
+    steps_taken = 0
     while True:
         pose = pose_of(ctx)
         error = target - pose.position
@@ -95,56 +97,59 @@ def servo(
         angle = float(np.sqrt(turn @ turn))
         reached = distance <= tolerance and angle <= ANGLE_TOLERANCE
         history.append(distance + 0.3 * angle)
-        blocked = len(history) > PATIENCE and history[-1 - PATIENCE] - min(history[-PATIENCE:]) < STUCK
-        if reached or blocked or taken >= steps:
+        blocked = (
+            len(history) > BLOCKED_STEPS and history[-1 - BLOCKED_STEPS] - min(history[-BLOCKED_STEPS:]) < MIN_APPROACH
+        )
+        if reached or blocked or steps_taken >= steps:
             return {
                 "reached": reached,
                 "blocked": blocked and not reached,
                 "distance": round(distance, 4),
                 "angle": round(angle, 3),
-                "steps": taken,
+                "steps": steps_taken,
             }
-        integral = _shorten(integral + GAIN * _shorten(error, speed), WINDUP)
-        shift = _shorten(error, speed) + integral
-        yield command(ctx, shift if rotation is None else np.concatenate((shift, _shorten(turn, TURN))))
-        taken += 1
+        integral = _clip_norm(integral + INTEGRAL_GAIN * _clip_norm(error, speed), MAX_INTEGRAL)
+        shift = _clip_norm(error, speed) + integral
+        yield command(ctx, shift if rotation is None else np.concatenate((shift, _clip_norm(turn, MAX_TURN))))
+        steps_taken += 1
 
 
 def along(
     ctx: Context, waypoint: Callable[[float], tuple[Array, Array | None]], length: int, *, tolerance: float, steps: int
 ) -> Servo:
-    """Moves the hand along ``waypoint(share)``, share in (0, 1]; the waypoint waits where the hand lags behind.
+    """Move the hand along a path. The waypoint waits while the hand lags behind.
 
-    :param length: steps the path takes at the wanted speed.
-    :returns: as :func:`servo`, for the path's end.
+    :param waypoint: share of the path in (0, 1] to position (3, m) and rotation (3, 3) or None.
+    :param length: steps that the path takes at the intended speed.
+    :returns: as :func:`servo`, for the end of the path.
     """
-    share, taken = 0.0, 0
-    while share < 1.0 and taken < steps - SETTLE:
+    share, steps_taken = 0.0, 0
+    while share < 1.0 and steps_taken < steps - SETTLE_STEPS:
         target, rotation = waypoint(min(1.0, share + 1.0 / length))
         pose = pose_of(ctx)
         error = target - pose.position
-        if taken % PATIENCE == PATIENCE - 1 or float(error @ error) < LAG**2:
+        if steps_taken % BLOCKED_STEPS == BLOCKED_STEPS - 1 or float(error @ error) < MAX_LAG**2:
             share = min(1.0, share + 1.0 / length)
-        twist = _shorten(error, 2 * SPEED)
+        twist = _clip_norm(error, 2 * SPEED)
         if rotation is not None:
-            twist = np.concatenate((twist, _shorten(rotation_vector(rotation, pose.rotation), TURN)))
+            twist = np.concatenate((twist, _clip_norm(rotation_vector(rotation, pose.rotation), MAX_TURN)))
         yield command(ctx, twist)
-        taken += 1
+        steps_taken += 1
     target, rotation = waypoint(1.0)
-    end = yield from servo(ctx, target, rotation, tolerance=tolerance, steps=SETTLE)
-    return {**end, "steps": taken + int(end["steps"])}  # type: ignore[arg-type]
+    end = yield from servo(ctx, target, rotation, tolerance=tolerance, steps=SETTLE_STEPS)
+    return {**end, "steps": steps_taken + int(end["steps"])}  # type: ignore[arg-type]
 
 
 def wait(ctx: Context, steps: int) -> Generator[Array, None, None]:
-    """Holds the hand where it is, for ``steps`` control steps."""
+    """Keep the hand where it is for ``steps`` control steps."""
     position, rotation = pose_of(ctx).position, held_rotation(ctx)
     for _ in range(steps):
         pose = pose_of(ctx)
-        turn = _shorten(rotation_vector(rotation, pose.rotation), TURN)
-        yield command(ctx, np.concatenate((_shorten(position - pose.position, SPEED), turn)))
+        turn = _clip_norm(rotation_vector(rotation, pose.rotation), MAX_TURN)
+        yield command(ctx, np.concatenate((_clip_norm(position - pose.position, SPEED), turn)))
 
 
 def opening(ctx: Context) -> float:
-    """Distance between the fingers, m: by the observed joints."""
+    """Distance between the fingers, m, from the observed joints."""
     fingers: Any = ctx.observation["robot"][JOINTS : JOINTS + 2]
     return float(fingers[0] + fingers[1])

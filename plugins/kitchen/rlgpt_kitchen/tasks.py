@@ -1,4 +1,4 @@
-"""The tasks: which elements of the kitchen are to be brought to their goals, for how long, with which noise."""
+"""The tasks: which elements have to reach their goals, within which horizon, with which noise."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from rlgpt.domain import Task
 from rlgpt_kitchen.elements import ELEMENTS
 
 HORIZON = 280
-"""Control steps of a single task: the environment's own default."""
+"""Control steps of a task with one element: the environment's own default."""
 
 SEQUENCE_HORIZON = 560
-"""Control steps of a sequence of four: twice the default, which was set for players that move at the joints' limits."""
+"""Control steps of a sequence of four: twice the default, which is meant for motion at the limits of the joints."""
 
 NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.01, "object_noise_ratio": 0.0005}
 """The environment's own defaults."""
 
 STRONG_NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.5, "object_noise_ratio": 0.3}
-"""Noise of the ``_noisy`` variants: up to 0.05 rad on every observed joint of the arm, from which the environment
-computes its motor commands, too; up to 0.03 m on the observed kettle and 0.03 rad on the observed doors. Of 20
-episodes, fixed scripts that always solve the clean tasks then solve 6 (hinge cabinet), 12 to 16 (microwave, switch,
+"""Noise of the ``_noisy`` variants: up to 0.05 rad on every observed joint of the arm, also where the environment
+computes its motor commands from them; up to 0.03 m on the observed kettle and 0.03 rad on the observed doors. Fixed
+scripts that always solve the clean tasks solve 6 of 20 noisy episodes (hinge cabinet), 12 to 16 (microwave, switch,
 burners) or all (kettle, slide cabinet)."""
 
 SEQUENCES: Mapping[str, tuple[str, ...]] = {
@@ -46,13 +46,13 @@ def _task(name: str, elements: Sequence[str], noise: Mapping[str, float], suffix
 
 def make_tasks() -> dict[str, Task]:
     """Every task by its id: seven elements, two sequences, and the noisy variant of each."""
-    named: dict[str, Sequence[str]] = {**{e: (e,) for e in ELEMENTS}, **SEQUENCES}
-    made = [
+    variants: dict[str, Sequence[str]] = {**{e: (e,) for e in ELEMENTS}, **SEQUENCES}
+    tasks = [
         _task(name, elements, noise, suffix)
         for noise, suffix in ((NOISE, ""), (STRONG_NOISE, "_noisy"))
-        for name, elements in named.items()
+        for name, elements in variants.items()
     ]
-    return {task.id: task for task in made}
+    return {task.id: task for task in tasks}
 
 
 def elements_of(task: Task) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What coded actions, and policies that ask for it, see of the kitchen."""
+"""The view of coded actions, and of policies that use it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.plugin.types import Context, ViewKey
 from rlgpt_kitchen.elements import ELEMENTS, Element
 from rlgpt_kitchen.ik import Array, angles_of
 from rlgpt_kitchen.model import KitchenModel
-from rlgpt_kitchen.servo import grip_of, opening
+from rlgpt_kitchen.servo import grip_command, opening
 from rlgpt_kitchen.tasks import elements_of
 
 HAND_KEYS = (
@@ -52,22 +52,22 @@ def _element_keys(e: Element) -> list[ViewKey]:
 
 
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
-    """The keys of the view: the hand's, and those of each element of the task."""
+    """The keys of the view: those of the hand, and those of each element of the task."""
     return (*HAND_KEYS, *(key for name in elements_of(task) for key in _element_keys(ELEMENTS[name])))
 
 
 def view(ctx: Context) -> dict[str, Plain]:
-    """The view now: by the sensors, except for what is tagged privileged."""
+    """The view at the current step, from the sensors; keys tagged privileged use the simulator's state."""
     model: KitchenModel = ctx.model
     pose = model.pose(ctx.observation)
     done = ctx.info.get("completed", ())
     touched = model.touched()
-    seen: dict[str, Plain] = {
+    values: dict[str, Plain] = {
         "hand_position": _list(pose.position),
         "hand_rotation": _list(angles_of(pose.rotation)),
         "hand_direction": _list(pose.rotation[:, 2]),
         "gripper_opening": round(opening(ctx), 4),
-        "gripper_closed": int(grip_of(ctx) < 0),
+        "gripper_closed": int(grip_command(ctx) < 0),
         "arm_joints": _list(pose.joints),
         "time": round(ctx.step / ctx.task.horizon, 4),
         "remaining": [e.name for e in model.elements if e.name not in done],
@@ -77,7 +77,7 @@ def view(ctx: Context) -> dict[str, Plain]:
         handle = model.observed_handle(ctx.observation, e.name)
         offset = handle - pose.position
         joints = tuple(float(objects[i - 9]) for i in e.qpos)
-        seen |= {
+        values |= {
             f"{e.name}_handle": _list(handle),
             f"{e.name}_offset": _list(offset),
             f"{e.name}_near": round(float(np.tanh(5.0 * np.linalg.norm(offset))), 4),
@@ -86,15 +86,15 @@ def view(ctx: Context) -> dict[str, Plain]:
             f"{e.name}_touched": int(e.name in touched),
         }
         if e.name == "kettle":
-            seen["kettle_position"] = _list(np.array(joints[:3]))
-            seen["kettle_goal"] = list(e.goal[:3])
+            values["kettle_position"] = _list(np.array(joints[:3]))
+            values["kettle_goal"] = list(e.goal[:3])
         else:
             point, axis = model.hinge(e.name)
-            seen[f"{e.name}_joint"] = round(joints[e.main], 4)
-            seen[f"{e.name}_goal"] = e.goal[e.main]
-            seen[f"{e.name}_axis_point"] = _list(point)
-            seen[f"{e.name}_axis"] = _list(axis)
-    return seen
+            values[f"{e.name}_joint"] = round(joints[e.main], 4)
+            values[f"{e.name}_goal"] = e.goal[e.main]
+            values[f"{e.name}_axis_point"] = _list(point)
+            values[f"{e.name}_axis"] = _list(axis)
+    return values
 
 
 def _list(values: Array) -> list[Plain]:
@@ -102,7 +102,7 @@ def _list(values: Array) -> list[Plain]:
 
 
 def summarize(view: Mapping[str, Plain]) -> str:
-    """The view in words."""
+    """The view as text."""
     closed = "closed" if view["gripper_closed"] else "open"
     lines = [
         f"hand at {view['hand_position']} m, roll/pitch/yaw {view['hand_rotation']} rad, fingers told to be {closed}, "

@@ -1,4 +1,4 @@
-"""A scripted player of the kitchen."""
+"""The plugin under test, and players of its tasks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rlgpt_kitchen.plugin import KitchenPlugin
 
 @pytest.fixture
 def make_player(plugin: KitchenPlugin) -> Iterator[Callable[..., Player]]:
-    made: list[Player] = []
+    players: list[Player] = []
 
     def make(task: str, seed: int = 0) -> Player:
-        made.append(Player(plugin, plugin.tasks()[f"kitchen/{task}"], seed=seed))
-        return made[-1]
+        players.append(Player(plugin, plugin.tasks()[f"kitchen/{task}"], seed=seed))
+        return players[-1]
 
     yield make
-    for player in made:
+    for player in players:
         player.env.close()
 
 

@@ -1,4 +1,4 @@
-"""Every task, extended, before gymnasium's checker, and flat before Stable-Baselines3's. (Bare: ``test_env.py``.)"""
+"""Environment checkers: gymnasium's on every extended task, Stable-Baselines3's on its flat view."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ ACTIONS = (
 every_task = pytest.mark.parametrize(
     "task", [pytest.param(name, id=name, marks=() if name in FAST else pytest.mark.slow) for name in TASKS]
 )
-bare_or_extended = pytest.mark.parametrize("actions", [(), ACTIONS], ids=["K=0", "K=2"])
+each_number_of_actions = pytest.mark.parametrize("actions", [(), ACTIONS], ids=["K=0", "K=2"])
 
 
 WRAPPER = "different from the unwrapped version"
-"""gymnasium's advice to check what is inside a wrapper: the wrapper is what is checked here."""
+"""gymnasium's advice to check the environment within a wrapper. Here the wrapper is checked."""
 FLOAT64 = "Your action space has dtype float64"
-"""Stable-Baselines3's advice on FrankaKitchen-v1's own action space, which K = 0 does not touch."""
+"""Stable-Baselines3's advice on FrankaKitchen-v1's own action space, which K = 0 does not change."""
 
 
 def extended(plugin: KitchenPlugin, task: str, actions: tuple[CodedAction, ...]) -> ExtendedEnv:
@@ -48,8 +48,8 @@ def extended(plugin: KitchenPlugin, task: str, actions: tuple[CodedAction, ...])
 
 
 @every_task
-@bare_or_extended
-def test_gymnasiums_checker_passes_extended_tasks(
+@each_number_of_actions
+def test_gymnasium_checker_accepts_extended_tasks(
     task: str, actions: tuple[CodedAction, ...], plugin: KitchenPlugin
 ) -> None:
     env = extended(plugin, task, actions)
@@ -62,8 +62,8 @@ def test_gymnasiums_checker_passes_extended_tasks(
 
 
 @every_task
-@bare_or_extended
-def test_stable_baselines_checker_passes_flat_tasks(
+@each_number_of_actions
+def test_stable_baselines_checker_accepts_flat_tasks(
     task: str, actions: tuple[CodedAction, ...], plugin: KitchenPlugin
 ) -> None:
     from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines

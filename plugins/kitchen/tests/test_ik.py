@@ -25,14 +25,14 @@ _angles = st.tuples(st.floats(-3, 3), st.floats(-1.5, 1.5), st.floats(-3, 3)).ma
 
 
 @given(_angles)
-def test_angles_and_rotations_are_inverse(angles: Any) -> None:
+def test_angles_of_inverts_rotation_of(angles: Any) -> None:
     rotation = rotation_of(angles)
     assert np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)
     assert np.isclose(np.linalg.det(rotation), 1.0)
     assert np.allclose(angles_of(rotation), angles, atol=1e-7)
 
 
-def test_angles_mean_what_the_documents_say() -> None:
+def test_angles_turn_the_hand_as_documented() -> None:
     pointing = [rotation_of(np.array(a))[:, 2] for a in ((0, 0, 0), (0, 0, 0.5), (0, 0.5, 0), (1.5, 0, 0))]
     assert np.allclose(pointing[0], [0, 1, 0])
     assert pointing[1][0] < -0.4, "yaw turns to the left"
@@ -42,7 +42,7 @@ def test_angles_mean_what_the_documents_say() -> None:
 
 
 @given(_angles, hnp.arrays(float, 3, elements=st.floats(-1, 1)))
-def test_rotation_vector_leads_from_current_to_target(angles: Any, vector: Any) -> None:
+def test_rotation_vector_turns_the_current_rotation_into_the_target(angles: Any, vector: Any) -> None:
     current = rotation_of(angles)
     angle = float(np.linalg.norm(vector))
     k = np.cross(np.eye(3), vector / angle) if angle > 1e-6 else np.zeros((3, 3))
@@ -50,7 +50,7 @@ def test_rotation_vector_leads_from_current_to_target(angles: Any, vector: Any) 
     assert np.allclose(rotation_vector(turn @ current, current), vector, atol=1e-5)
 
 
-def test_jacobian_is_the_derivative(arm: Any) -> None:
+def test_the_jacobian_equals_finite_differences(arm: Any) -> None:
     solver, start = arm
     for seed in range(5):
         here = start.copy()
@@ -66,7 +66,7 @@ def test_jacobian_is_the_derivative(arm: Any) -> None:
 
 
 @given(hnp.arrays(float, 6, elements=st.floats(-0.1, 0.1)), st.integers(0, 1000))
-def test_joints_stay_within_their_limits(arm: Any, twist: Any, seed: int) -> None:
+def test_a_joint_step_keeps_the_joint_limits(arm: Any, twist: Any, seed: int) -> None:
     solver, start = arm
     qpos = start.copy()
     qpos[:JOINTS] = np.random.default_rng(seed).uniform(solver.lower, solver.upper)
@@ -75,7 +75,7 @@ def test_joints_stay_within_their_limits(arm: Any, twist: Any, seed: int) -> Non
     assert np.all(qpos[:JOINTS] + step >= solver.lower - 1e-9)
 
 
-def test_small_displacements_are_followed(arm: Any) -> None:
+def test_a_joint_step_moves_the_hand_by_the_displacement(arm: Any) -> None:
     solver, start = arm
     qpos = start.copy()
     qpos[:JOINTS] = (0.1, -1.2, 1.6, -2.3, 0.4, 1.0, 1.5)

@@ -1,4 +1,4 @@
-"""The tasks are doable with these primitives and this view: one short fixed script for each element."""
+"""One short fixed script of primitives for each element solves its task."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ SCRIPTS: Mapping[str, Callable[[Player], None]] = {
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_short_script_does_it(make_player: Make, name: str) -> None:
+def test_a_short_script_solves_the_task(make_player: Make, name: str) -> None:
     player = make_player(name)
     SCRIPTS[name](player)
     assert player.success
     assert player.ctx.step < 120
 
 
-def wins(player: Player, name: str, seeds: int) -> int:
+def successes(player: Player, name: str, seeds: int) -> int:
     count = 0
     for seed in range(seeds):
         player.reset(seed)
@@ -99,6 +99,6 @@ def wins(player: Player, name: str, seeds: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_scripts_solve_the_clean_tasks_and_not_always_the_noisy_ones(make_player: Make, name: str) -> None:
-    assert wins(make_player(name), name, 10) == 10
-    noisy = wins(make_player(f"{name}_noisy"), name, 20)
+    assert successes(make_player(name), name, 10) == 10
+    noisy = successes(make_player(f"{name}_noisy"), name, 20)
     assert 5 <= noisy <= 20

@@ -1,4 +1,4 @@
-"""Frames, and life without them."""
+"""Frames, and everything else without OpenGL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ needs_gl = pytest.mark.skipif(
 
 
 @needs_gl
-def test_a_frame_shows_what_happens(plugin: KitchenPlugin) -> None:
+def test_frames_change_with_the_motion(plugin: KitchenPlugin) -> None:
     env = plugin.make_env(TASK, seed=0, render_mode="rgb_array")
     env.reset(seed=0)
     first = np.array(env.render())
@@ -40,14 +40,14 @@ def test_two_environments_render_side_by_side(plugin: KitchenPlugin) -> None:
     envs = [plugin.make_env(TASK, seed=0, render_mode="rgb_array") for _ in range(2)]
     for env in envs:
         env.reset(seed=0)
-    pictures = [np.array(env.render()) for env in envs]
-    assert np.array_equal(pictures[0], pictures[1])
+    frames = [np.array(env.render()) for env in envs]
+    assert np.array_equal(frames[0], frames[1])
     envs[0].close()
     assert np.asarray(envs[1].render()).any()
     envs[1].close()
 
 
-def test_without_a_library_only_frames_are_missing(plugin: KitchenPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_opengl_only_frames_fail(plugin: KitchenPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     monkeypatch.setenv("MUJOCO_GL", "")
     env = plugin.make_env(TASK, seed=0, render_mode="rgb_array")
@@ -62,7 +62,7 @@ def test_without_a_library_only_frames_are_missing(plugin: KitchenPlugin, monkey
 
 
 @pytest.mark.parametrize("value", ["bogus", "osmesa", ""])
-def test_any_mujoco_gl_can_be_imported_with(value: str) -> None:
+def test_the_import_succeeds_with_any_value_of_mujoco_gl(value: str) -> None:
     code = "from rlgpt_kitchen.env import KitchenTask; import mujoco; print('fine')"
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
@@ -75,7 +75,7 @@ def test_any_mujoco_gl_can_be_imported_with(value: str) -> None:
     assert run.stderr == ""
 
 
-def test_tasks_are_known_without_a_simulator() -> None:
+def test_listing_tasks_imports_no_simulator() -> None:
     code = "import sys, rlgpt_kitchen; p = rlgpt_kitchen.rlgpt_plugins()[0]; p.tasks(); p.doctor(); " + (
         "print([m for m in ('mujoco', 'gymnasium_robotics', 'torch') if m in sys.modules])"
     )

@@ -17,18 +17,18 @@ Make = Callable[..., Any]
 
 
 @given(st.sampled_from(sorted(ELEMENTS)), st.data())
-def test_progress_is_one_exactly_where_the_environment_says_complete(name: str, data: Any) -> None:
+def test_progress_is_one_exactly_where_the_environment_counts_completion(name: str, data: Any) -> None:
     element = ELEMENTS[name]
     joints = tuple(data.draw(st.floats(-2, 2)) for _ in element.goal)
     progress = element.progress(joints)
     assert 0.0 <= progress <= 1.0
-    away = dist(joints, element.goal)
-    if abs(away - THRESHOLD) > 1e-9:
-        assert (progress == 1.0) == (away < THRESHOLD)
+    distance = dist(joints, element.goal)
+    if abs(distance - THRESHOLD) > 1e-9:
+        assert (progress == 1.0) == (distance < THRESHOLD)
 
 
 @given(st.sampled_from(sorted(ELEMENTS)), st.floats(0, 1), st.floats(0, 1))
-def test_progress_grows_along_the_way(name: str, a: float, b: float) -> None:
+def test_progress_grows_towards_the_goal(name: str, a: float, b: float) -> None:
     element = ELEMENTS[name]
 
     def at(share: float) -> float:
@@ -55,7 +55,7 @@ def test_terms_are_bounded_and_continuous(make_player: Make, plugin: KitchenPlug
         player.random(1)
 
 
-def test_completing_pays_once_and_the_chain_does_not_fall(make_player: Make, plugin: KitchenPlugin) -> None:
+def test_a_completed_element_stays_paid_when_it_moves_back(make_player: Make, plugin: KitchenPlugin) -> None:
     player = make_player("sequence_a")
     terms = {t.name: t for t in plugin.reward_terms(player.task)}
     start = terms["reach_next"].value(player.ctx)
@@ -68,4 +68,4 @@ def test_completing_pays_once_and_the_chain_does_not_fall(make_player: Make, plu
     assert terms["reach_next"].value(player.ctx) > start
     player.env.unwrapped.base.data.qpos[22] = 0.0
     player.step(np.zeros(9))
-    assert terms["progress_microwave"].value(player.ctx) == 1.0, "what is completed stays paid"
+    assert terms["progress_microwave"].value(player.ctx) == 1.0, "a completed element stays paid"

@@ -1,4 +1,4 @@
-"""The demonstrations' tasks come with recordings; the contract says that they answer the prompts as they ship."""
+"""The tasks of the demonstrations have recordings. The contract tests that these answer the current prompts."""
 
 from __future__ import annotations
 

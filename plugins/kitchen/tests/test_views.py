@@ -1,4 +1,4 @@
-"""Views and words."""
+"""Views and their texts."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ TASKS = make_tasks()
 
 
 @pytest.mark.parametrize("name", ["kettle", "hinge_cabinet", "sequence_a", "sequence_b_noisy"])
-def test_a_view_is_as_documented(make_player: Make, plugin: KitchenPlugin, name: str) -> None:
+def test_a_view_has_the_documented_keys_and_sizes(make_player: Make, plugin: KitchenPlugin, name: str) -> None:
     player = make_player(name)
     keys = {k.name: k for k in plugin.view_keys(player.task)}
     for _ in range(5):
-        seen = player.see()
-        assert set(seen) == set(keys)
-        assert json.loads(json.dumps(seen, allow_nan=False)) == seen
+        view = player.see()
+        assert set(view) == set(keys)
+        assert json.loads(json.dumps(view, allow_nan=False)) == view
         for k in keys.values():
-            assert k.size in (0, np.size(seen[k.name])), k.name
-        assert len(plugin.summarize(seen)) <= 1500
+            assert k.size in (0, np.size(view[k.name])), k.name
+        assert len(plugin.summarize(view)) <= 1500
         player.random(10)
 
 
-def test_what_is_seen_is_what_is_there(make_player: Make) -> None:
+def test_the_view_agrees_with_the_simulator(make_player: Make) -> None:
     player = make_player("microwave")
     player.random(5)
-    seen, model = player.see(), player.ctx.model
-    assert seen["hand_position"] == pytest.approx(model.true_hand(), abs=0.01)
-    assert np.subtract(seen["microwave_handle"], seen["hand_position"]) == pytest.approx(
-        seen["microwave_offset"], abs=1e-3
+    view, model = player.see(), player.ctx.model
+    assert view["hand_position"] == pytest.approx(model.true_hand(), abs=0.01)
+    assert np.subtract(view["microwave_handle"], view["hand_position"]) == pytest.approx(
+        view["microwave_offset"], abs=1e-3
     )
-    assert seen["microwave_handle"] == pytest.approx([-0.642, 0.493, 1.792], abs=0.01)
-    assert np.linalg.norm(seen["microwave_axis"]) == pytest.approx(1.0)
+    assert view["microwave_handle"] == pytest.approx([-0.642, 0.493, 1.792], abs=0.01)
+    assert np.linalg.norm(view["microwave_axis"]) == pytest.approx(1.0)
 
 
-def test_noise_reaches_what_is_observed(make_player: Make) -> None:
+def test_noise_reaches_the_view(make_player: Make) -> None:
     quiet, loud = (make_player(name) for name in ("kettle", "kettle_noisy"))
 
     def error(player: Any) -> float:
@@ -55,20 +55,20 @@ def test_noise_reaches_what_is_observed(make_player: Make) -> None:
     assert error(loud) > 10 * error(quiet)
 
 
-def test_completed_elements_are_told(make_player: Make) -> None:
+def test_the_view_names_completed_elements(make_player: Make) -> None:
     player = make_player("slide_cabinet")
     assert player.see()["remaining"] == ["slide_cabinet"]
     player.env.unwrapped.base.data.qpos[19] = 0.2
     player.step(np.zeros(9))
-    seen = player.see()
-    assert seen["remaining"] == []
-    assert seen["slide_cabinet_done"] == 1
-    assert seen["slide_cabinet_progress"] == 1.0
-    assert "completed" in player.plugin.summarize(seen)
+    view = player.see()
+    assert view["remaining"] == []
+    assert view["slide_cabinet_done"] == 1
+    assert view["slide_cabinet_progress"] == 1.0
+    assert "completed" in player.plugin.summarize(view)
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_knowledge_is_there_and_short(plugin: KitchenPlugin, task: Any) -> None:
+def test_knowledge_names_the_elements_and_is_short(plugin: KitchenPlugin, task: Any) -> None:
     text = plugin.knowledge(task)
     assert 500 < len(text) <= 6000
     for name in elements_of(task):
@@ -76,7 +76,7 @@ def test_knowledge_is_there_and_short(plugin: KitchenPlugin, task: Any) -> None:
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_the_default_setup_names_what_there_is(plugin: KitchenPlugin, task: Any) -> None:
+def test_the_default_setup_names_existing_terms_and_keys(plugin: KitchenPlugin, task: Any) -> None:
     setup = plugin.default_setup(task)
     assert set(setup.reward_weights) <= {t.name for t in plugin.reward_terms(task)}
     sizes = {"robot": 18, "objects": 41} | {k.name: k.size for k in plugin.view_keys(task)}
