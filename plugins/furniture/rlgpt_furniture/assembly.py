@@ -10,33 +10,35 @@ import numpy as np
 from rlgpt_furniture.arm import Array
 from rlgpt_furniture.furniture import Furniture, Joint
 
-NEAR = 0.005
-"""m along each axis: FurnitureBench's simulator."""
-COSINE = 0.94
-"""of each axis: FurnitureBench."""
-SNAP = 0.010
-"""m along each axis at which a connector takes hold."""
-TWIST = math.pi / 2
-"""rad that a part is to be turned in its connector, either way: it stands for the screw."""
+PEG_TOLERANCE = 0.005
+"""m along each axis, as in FurnitureBench's simulator."""
+MIN_COSINE = 0.94
+"""of each axis, as in FurnitureBench."""
+CONNECTOR_TOLERANCE = 0.010
+"""m along each axis within which a connector attaches a part."""
+FULL_TWIST = math.pi / 2
+"""rad by which a part has to be turned in its connector, in either direction, instead of screwing."""
 
 Matrix = tuple[float, float, float, float, float, float, float, float, float]
 """Row by row."""
-_KINDS = ("foot", "head", "weld")
+_CONSTRAINTS = ("foot", "head", "weld")
 
 
 class Assembly:
     """The joints of one piece of furniture in one simulation.
 
-    :ivar made: whether each joint is made. Once made it stays so.
-    :ivar place: the place each part sits in or is held at, -1: none.
-    :ivar twist: rad that each held part was turned by, and its yaw before.
+    :ivar made: whether each joint is made. A joint that is made stays so.
+    :ivar place: index of the place in which each part sits or is held; -1: none.
+    :ivar twist: rad by which each held part has been turned.
     """
 
     def __init__(self, furniture: Furniture, model: Any, connectors: bool) -> None:
         self.furniture, self.joints, self._connectors = furniture, furniture.joints, connectors
-        rank = {part.name: i for i, part in enumerate(furniture.parts)}
-        self._bodies = [(rank[j.base], rank[j.part]) for j in self.joints]
-        self._ids = [tuple(model.eq(f"{j.part}_{k}").id for k in _KINDS) if connectors else () for j in self.joints]
+        index = {part.name: i for i, part in enumerate(furniture.parts)}
+        self._bodies = [(index[j.base], index[j.part]) for j in self.joints]
+        self._constraint_ids = [
+            tuple(model.eq(f"{j.part}_{k}").id for k in _CONSTRAINTS) if connectors else () for j in self.joints
+        ]
         self._model = model
         self.clear()
 
@@ -47,7 +49,7 @@ class Assembly:
         self.twist, self._yaw = [0.0] * count, [0.0] * count
 
     def relative(self, poses: list[list[float]], number: int) -> tuple[tuple[float, float, float], Matrix]:
-        """Place (m) and rotation of a joint's part in the frame of its base."""
+        """Position (m) and rotation of a joint's part in the frame of its base."""
         base, part = (poses[i] for i in self._bodies[number])
         a, b = _matrix(base), _matrix(part)
         d = [part[k] - base[k] for k in range(3)]
@@ -56,37 +58,40 @@ class Assembly:
         return place, turn  # type: ignore[return-value]
 
     def update(self, data: Any, poses: list[list[float]]) -> int:
-        """Look at the poses (x, y, z, w, i, j, k of each part); how many joints were newly made."""
+        """Update the joints from the poses (x, y, z, w, i, j, k of each part).
+
+        :returns: the number of joints that were made now.
+        """
         new = 0
         for number, joint in enumerate(self.joints):
             if self.made[number] or (joint.after is not None and not self.made[joint.after]):
                 continue
             base, part = (poses[i] for i in self._bodies[number])
             reach = math.dist(base[:3], part[:3]) - math.dist((0, 0, 0), joint.places[0])
-            if abs(reach) > 2 * SNAP:
+            if abs(reach) > 2 * CONNECTOR_TOLERANCE:
                 continue
             where, turn = self.relative(poses, number)
             if self._connectors:
-                self._hold(data, number, where, turn)
-                done = self.place[number] >= 0 and abs(self.twist[number]) >= TWIST
+                self._attach_or_twist(data, number, where, turn)
+                done = self.place[number] >= 0 and abs(self.twist[number]) >= FULL_TWIST
                 if done:
                     self._weld(data, number)
             else:
-                self.place[number] = fits(joint, where, turn, NEAR)
+                self.place[number] = fits(joint, where, turn, PEG_TOLERANCE)
                 done = self.place[number] >= 0
             self.made[number] = done
             new += done
         return new
 
-    def _hold(self, data: Any, number: int, where: tuple[float, float, float], turn: Matrix) -> None:
+    def _attach_or_twist(self, data: Any, number: int, where: tuple[float, float, float], turn: Matrix) -> None:
         yaw = math.atan2(turn[3], turn[0])
         if self.place[number] < 0:
             joint = self.joints[number]
-            # a place is one of a base's: that of the bulb is not the hood's, though both are the first of theirs
+            # an index counts among the places of its joint: the bulb's first place is not the hood's first place
             taken = {p for p, j in zip(self.place, self.joints, strict=True) if j.places is joint.places}
-            found = fits(joint, where, turn, SNAP)
-            if found >= 0 and found not in taken:
-                self.place[number], self._yaw[number] = found, yaw
+            place = fits(joint, where, turn, CONNECTOR_TOLERANCE)
+            if place >= 0 and place not in taken:
+                self.place[number], self._yaw[number] = place, yaw
                 self.set_hinge(data, number)
             return
         change = (yaw - self._yaw[number] + math.pi) % (2 * math.pi) - math.pi
@@ -94,43 +99,44 @@ class Assembly:
         self._yaw[number] = yaw
 
     def hinged(self, part: int) -> bool:
-        """Whether a connector holds a part (by its rank) that is yet to be twisted."""
+        """Whether a connector holds a part (by its index) that has not been twisted yet."""
         return self._connectors and any(
             self._bodies[n][1] == part and place >= 0 and not self.made[n] for n, place in enumerate(self.place)
         )
 
     def set_hinge(self, data: Any, number: int) -> None:
-        """Two points of the part's axis are held where they belong: it can turn, nothing else."""
+        """Hold two points of the part's axis in place: the part can only turn about this axis."""
         x, y, z = self.joints[number].places[self.place[number]]
         for kind, height in ((0, -0.03), (1, 0.03)):
-            row = self._ids[number][kind]
+            row = self._constraint_ids[number][kind]
             self._model.eq_data[row, :6] = (x, y, z + height, 0.0, 0.0, height)
             data.eq_active[row] = 1
 
     def _weld(self, data: Any, number: int) -> None:
-        foot, head, weld = self._ids[number]
+        foot, head, weld = self._constraint_ids[number]
         self.set_weld(number)
         data.eq_active[[foot, head]], data.eq_active[weld] = 0, 1
 
     def set_weld(self, number: int) -> None:
-        """The weld holds the part at its place with the yaw it has."""
+        """Weld the part to its place with its current yaw."""
         x, y, z = self.joints[number].places[self.place[number]]
         half = self._yaw[number] / 2
-        # of a weld: a point of the part, then the part's pose in the base
-        self._model.eq_data[self._ids[number][2], :11] = (0, 0, 0, x, y, z, math.cos(half), 0, 0, math.sin(half), 1)
+        # data of a weld: a point of the part, then the pose of the part in the base
+        row = self._constraint_ids[number][2]
+        self._model.eq_data[row, :11] = (0, 0, 0, x, y, z, math.cos(half), 0, 0, math.sin(half), 1)
 
     def progress(self) -> list[float]:
-        """Of each joint: 1 where made; where a connector holds, the share of its twist."""
+        """For each joint: 1 where it is made; where a connector holds its part, the share of the twist."""
         if not self._connectors:
             return [float(m) for m in self.made]
-        return [1.0 if m else min(1.0, abs(t) / TWIST) for m, t in zip(self.made, self.twist, strict=True)]
+        return [1.0 if m else min(1.0, abs(t) / FULL_TWIST) for m, t in zip(self.made, self.twist, strict=True)]
 
     def numbers(self) -> list[float]:
-        """All of it, to be kept."""
+        """The complete state, for :meth:`restore`."""
         return [float(v) for row in (self.made, self.place, self.twist, self._yaw) for v in row]
 
     def restore(self, data: Any, numbers: Array) -> None:
-        """Back to what :meth:`numbers` told; the model's constraints, too."""
+        """Return to a state from :meth:`numbers`, and set the model's constraints accordingly."""
         made, place, self.twist, self._yaw = (row.tolist() for row in np.reshape(numbers, (4, -1)))
         self.made, self.place = [bool(v) for v in made], [int(v) for v in place]
         if self._connectors:
@@ -142,18 +148,18 @@ class Assembly:
             data.eq_active[:] = active
 
 
-def fits(joint: Joint, where: tuple[float, float, float], turn: Matrix, near: float) -> int:
-    """The place of ``joint`` at which the part is, within ``near`` m along each axis and by its axes; or -1."""
+def fits(joint: Joint, where: tuple[float, float, float], turn: Matrix, tolerance: float) -> int:
+    """The index of the place of ``joint`` at which the part is, within ``tolerance`` m along each axis; -1: none."""
     if joint.upright:
-        if turn[8] < COSINE:
+        if turn[8] < MIN_COSINE:
             return -1
         if joint.turns:
             step = 2 * math.pi / joint.turns
             off = math.remainder(math.atan2(turn[3], turn[0]), step)
-            if math.cos(off) < COSINE:
+            if math.cos(off) < MIN_COSINE:
                 return -1
     for index, place in enumerate(joint.places):
-        if all(abs(a - b) <= near for a, b in zip(where, place, strict=True)):
+        if all(abs(a - b) <= tolerance for a, b in zip(where, place, strict=True)):
             return index
     return -1
 

@@ -1,7 +1,7 @@
-"""What is built: parts, how they fit, and where they lie at first. FurnitureBench's numbers unless said otherwise.
+"""The furniture: parts, joints and start poses. The numbers are FurnitureBench's unless stated otherwise.
 
-A part's z is the axis along which it is put together (FurnitureBench's y; its -y for the lamp): a leg's peg points to
--z, the holes of a top open to +z.
+The z axis of a part is the axis of assembly (FurnitureBench's y; its -y for the lamp): the peg of a leg points to -z,
+the holes of a top open to +z.
 """
 
 from __future__ import annotations
@@ -13,26 +13,29 @@ from functools import partial
 
 from rlgpt_furniture.shapes import Meshes, box
 
-PEG = 0.0128
+PEG_RADIUS = 0.0128
 """m, radius of a leg's peg."""
 PEG_LENGTH = 0.025
-PLUG = 0.013
+PLUG_RADIUS = 0.013
 """m, radius of the bulb's plug."""
 CHAMFER = 0.002
-FLOOR = 0.004
+HOLE_FLOOR = 0.004
 """m of wood under a blind hole."""
-BLOCK = 0.022
+HOLE_BLOCK = 0.022
 """m, half side of the square of wedges around a hole."""
 _LYING = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)
-"""z points along x."""
+"""Quaternion that turns z into x."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """:ivar mass: kg. :ivar start: x, y of its origin at yaw 0, m from the robot's base on the table.
+    """A part of the furniture.
 
-    :ivar height: of its origin above the table, m. :ivar lying: its quaternion (w, x, y, z) at yaw 0.
-    :ivar footprint: half sizes of what it covers on the table along x and y at yaw 0, m.
+    :ivar mass: kg.
+    :ivar start: x, y of its origin at yaw 0, m from the robot's base on the table.
+    :ivar height: of its origin above the table, m.
+    :ivar footprint: half sizes of the area it covers on the table along x and y at yaw 0, m.
+    :ivar lying: its quaternion (w, x, y, z) at yaw 0.
     """
 
     name: str
@@ -45,11 +48,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Joint:
-    """``part`` belongs onto ``base``: at any of ``places`` (m in the frame of ``base``), which each hold one part.
+    """``part`` is assembled onto ``base`` at any of ``places`` (m in the frame of ``base``). A place takes one part.
 
-    :ivar turns: quarter and other turns about z that look the same: 4, or 0 for any.
-    :ivar upright: whether its directions count (not so for FurnitureBench's hood).
-    :ivar after: number of the joint that must be made before; None: none.
+    :ivar turns: order of the rotational symmetry about z: 4, or 0 for full symmetry.
+    :ivar upright: whether its orientation counts (not for FurnitureBench's hood).
+    :ivar after: index of the joint that has to be made before; None: none.
+    :ivar depth: m that the part goes into or over ``base``.
     """
 
     base: str
@@ -59,19 +63,22 @@ class Joint:
     upright: bool = True
     after: int | None = None
     depth: float = PEG_LENGTH
-    """m that the part goes into or over ``base``."""
 
 
 @dataclass(frozen=True)
 class Furniture:
-    """A kind of furniture: its parts in order, its joints in order of assembly."""
+    """A kind of furniture: its parts, and its joints in the order of assembly."""
 
     name: str
     parts: tuple[Part, ...]
     joints: tuple[Joint, ...]
 
     def geoms(self, part: str, meshes: Meshes, clearance: float, solid: bool) -> str:
-        """MJCF geoms of a part. ``solid``: pegs collide (they do not where connectors hold)."""
+        """MJCF geoms of a part.
+
+        :param clearance: m between a peg and its hole, all around.
+        :param solid: pegs collide; False with connectors.
+        """
         return _GEOMS[part.rstrip("1234")](meshes, clearance, solid)
 
 
@@ -79,11 +86,11 @@ def _top(
     meshes: Meshes, clearance: float, solid: bool, *, half: tuple[float, float, float], hole: tuple[float, float]
 ) -> str:
     (w, d, h), (sx, sy) = half, hole
-    low, high = -h + FLOOR, h
+    low, high = -h + HOLE_FLOOR, h
     middle, thick = (low + high) / 2, (high - low) / 2
-    wall, b = PEG + clearance, BLOCK
+    wall, b = PEG_RADIUS + clearance, HOLE_BLOCK
     found = [
-        box((0, 0, -h + FLOOR / 2), (w, d, FLOOR / 2)),
+        box((0, 0, -h + HOLE_FLOOR / 2), (w, d, HOLE_FLOOR / 2)),
         box((0, 0, middle), (sx - b, d, thick)),
     ]
     rim, strip = (w - sx - b) / 2, (d - sy - b) / 2
@@ -103,11 +110,11 @@ def _peg(top: float, length: float, radius: float) -> tuple[tuple[float, float],
 
 def _leg(meshes: Meshes, clearance: float, solid: bool, *, half: float) -> str:
     free = "" if solid else 'contype="0" conaffinity="0"'
-    return box((0, 0, 0), (0.015, 0.015, half)) + meshes.prism("peg", _peg(-half, PEG_LENGTH, PEG), free)
+    return box((0, 0, 0), (0.015, 0.015, half)) + meshes.prism("peg", _peg(-half, PEG_LENGTH, PEG_RADIUS), free)
 
 
 def _lamp_base(meshes: Meshes, clearance: float, solid: bool) -> str:
-    wall, bottom, shoulder, top = PLUG + clearance, 0.0148, 0.0397, 0.0458
+    wall, bottom, shoulder, top = PLUG_RADIUS + clearance, 0.0148, 0.0397, 0.0458
     return (
         box((0, 0, -0.0162), (0.028, 0.028, 0.001))  # four corners to stand on
         + meshes.prism("foot", ((-0.0162, 0.0423), (bottom, 0.0423)))
@@ -119,7 +126,7 @@ def _lamp_base(meshes: Meshes, clearance: float, solid: bool) -> str:
 def _lamp_bulb(meshes: Meshes, clearance: float, solid: bool) -> str:
     free = "" if solid else 'contype="0" conaffinity="0"'
     glass = '<geom class="part" type="sphere" pos="0 0 0.041" size="0.027" rgba="0.95 0.93 0.8 1"/>'
-    plug = meshes.prism("plug", _peg(-0.022, 0.031, PLUG), free)
+    plug = meshes.prism("plug", _peg(-0.022, 0.031, PLUG_RADIUS), free)
     return plug + box((0, 0, -0.004), (0.0175, 0.0175, 0.018)) + glass
 
 
@@ -187,4 +194,4 @@ FURNITURE: dict[str, Furniture] = {
         ),
     ),
 }
-"""By name. Densities of the desk's parts are those of the square table's."""
+"""By name. The parts of the desk have the densities of the square table's."""

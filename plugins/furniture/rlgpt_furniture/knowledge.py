@@ -1,4 +1,4 @@
-"""What the language model is told of the arm and the parts: pages whose words and numbers follow the settings."""
+"""The knowledge for the language model: pages about arm and parts whose text and numbers follow the settings."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from string import Template
 from rlgpt.domain import Task
 from rlgpt.plugin.shipped import page
 
-from rlgpt_furniture.furniture import PLUG
-from rlgpt_furniture.settings import read
+from rlgpt_furniture.furniture import PLUG_RADIUS
+from rlgpt_furniture.settings import read_settings
 
 PACKAGE = "rlgpt_furniture"
 _PAGES = {"lamp": ("arm", "lamp"), "desk": ("arm", "legs", "desk")}
@@ -16,15 +16,15 @@ _OTHERS = ("arm", "legs", "table")
 
 
 def knowledge(task: Task) -> str:
-    """The text for ``task``, as its settings make the world."""
-    asked = read(task)
-    way = "connector" if asked.connectors else "peg"
-    told = {
-        "control": page(PACKAGE, "control_joints" if asked.by_joints else "control_hand"),
+    """The text for ``task`` with its settings."""
+    settings = read_settings(task)
+    way = "connector" if settings.connectors else "peg"
+    values = {
+        "control": page(PACKAGE, "control_joints" if settings.by_joints else "control_hand"),
         "joined": page(PACKAGE, f"joined_{way}"),
         "advice": page(PACKAGE, f"advice_{way}"),
-        "clearance_mm": f"{1000 * asked.clearance:.3g}",
-        "lamp_hole": f"{PLUG + asked.clearance:.5g}",
+        "clearance_mm": f"{1000 * settings.clearance:.3g}",
+        "lamp_hole": f"{PLUG_RADIUS + settings.clearance:.5g}",
     }
-    pages = _PAGES.get(asked.furniture, _OTHERS)
-    return "\n".join(Template(page(PACKAGE, name)).substitute(told) for name in pages)
+    pages = _PAGES.get(settings.furniture, _OTHERS)
+    return "\n".join(Template(page(PACKAGE, name)).substitute(values) for name in pages)

@@ -1,4 +1,4 @@
-"""Moving the hand, one control step at a time: what every primitive is made of. Goes by what is observed."""
+"""Moves the hand, one control step at a time, based on the observation. Every primitive uses this."""
 
 from __future__ import annotations
 
@@ -12,65 +12,65 @@ from rlgpt.domain import Plain
 from rlgpt.plugin.types import Context
 
 from rlgpt_furniture.arm import Array, matrix, quaternion
-from rlgpt_furniture.env import PERIOD, RATE, FurnitureTask
+from rlgpt_furniture.env import JOINT_RATE, PERIOD, FurnitureTask
 
-FAST, SLOW = 0.02, 0.003
-"""m, longest displacement of the hand in one control step."""
-SPIN = 0.2
-"""rad, largest turn in one control step."""
-STRIDE = 0.12
-"""rad, largest step of a joint along a path."""
-TOLERANCE, ANGLE = 0.002, 0.02
-"""m and rad, by which a target is reached."""
-PATIENCE, STUCK = 12, 0.001
-"""Blocked: within so many steps the hand came no nearer than this (m, plus 0.1 m per rad)."""
+MAX_SPEED, MIN_SPEED = 0.02, 0.003
+"""m, bounds of the hand's displacement in one control step."""
+MAX_TURN = 0.2
+"""rad, in one control step."""
+MAX_JOINT_STRIDE = 0.12
+"""rad, of a joint in one control step along a path."""
+POSITION_TOLERANCE, ANGLE_TOLERANCE = 0.002, 0.02
+"""m and rad, within which a target counts as reached."""
+BLOCKED_STEPS, MIN_APPROACH = 12, 0.001
+"""The hand is blocked if it comes nearer to its target by less than this (m, plus 0.1 m per rad) in so many steps."""
 
 Pose = tuple[Array, Array]
 """Position (3) and rotation (3, 3) in the world."""
 
 
-def once(ctx: Context, name: Hashable, find: Callable[[], Any]) -> Any:
-    """What ``find`` tells of the newest observation: found once for each, views and rewards ask for it many times."""
-    kept = ctx.memory.get("seen")
-    if kept is None or kept[0] is not ctx.observation:
-        kept = ctx.memory["seen"] = (ctx.observation, {})
-    found: dict[Hashable, Any] = kept[1]
-    if name not in found:
-        found[name] = find()
-    return found[name]
+def cached(ctx: Context, name: Hashable, compute: Callable[[], Any]) -> Any:
+    """The result of ``compute`` for the newest observation, computed once: views and rewards need it many times."""
+    entry = ctx.memory.get("cache")
+    if entry is None or entry[0] is not ctx.observation:
+        entry = ctx.memory["cache"] = (ctx.observation, {})
+    results: dict[Hashable, Any] = entry[1]
+    if name not in results:
+        results[name] = compute()
+    return results[name]
 
 
-def hand(ctx: Context) -> Pose:
-    """The point between the finger tips; not to be written to."""
-    pose: Pose = once(ctx, "hand", lambda: _pose(ctx.observation["robot"][:7]))
+def hand_pose(ctx: Context) -> Pose:
+    """The pose of the point between the finger tips. Read-only."""
+    pose: Pose = cached(ctx, "hand", lambda: _pose(ctx.observation["robot"][:7]))
     return pose
 
 
-def part(ctx: Context, number: int) -> Pose:
-    """A part, by its place among the parts; not to be written to."""
-    pose: Pose = once(ctx, number, lambda: _pose(ctx.observation["parts"][7 * number : 7 * number + 7]))
+def part_pose(ctx: Context, number: int) -> Pose:
+    """The pose of a part, by its index. Read-only."""
+    pose: Pose = cached(ctx, number, lambda: _pose(ctx.observation["parts"][7 * number : 7 * number + 7]))
     return pose
 
 
-def _pose(seen: NDArray[np.float32]) -> Pose:
-    place, turn = seen[:3].astype(float), rotation(seen[3:])
+def _pose(observed: NDArray[np.float32]) -> Pose:
+    place, turn = observed[:3].astype(float), rotation(observed[3:])
     place.flags.writeable = turn.flags.writeable = False
     return place, turn
 
 
 def part_number(ctx: Context, name: str) -> int:
-    """The place of a part among the parts."""
+    """The index of a part."""
     model: FurnitureTask = ctx.model
     return [p.name for p in model.furniture.parts].index(name)
 
 
 def rotation(observed: Any) -> Array:
-    """(w, x, y, z) as (3, 3)."""
-    found: Array = matrix(np.asarray(observed, float)).reshape(3, 3)
-    return found
+    """The rotation matrix (3, 3) of a quaternion (w, x, y, z)."""
+    square: Array = matrix(np.asarray(observed, float)).reshape(3, 3)
+    return square
 
 
-def turn_between(target: Array, current: Array) -> Array:
+def rotation_vector(target: Array, current: Array) -> Array:
     """The rotation vector (3, rad, world) that turns ``current`` into ``target``."""
     w, *rest = quaternion((target @ current.T).ravel())
     axis = np.array(rest) if w >= 0 else -np.array(rest)
@@ -78,20 +78,20 @@ def turn_between(target: Array, current: Array) -> Array:
     return axis if size < 1e-9 else axis * (2 * math.atan2(size, abs(w)) / size)
 
 
-def about(axis: Array, angle: float) -> Array:
-    """Rotation (3, 3) about a unit vector, rad."""
+def axis_rotation(axis: Array, angle: float) -> Array:
+    """The rotation (3, 3) by an angle (rad) about a unit vector."""
     w, s = math.cos(angle / 2), math.sin(angle / 2)
     return rotation((w, *(s * axis)))
 
 
-def shorten(vector: Array, longest: float) -> Array:
-    """The vector, at most so long."""
-    size = math.sqrt(float(vector @ vector))
-    return vector if size <= longest else vector * (longest / size)
+def clip_norm(vector: Array, bound: float) -> Array:
+    """The vector, shortened to the norm ``bound`` where it is longer."""
+    norm = math.sqrt(float(vector @ vector))
+    return vector if norm <= bound else vector * (bound / norm)
 
 
-def grip_of(ctx: Context) -> float:
-    """What the fingers were last told: 1 closes, -1 opens."""
+def grip_command(ctx: Context) -> float:
+    """The last command for the fingers: 1 closes, -1 opens."""
     return float(ctx.memory.get("grip", -1.0))
 
 
@@ -100,11 +100,11 @@ Action = tuple[np.int64, NDArray[np.float32]]
 
 
 def command(ctx: Context, joints: Array) -> Action:
-    """The action that brings the joints' targets to ``joints`` (7, rad), as far as one control step can."""
+    """The action that moves the joints' targets to ``joints`` (7, rad), as far as one control step can."""
     model: FurnitureTask = ctx.model
     action = np.empty(8, np.float32)
-    action[:7] = np.clip((joints - model.joints) / (RATE * PERIOD), -1.0, 1.0)
-    action[7] = grip_of(ctx)
+    action[:7] = np.clip((joints - model.joints) / (JOINT_RATE * PERIOD), -1.0, 1.0)
+    action[7] = grip_command(ctx)
     return np.int64(1), action
 
 
@@ -112,78 +112,89 @@ Run = Generator[Action, None, dict[str, Plain]]
 
 
 def steer(
-    ctx: Context, target: Array, facing: Array, *, speed: float = FAST, tolerance: float = TOLERANCE, steps: int = 80
+    ctx: Context,
+    target: Array,
+    facing: Array,
+    *,
+    speed: float = MAX_SPEED,
+    tolerance: float = POSITION_TOLERANCE,
+    steps: int = 80,
 ) -> Run:
-    """Moves the hand in a straight line to ``target`` (m) and turns it to ``facing`` (3, 3).
+    """Move the hand in a straight line to ``target`` (3, m) and turn it to ``facing`` (3, 3).
 
-    The hand's target runs ahead of the hand by no more than a step or two, so that what is in the way is met gently.
+    The target of the hand leads the hand by two steps at most, which limits the force against an obstacle.
 
     :returns: ``reached``, ``blocked``, ``distance`` (m), ``angle`` (rad), ``steps``.
     """
     history: list[float] = []
-    taken = 0
+    steps_taken = 0
     while True:
-        at, now = hand(ctx)
-        away, turn = target - at, turn_between(facing, now)
+        at, now = hand_pose(ctx)
+        away, turn = target - at, rotation_vector(facing, now)
         distance, angle = math.sqrt(float(away @ away)), math.sqrt(float(turn @ turn))
-        reached = distance <= tolerance and angle <= ANGLE
+        reached = distance <= tolerance and angle <= ANGLE_TOLERANCE
         history.append(distance + 0.1 * angle)
-        blocked = len(history) > PATIENCE and history[-1 - PATIENCE] - min(history[-PATIENCE:]) < STUCK
-        if reached or blocked or taken >= steps:
+        blocked = (
+            len(history) > BLOCKED_STEPS and history[-1 - BLOCKED_STEPS] - min(history[-BLOCKED_STEPS:]) < MIN_APPROACH
+        )
+        if reached or blocked or steps_taken >= steps:
             return {
                 "reached": reached,
                 "blocked": blocked and not reached,
                 "distance": round(distance, 4),
                 "angle": round(angle, 3),
-                "steps": taken,
+                "steps": steps_taken,
             }
         yield follow(ctx, target, facing, speed)
-        taken += 1
+        steps_taken += 1
 
 
 def follow(ctx: Context, target: Array, facing: Array, speed: float) -> Action:
-    """One action that brings the hand's target nearer to a pose, from where that target is now."""
+    """One action that moves the target of the hand, from its current place, towards a pose."""
     model: FurnitureTask = ctx.model
     at, now = model.target, model.rotation.reshape(3, 3)
-    place = at + shorten(target - at, speed)
-    turn = shorten(turn_between(facing, now), SPIN)
-    facing = spin(turn) @ now
+    place = at + clip_norm(target - at, speed)
+    turn = clip_norm(rotation_vector(facing, now), MAX_TURN)
+    facing = rotation_from_vector(turn) @ now
     return command(ctx, model.arm.towards(model.joints, place, facing.ravel()))
 
 
-def spin(turn: Array) -> Array:
-    """A rotation vector (rad) as (3, 3)."""
+def rotation_from_vector(turn: Array) -> Array:
+    """The rotation (3, 3) of a rotation vector (3, rad)."""
     angle = math.sqrt(float(turn @ turn))
-    return about(turn / angle, angle) if angle > 1e-9 else np.eye(3)
+    return axis_rotation(turn / angle, angle) if angle > 1e-9 else np.eye(3)
 
 
 def along(ctx: Context, path: list[Array]) -> Generator[Action, None, int]:
-    """Takes the joints' targets along a path (each 7, rad), at most :data:`STRIDE` a step; the steps it took."""
+    """Move the joints' targets along a path (each 7, rad), by at most :data:`MAX_JOINT_STRIDE` a step.
+
+    :returns: the number of steps.
+    """
     model: FurnitureTask = ctx.model
-    taken = 0
+    steps_taken = 0
     for goal in path:
         while True:
             away = goal - model.joints
             longest = float(np.abs(away).max())
             if longest < 1e-6:
                 break
-            yield command(ctx, model.joints + away * min(1.0, STRIDE / longest))
-            taken += 1
-            if longest <= STRIDE:
+            yield command(ctx, model.joints + away * min(1.0, MAX_JOINT_STRIDE / longest))
+            steps_taken += 1
+            if longest <= MAX_JOINT_STRIDE:
                 break
-    return taken
+    return steps_taken
 
 
 def hold(ctx: Context, steps: int) -> Generator[Action, None, None]:
-    """Leaves the joints' targets where they are."""
+    """Keep the joints' targets for ``steps`` control steps."""
     model: FurnitureTask = ctx.model
     for _ in range(steps):
         yield command(ctx, model.joints)
 
 
-def held(ctx: Context) -> int:
-    """The number of the part that both finger pads touch, or -1: what tactile sensors would tell."""
-    number: int = once(ctx, "held", lambda: _held(ctx.model))
+def held_part(ctx: Context) -> int:
+    """The index of the part that both finger pads touch, as tactile sensors would report; -1: none."""
+    number: int = cached(ctx, "held", lambda: _held(ctx.model))
     return number
 
 

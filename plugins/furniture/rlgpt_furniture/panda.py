@@ -1,31 +1,31 @@
-"""The Panda arm as MJCF: the maker's kinematics, link masses and limits; shapes of capsules and boxes.
+"""The Panda arm as MJCF: the manufacturer's kinematics and limits, with shapes of capsules and boxes.
 
 Kinematics and joint limits are those of the Franka Control Interface's documentation (Denavit-Hartenberg parameters,
 "Robot and interface specifications"), link masses those of Gaz et al. 2019 (Dynamic identification of the Franka Emika
-Panda robot). Inertia tensors are those of the shapes. No file of anyone else's model is used.
+Panda robot). Inertia tensors are those of the shapes. No file of another model is used.
 """
 
 from __future__ import annotations
 
 JOINTS = 7
 BASE_HEIGHT = 0.015
-"""m of the base's underside above the table: FurnitureBench's bench clamp."""
+"""m from the table to the underside of the base: FurnitureBench's bench clamp."""
 TCP = 0.1034
-"""m from the hand's frame to between the finger tips."""
+"""m from the frame of the hand to the point between the finger tips."""
 HOME = (-0.0263, 0.3759, 0.1249, -2.1383, -0.0943, 2.4965, 0.7854)
-"""rad; FurnitureBench's reset joints, but the last, by which the fingers open along y."""
-LOWER = (-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973)
-UPPER = (2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973)
+"""rad: FurnitureBench's reset joints, except for the last, which makes the fingers open along y."""
+LOWER_LIMITS = (-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973)
+UPPER_LIMITS = (2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973)
 STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 100.0)
-"""N m / rad: joint impedance of libfranka's example; the last doubled."""
+"""N m / rad: joint impedance of libfranka's example, the last one doubled."""
 DAMPING = (50.0, 50.0, 50.0, 50.0, 30.0, 25.0, 15.0)
-TORQUE = (87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0)
+MAX_TORQUE = (87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0)
 """N m."""
-OPEN = 0.04
-"""m that each finger slides."""
-GRIP = 3000.0
-"""N / m of each finger's servo: 45 N at a part 0.03 m wide."""
-GRIP_FORCE = 60.0
+FINGER_TRAVEL = 0.04
+"""m, of each finger."""
+GRIP_STIFFNESS = 3000.0
+"""N / m of each finger's servo: 45 N on a part 0.03 m wide."""
+MAX_GRIP_FORCE = 60.0
 
 _HALF = 0.70710678
 _X_BACK, _X_FORTH = f"{_HALF} {-_HALF} 0 0", f"{_HALF} {_HALF} 0 0"
@@ -97,11 +97,11 @@ _HAND = f"""
 
 
 def body() -> str:
-    """The arm on its base at the world's origin, x forwards; contype 2: it meets table (1) and parts (4)."""
+    """The arm on its base at the world's origin, x forwards. It collides with table (1) and parts (4): contype 2."""
     text = _HAND
     for number, (name, place, turn, mass, capsules) in reversed(list(enumerate(_LINKS))):
         shapes = "".join(_capsule(a, b, r, mass / len(capsules), number) for a, b, r in capsules)
-        joint = f'<joint class="arm" name="joint{number + 1}" range="{LOWER[number]} {UPPER[number]}"/>'
+        joint = f'<joint class="arm" name="joint{number + 1}" range="{LOWER_LIMITS[number]} {UPPER_LIMITS[number]}"/>'
         text = f'<body name="{name}" pos="{place}" quat="{turn}" gravcomp="1">{joint}{shapes}{text}</body>'
     base = (
         '<geom class="arm" type="cylinder" fromto="0 0 0 0 0 0.15" size="0.07"/>'
@@ -121,18 +121,21 @@ def actuators() -> str:
     arm = "".join(
         f'<general joint="joint{i + 1}" gaintype="fixed" gainprm="{k}" biastype="affine" biasprm="0 {-k} {-d}" '
         f'ctrllimited="true" ctrlrange="{low} {high}" forcelimited="true" forcerange="{-t} {t}"/>'
-        for i, (k, d, t, low, high) in enumerate(zip(STIFFNESS, DAMPING, TORQUE, LOWER, UPPER, strict=True))
+        for i, (k, d, t, low, high) in enumerate(
+            zip(STIFFNESS, DAMPING, MAX_TORQUE, LOWER_LIMITS, UPPER_LIMITS, strict=True)
+        )
     )
     fingers = "".join(
-        f'<general joint="{side}" gaintype="fixed" gainprm="{GRIP}" biastype="affine" biasprm="0 {-GRIP} -60" '
-        f'ctrllimited="true" ctrlrange="0 {OPEN}" forcelimited="true" forcerange="{-GRIP_FORCE} {GRIP_FORCE}"/>'
+        f'<general joint="{side}" gaintype="fixed" gainprm="{GRIP_STIFFNESS}" biastype="affine" '
+        f'biasprm="0 {-GRIP_STIFFNESS} -60" ctrllimited="true" ctrlrange="0 {FINGER_TRAVEL}" forcelimited="true" '
+        f'forcerange="{-MAX_GRIP_FORCE} {MAX_GRIP_FORCE}"/>'
         for side in ("left", "right")
     )
     return f"<actuator>{arm}{fingers}</actuator>"
 
 
 def arm_only() -> str:
-    """A model of the arm alone, for kinematics: what the scene's first nine joints are."""
+    """A model of the arm alone, for kinematics: the first nine joints of the scene."""
     return (
         f'<mujoco><compiler angle="radian" autolimits="true"/><default>{DEFAULTS}</default>'
         f"<worldbody>{body()}</worldbody></mujoco>"

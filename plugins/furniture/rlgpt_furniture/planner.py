@@ -1,7 +1,7 @@
-"""Motion planning: inverse kinematics from many starts, then RRT-Connect in joint space, checked for collisions.
+"""Motion planning: inverse kinematics from several starts, then RRT-Connect in joint space with collision checks.
 
-RRT-Connect: Kuffner and LaValle 2000. It is written out here because the random numbers must be the episode's own: a
-library's global generator would make an episode depend on those before it.
+RRT-Connect (Kuffner and LaValle 2000) is implemented here because it has to use the random generator of the episode.
+With the global generator of a library an episode would depend on the episodes before it.
 """
 
 from __future__ import annotations
@@ -13,25 +13,26 @@ from rlgpt.plugin.offscreen import make_mujoco_importable
 
 from rlgpt_furniture import panda
 from rlgpt_furniture.arm import Array, quaternion
-from rlgpt_furniture.env import ARM, FurnitureTask
+from rlgpt_furniture.env import ARM_JOINTS, FurnitureTask
 
 make_mujoco_importable()
 import mujoco  # noqa: E402
 
 RESOLUTION = 0.06
-"""rad between two checks along a path."""
-EXTEND = 0.4
-"""rad, longest growth of a tree at once."""
-NODES = 120
-DEPTH = 0.0008
-"""m of penetration that is overlooked."""
+"""rad between two collision checks along a path."""
+MAX_EXTENSION = 0.4
+"""rad by which a tree grows at once."""
+MAX_ITERATIONS = 120
+ALLOWED_PENETRATION = 0.0008
+"""m of penetration that does not count as a collision."""
 
 
 class Planner:
-    """Plans for the scene as it is now. The simulation is never touched.
+    """Plans motions in the current scene. The simulation does not change.
 
-    :param carried: number of the part in the hand, -1: none. It moves with the hand.
-    :param fingers: m that each finger is out, None: as it is.
+    :param rng: generator of the episode.
+    :param carried: index of the part in the hand, which moves with it; -1: none.
+    :param fingers: position of each finger, m; None: the current one.
     """
 
     def __init__(
@@ -41,45 +42,45 @@ class Planner:
         self._model, self._data = env.model, mujoco.MjData(env.model)
         self._data.qpos[:] = env.data.qpos
         if fingers is not None:
-            self._data.qpos[7:ARM] = fingers
+            self._data.qpos[7:ARM_JOINTS] = fingers
         model = env.model
         arm = np.array([model.body_rootid[b] == model.body("base").id for b in model.geom_bodyid])
-        mine = np.zeros(model.ngeom, bool)
+        carried_geoms = np.zeros(model.ngeom, bool)
         if carried >= 0:
-            mine = model.geom_bodyid == model.body(env.furniture.parts[carried].name).id
+            carried_geoms = model.geom_bodyid == model.body(env.furniture.parts[carried].name).id
             at, turn = env.arm.pose(env.data.qpos[:7])
-            place = env.data.qpos[ARM + 7 * carried :][:7]
+            place = env.data.qpos[ARM_JOINTS + 7 * carried :][:7]
             grip = turn.reshape(3, 3).T
             self._offset = grip @ (place[:3] - at)
             part = np.empty(9)
             mujoco.mju_quat2Mat(part, place[3:])
             self._turn = grip @ part.reshape(3, 3)
-        self._kind = arm.astype(np.int8) + 2 * mine
+        self._kind = arm.astype(np.int8) + 2 * carried_geoms
 
     def free(self, joints: Array) -> bool:
-        """Whether neither the arm nor what it carries is in anything else."""
+        """Whether neither the arm nor the carried part collides with anything else."""
         data = self._data
         data.qpos[:7] = joints
         if self._carried >= 0:
             at, turn = self._env.arm.pose(joints)
             rotation = turn.reshape(3, 3)
-            place = data.qpos[ARM + 7 * self._carried :][:7]
+            place = data.qpos[ARM_JOINTS + 7 * self._carried :][:7]
             place[:3] = at + rotation @ self._offset
             place[3:] = quaternion((rotation @ self._turn).ravel())
         mujoco.mj_kinematics(self._model, data)
         mujoco.mj_collision(self._model, data)
         kinds = self._kind[data.contact.geom[: data.ncon]]
-        # one of the two is the arm's or carried, and they are not the arm and what it carries
-        bad = (kinds.sum(axis=1) > 0) & (kinds.sum(axis=1) < 3)
-        return not bool((bad & (data.contact.dist[: data.ncon] < -DEPTH)).any())
+        # kinds: 0 scene, 1 arm, 2 carried; the sum is 1 or 2 unless both are scene, or arm and carried part touch
+        colliding = (kinds.sum(axis=1) > 0) & (kinds.sum(axis=1) < 3)
+        return not bool((colliding & (data.contact.dist[: data.ncon] < -ALLOWED_PENETRATION)).any())
 
     def clear(self, start: Array, end: Array) -> bool:
-        """Whether the straight way in joint space is free, its start left aside."""
+        """Whether the straight line in joint space is free, without its start."""
         count = max(1, int(np.ceil(np.abs(end - start).max() / RESOLUTION)))
         return all(self.free(start + (end - start) * (k / count)) for k in range(count, 0, -1))
 
     def reach(self, position: Array, rotation: Array, tries: int = 6) -> Array | None:
-        """Free joints that bring the hand to a pose, near to the present ones; None: none were found."""
+        """Collision-free joints (7, rad) for a pose of the hand, near the current ones; None: none found."""
         arm, now = self._env.arm, self._env.joints
         best: tuple[float, Array] | None = None
         for number in range(tries):
@@ -95,12 +96,12 @@ class Planner:
         return None if best is None else best[1]
 
     def path(self, goal: Array) -> list[Array] | None:
-        """Joints to go through, the goal last; None: no way was found."""
+        """The joints along a collision-free path, the goal last; None: no path found."""
         start = self._env.joints.copy()
         if self.clear(start, goal):
             return [goal]
-        found = connect(start, goal, self.clear, self._sample, self._rng)
-        return None if found is None else self._shorten(found)
+        path = connect(start, goal, self.clear, self._sample, self._rng)
+        return None if path is None else self._shorten(path)
 
     def _sample(self) -> Array:
         arm = self._env.arm
@@ -123,13 +124,16 @@ def connect(
     sample: Callable[[], Array],
     rng: np.random.Generator,
 ) -> list[Array] | None:
-    """RRT-Connect: two trees, one grows to a sample, the other to where that got."""
+    """RRT-Connect with two trees: one grows towards a sample, the other towards the new node of the first.
+
+    :returns: the joints from start to goal; None: no path within :data:`MAX_ITERATIONS`.
+    """
     trees: list[tuple[list[Array], list[int]]] = [([start], [-1]), ([goal], [-1])]
-    for turn in range(NODES):
+    for turn in range(MAX_ITERATIONS):
         near, other = turn % 2, 1 - turn % 2
-        # every fourth sample is between the two ends: most ways are short
-        wanted = start + rng.uniform() * (goal - start) + rng.normal(0, 0.3, 7) if turn % 4 == 0 else sample()
-        new = _grow(trees[near], wanted, clear)
+        # every fourth sample lies between the two ends, because most paths are short
+        sample_joints = start + rng.uniform() * (goal - start) + rng.normal(0, 0.3, 7) if turn % 4 == 0 else sample()
+        new = _grow(trees[near], sample_joints, clear)
         if new is None:
             continue
         target = trees[near][0][new]
@@ -138,7 +142,7 @@ def connect(
             last = _grow(trees[other], target, clear)
             if last is not None and np.allclose(trees[other][0][last], target):
                 ends = {near: new, other: last}
-                return _back(trees[0], ends[0])[::-1] + _back(trees[1], ends[1])[1:]
+                return _to_root(trees[0], ends[0])[::-1] + _to_root(trees[1], ends[1])[1:]
     return None
 
 
@@ -149,7 +153,7 @@ def _grow(tree: tuple[list[Array], list[int]], target: Array, clear: Callable[[A
     longest = float(np.abs(away).max())
     if longest < 1e-9:
         return None
-    new = target if longest <= EXTEND else nodes[nearest] + away * (EXTEND / longest)
+    new = target if longest <= MAX_EXTENSION else nodes[nearest] + away * (MAX_EXTENSION / longest)
     if not clear(nodes[nearest], new):
         return None
     nodes.append(new)
@@ -157,9 +161,9 @@ def _grow(tree: tuple[list[Array], list[int]], target: Array, clear: Callable[[A
     return len(nodes) - 1
 
 
-def _back(tree: tuple[list[Array], list[int]], index: int) -> list[Array]:
-    found = []
+def _to_root(tree: tuple[list[Array], list[int]], index: int) -> list[Array]:
+    nodes = []
     while index >= 0:
-        found.append(tree[0][index])
+        nodes.append(tree[0][index])
         index = tree[1][index]
-    return found
+    return nodes

@@ -1,4 +1,4 @@
-"""Furniture assembly as a plugin of rlgpt. Imports no simulator before one is asked for."""
+"""Furniture assembly as a plugin of rlgpt. The simulator is imported with the first environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlgpt_furniture.tasks import make_tasks
 
 
 class FurniturePlugin(EnvironmentPlugin):
-    """A Panda arm that puts furniture together: one leg, a square table, a desk, a lamp."""
+    """A Panda arm that assembles furniture: one leg, a square table, a desk, a lamp."""
 
     name = "furniture"
 
@@ -34,7 +34,7 @@ class FurniturePlugin(EnvironmentPlugin):
         return primitives(task)
 
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
-        """By the hand or by joint velocities: primitives go by joints, whatever policies do."""
+        """Hand motions or joint velocities: primitives use joint velocities, whatever the policy uses."""
         return gymnasium.spaces.OneOf((env.action_space, env.action_space))
 
     def view_keys(self, task: Task) -> Sequence[ViewKey]:
@@ -80,9 +80,9 @@ class FurniturePlugin(EnvironmentPlugin):
         return recordings("rlgpt_furniture", task)
 
     def labels(self, task: Task) -> Labels:
-        from rlgpt_furniture.settings import read
+        from rlgpt_furniture.settings import read_settings
 
-        if read(task).by_joints:
+        if read_settings(task).by_joints:
             return Labels(actions=(*(f"joint_{i}" for i in range(1, 8)), "grip"))
         return Labels(actions=("dx", "dy", "dz", "turn_x", "turn_y", "turn_z", "turn_w", "grip"))
 

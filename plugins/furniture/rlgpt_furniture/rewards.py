@@ -1,7 +1,7 @@
-"""Reward terms in phases, bounded: reach, hold, lift, align, insert, made. Weights are the RLSetup's.
+"""Reward terms for the phases of assembly: reach, hold, upright, align, insert, made. The RLSetup weights them.
 
-The phases are those of the IKEA furniture environment's dense reward (Lee et al. 2021, appendix: reach, grasp, align,
-connect), each of the joint that comes next in order; distances go through 1 - tanh, as in robosuite (Zhu et al. 2020).
+The phases follow the dense reward of the IKEA furniture environment (Lee et al. 2021, appendix: reach, grasp, align,
+connect), each for the next joint in order. Distances d enter as 1 - tanh(k d), as in robosuite (Zhu et al. 2020).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rlgpt.domain import RLSetup, Task
 from rlgpt.plugin.types import Context, RewardTerm
 
 from rlgpt_furniture.furniture import Furniture, Joint
-from rlgpt_furniture.settings import CAMERAS, read
+from rlgpt_furniture.settings import CAMERAS, read_settings
 from rlgpt_furniture.views import view_keys
 
 
@@ -24,9 +24,9 @@ def _furniture(ctx: Context) -> Furniture:
 
 def _next(ctx: Context) -> Joint | None:
     """The first joint that is not made."""
-    from rlgpt_furniture.motion import once
+    from rlgpt_furniture.motion import cached
 
-    joint: Joint | None = once(ctx, "next", lambda: _not_made(ctx))
+    joint: Joint | None = cached(ctx, "next", lambda: _not_made(ctx))
     return joint
 
 
@@ -38,16 +38,16 @@ def _not_made(ctx: Context) -> Joint | None:
 
 
 def _phase(value: float, ctx: Context) -> float:
-    """What joints before have earned counts as earned: a share of the furniture, in [0, 1]."""
+    """Joints that are made, plus ``value`` for the next one, as a share of all joints, in [0, 1]."""
     made = float(np.floor(ctx.observation["made"]).sum())
     count = len(ctx.observation["made"])
     return min(1.0, max(0.0, (made + value) / count)) if made < count else 1.0
 
 
 def _part(ctx: Context, name: str) -> tuple[np.ndarray, np.ndarray]:
-    from rlgpt_furniture.motion import part
+    from rlgpt_furniture.motion import part_pose
 
-    return part(ctx, [p.name for p in _furniture(ctx).parts].index(name))
+    return part_pose(ctx, [p.name for p in _furniture(ctx).parts].index(name))
 
 
 def _reach(ctx: Context) -> float:
@@ -59,12 +59,12 @@ def _reach(ctx: Context) -> float:
 
 
 def _hold(ctx: Context) -> float:
-    from rlgpt_furniture.motion import held
+    from rlgpt_furniture.motion import held_part
 
     joint = _next(ctx)
     if joint is None:
         return 1.0
-    number = held(ctx)
+    number = held_part(ctx)
     return _phase(float(number >= 0 and _furniture(ctx).parts[number].name == joint.part), ctx)
 
 
@@ -77,7 +77,7 @@ def _upright(ctx: Context) -> float:
 
 
 def _away(ctx: Context, joint: Joint) -> tuple[float, float]:
-    """Across and along the base's z to the nearest place, m."""
+    """Distance from the part to the nearest place: across and along the z axis of the base, m."""
     root, frame = _part(ctx, joint.base)
     where = frame.T @ (_part(ctx, joint.part)[0] - root)
     across = [math.hypot(where[0] - p[0], where[1] - p[1]) for p in joint.places]
@@ -94,7 +94,7 @@ def _align(ctx: Context) -> float:
 
 
 def _insert(ctx: Context) -> float:
-    """How deep the part is in its place: counts only within 1 cm across and where it stands upright."""
+    """Depth of the part in its place: positive only within 1 cm across and with the part upright."""
     joint = _next(ctx)
     if joint is None:
         return 1.0
@@ -120,7 +120,7 @@ def _success(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """The terms of every task; each of the joint that comes next, joints that are made count whole."""
+    """The terms of a task. Each concerns the next joint; a joint that is made counts as 1."""
     twist = (RewardTerm("twist", "share of the twist of the next part, where a connector holds it", _twist),)
     return (
         RewardTerm("reach", "of the hand to the next part: 1 - tanh(5 x m)", _reach),
@@ -130,7 +130,7 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
         RewardTerm(
             "insert", "depth of the next part in its place, where it is within 1 cm across and upright", _insert
         ),
-        *(twist if read(task).connectors else ()),
+        *(twist if read_settings(task).connectors else ()),
         RewardTerm("made", "share of the joints that are made", _made),
         RewardTerm("success", "once, when all are made", _success, "event"),
         RewardTerm("time", "minus one, each step", lambda ctx: -1.0, "step", -1, 0),
@@ -138,14 +138,14 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Potentials of the phases, the later the more; success counts as much as all of them."""
-    asked = read(task)
+    """Potentials of the phases, with larger weights for later ones, and a bonus for success."""
+    settings = read_settings(task)
     weights = {"reach": 1.0, "hold": 1.0, "upright": 1.0, "align": 2.0, "insert": 4.0, "made": 5.0}
-    if asked.connectors:
+    if settings.connectors:
         weights["twist"] = 4.0
-    seen = tuple(k.name for k in view_keys(task) if k.size)
+    keys = tuple(k.name for k in view_keys(task) if k.size)
     return RLSetup(
         reward_weights={**weights, "success": 10.0, "time": 0.002},
-        observation_keys=(*seen, *(CAMERAS if asked.cameras else ())),
+        observation_keys=(*keys, *(CAMERAS if settings.cameras else ())),
         reason="the plugin's default: potentials of the phases of assembly, a bonus for success, a small cost of time",
     )

@@ -1,4 +1,4 @@
-"""The whole model: arm, table, fence and parts, as MJCF."""
+"""The model of the scene as MJCF: arm, table, fence and parts."""
 
 from __future__ import annotations
 
@@ -23,15 +23,19 @@ FENCE = (
 )
 """FurnitureBench's obstacle: middle and half sizes on the table, m."""
 FENCE_HEIGHT = 0.015
-"""m, half."""
-STIFF, HARD = "0.003 1", "0.99 0.9995 0.0005"
-"""solref and solimp of every contact. Parts weigh grams and fingers press with 45 N: contacts give way by what MuJoCo's
-impedance d leaves, in proportion to (1 - d) / d. At 0.99 that was 0.5 mm, and 2 mm where the arm pushed."""
+"""m, half size."""
+SOLREF, SOLIMP = "0.003 1", "0.99 0.9995 0.0005"
+"""solref and solimp of every contact. Parts weigh grams and fingers press with 45 N: with MuJoCo's impedance d the
+penetration is proportional to (1 - d) / d. At 0.99 it was 0.5 mm, and 2 mm where the arm pushed."""
 _COLOURS = ("0.72 0.53 0.33 1", "0.45 0.58 0.7 1", "0.75 0.45 0.4 1", "0.5 0.65 0.45 1", "0.65 0.55 0.7 1")
 
 
 def mjcf(furniture: Furniture, clearance: float, connectors: bool) -> str:
-    """The model; ``clearance`` in m between a peg and its hole all around; with ``connectors`` pegs meet nothing."""
+    """The model of a scene.
+
+    :param clearance: m between a peg and its hole, all around.
+    :param connectors: connectors hold the parts, and pegs do not collide.
+    """
     meshes = Meshes()
     parts = "".join(_part(furniture, i, meshes, clearance, connectors) for i in range(len(furniture.parts)))
     return f"""
@@ -41,7 +45,7 @@ def mjcf(furniture: Furniture, clearance: float, connectors: bool) -> str:
   <visual><headlight ambient="0.35 0.35 0.35" diffuse="0.5 0.5 0.5"/><quality offsamples="0"/>
     <map znear="0.005"/></visual>
   <default>
-    <geom solref="{STIFF}" solimp="{HARD}"/>{panda.DEFAULTS}
+    <geom solref="{SOLREF}" solimp="{SOLIMP}"/>{panda.DEFAULTS}
     <default class="part"><geom contype="4" conaffinity="7" condim="4" friction="0.4 0.005 0.0001"
       rgba="{_COLOURS[0]}"/></default>
     <default class="fence"><geom type="box" contype="1" conaffinity="6" friction="0.4 0.005 0.0001"
@@ -67,7 +71,7 @@ def mjcf(furniture: Furniture, clearance: float, connectors: bool) -> str:
 
 
 def build(furniture: Furniture, clearance: float, connectors: bool) -> Any:
-    """The compiled model, its parts as heavy as they should be."""
+    """The compiled model, with the masses of the parts set."""
     model = mujoco.MjModel.from_xml_string(mjcf(furniture, clearance, connectors))
     for part in furniture.parts:
         body = model.body(part.name).id
@@ -94,7 +98,7 @@ def _part(furniture: Furniture, number: int, meshes: Meshes, clearance: float, c
 
 
 def _connectors(furniture: Furniture) -> str:
-    """Two points that make a hinge, then a weld, for each joint: off until the parts are aligned."""
+    """Two points that make a hinge, and a weld, for each joint. All are inactive until the parts are aligned."""
     return "".join(
         f'<connect name="{j.part}_foot" body1="{j.base}" body2="{j.part}" anchor="0 0 0" active="false" '
         f'solref="0.01 1"/><connect name="{j.part}_head" body1="{j.base}" body2="{j.part}" anchor="0 0 0" '

@@ -1,4 +1,4 @@
-"""What a task's settings ask for, checked before anything is built of them."""
+"""The settings of a task, validated before anything is built from them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rlgpt_furniture.furniture import FURNITURE
 from rlgpt_furniture.tasks import DEFAULTS, RANDOMNESS, furniture_of
 
 CAMERAS = ("front", "wrist")
-"""What the setting ``cameras`` adds to the observation."""
-LOOSEST = 0.005
-"""m: a peg with more room than a part may be off could rest where it does not count."""
+"""Keys that the setting ``cameras`` adds to the observation."""
+MAX_CLEARANCE = 0.005
+"""m: with more clearance than the tolerance of a joint, a peg could rest in its hole without being counted."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """The settings of one task.
 
-    :ivar connectors: parts are held by connectors and twisted, instead of pegs in holes.
+    :ivar connectors: connectors hold the parts, which have to be twisted; else pegs go into holes.
     :ivar clearance: m between a peg and its hole, all around, 0 to 0.005.
-    :ivar by_joints: base actions are joint velocities, instead of motions of the hand.
+    :ivar by_joints: base actions are joint velocities; else motions of the hand.
     :ivar cameras: the observation has ``front`` and ``wrist``.
     """
 
@@ -35,10 +35,10 @@ class Settings:
     cameras: bool
 
 
-def read(task: Task) -> Settings:
-    """The settings of ``task``; those that it leaves out are as they are by default.
+def read_settings(task: Task) -> Settings:
+    """The settings of ``task``, with defaults for those that it lacks.
 
-    :raises ConfigError: one of them has a value that cannot be used.
+    :raises ConfigError: a setting has an invalid value.
     """
     own = furniture_of(task.id)
     return Settings(
@@ -65,9 +65,9 @@ def _choice(task: Task, setting: str, valid: Iterable[str]) -> str:
 
 def _clearance(task: Task) -> float:
     value = _value(task, "clearance")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= LOOSEST:
-        # a comparison with nan is false, too
-        raise ConfigError(f"{task.id}: setting clearance is {value!r}; valid: a number of m from 0 to {LOOSEST}.")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= MAX_CLEARANCE:
+        # also true for nan
+        raise ConfigError(f"{task.id}: setting clearance is {value!r}; valid: a number of m from 0 to {MAX_CLEARANCE}.")
     return float(value)
 
 

@@ -1,17 +1,17 @@
-"""Shapes with a hole, of convex wedges that meet in planes: nothing overlaps, so nothing is pushed out of a wall."""
+"""Shapes with a hole, made of convex wedges that meet in planes and do not overlap."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-SIDES = 8
-ROUND = 16
-"""Corners of what is meant to be round."""
-_HALF = math.pi / SIDES
+WEDGES = 8
+ROUND_CORNERS = 16
+"""Corners of a round shape."""
+_HALF = math.pi / WEDGES
 
 Profile = Sequence[tuple[float, float, float]]
-"""(height, inner, outer) of each level, from below, m: in-radii of the octagons."""
+"""(height, inner, outer) of each level, from below, m: inner radii of the octagons."""
 
 
 def box(centre: Sequence[float], half: Sequence[float], extra: str = "") -> str:
@@ -32,18 +32,21 @@ class Meshes:
         return "".join(f'<mesh name="{n}" vertex="{v}" inertia="convex"/>' for n, v in self._vertices.items())
 
     def prism(self, name: str, profile: Sequence[tuple[float, float]], extra: str = "") -> str:
-        """A round body about z: (height, radius) of each level, m, from below; convex. ``name`` twice: the same shape.
+        """A convex round body about z: (height, radius) of each level, m, from below. The same name is the same shape.
 
-        Not a cylinder: MuJoCo's upright cylinder on a plane is at times found millimetres deep in it.
+        It is no cylinder geom: MuJoCo at times reports an upright cylinder millimetres deep in the plane it stands on.
         """
-        turns = [2 * math.pi * k / ROUND for k in range(ROUND)]
+        turns = [2 * math.pi * k / ROUND_CORNERS for k in range(ROUND_CORNERS)]
         points = [(r * math.cos(a), r * math.sin(a), z) for z, r in profile for a in turns]
         return self._geom(name, points, extra=extra)
 
     def ring(self, name: str, profile: Profile, centre: tuple[float, float] = (0.0, 0.0), square: bool = False) -> str:
-        """Geoms of a ring of eight wedges about z; ``square``: its outside is a square of that half side."""
+        """Geoms of a ring of eight wedges about z.
+
+        :param square: the outside is a square; ``outer`` is its half side.
+        """
         geoms = []
-        for k in range(SIDES):
+        for k in range(WEDGES):
             points = [
                 p
                 for z, inner, outer in profile
@@ -60,7 +63,7 @@ class Meshes:
         extra: str = "",
     ) -> str:
         self._vertices[name] = " ".join(f"{v:.7g}" for p in points for v in p)
-        # mujoco moves a mesh's frame to its middle and the geom with it: the place given is that of the points' origin
+        # MuJoCo moves the frame of a mesh to its middle, and the geom with it: ``pos`` is that of the points' origin
         return f'<geom class="part" type="mesh" mesh="{name}" pos="{centre[0]:.6g} {centre[1]:.6g} 0" {extra}/>'
 
 
@@ -71,11 +74,11 @@ def _edge(k: int, radius: float, z: float) -> list[tuple[float, float, float]]:
 
 def _square(k: int, half: float, z: float) -> list[tuple[float, float, float]]:
     middle = 2 * _HALF * k
-    found = []
+    points = []
     for way in (-1, 1):
         x, y = math.cos(middle + way * _HALF), math.sin(middle + way * _HALF)
         reach = half / max(abs(x), abs(y))
-        found.append((x * reach, y * reach, z))
+        points.append((x * reach, y * reach, z))
     if k % 2:
-        found.append((math.copysign(half, math.cos(middle)), math.copysign(half, math.sin(middle)), z))
-    return found
+        points.append((math.copysign(half, math.cos(middle)), math.copysign(half, math.sin(middle)), z))
+    return points

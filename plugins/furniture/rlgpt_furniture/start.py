@@ -1,4 +1,4 @@
-"""How the parts lie at first, drawn by a seeded generator."""
+"""Start poses of the parts, drawn from a seeded generator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgpt_furniture.furniture import Furniture, Part
 
 @dataclass(frozen=True)
 class Spread:
-    """How far a start may be from FurnitureBench's: parts (m, rad), hand (m, rad)."""
+    """Largest differences of a start from FurnitureBench's: parts (m, rad), hand (m, rad)."""
 
     shift: float
     turn: float
@@ -26,43 +26,46 @@ SPREADS = {
     "medium": Spread(0.05, math.radians(45), 0.05, math.radians(15)),
     "high": Spread(0.10, math.pi, 0.05, math.radians(15)),
 }
-"""Low and medium are FurnitureBench's. Its high is three fixed starts; here parts lie where and how they like."""
-AREA = ((0.34, 0.64), (-0.24, 0.24))
-"""m, x and y in which the parts' origins lie; FurnitureBench's, 3 cm narrower towards the robot."""
-GAP = 0.012
-"""m that is kept free around a part."""
+"""Low and medium are FurnitureBench's. Its high has three fixed starts; here positions and angles are random."""
+START_AREA = ((0.34, 0.64), (-0.24, 0.24))
+"""m, bounds of x and y of the parts' origins: FurnitureBench's, 3 cm narrower towards the robot."""
+PART_GAP = 0.012
+"""m kept free between two parts."""
 
 
 def draw(furniture: Furniture, spread: Spread, rng: np.random.Generator) -> Array:
-    """qpos of the parts, (7 x parts): no two overlap, none lies on the fence."""
+    """qpos of the parts, ``(7 x parts,)``. No two parts overlap, and none lies on the fence.
+
+    :raises RuntimeError: no such start was found.
+    """
     for _ in range(500):
-        rows: list[Array] = []
-        taken: list[Array] = []
+        poses: list[Array] = []
+        outlines: list[Array] = []
         for part in furniture.parts:
             for _ in range(100):
                 yaw = float(rng.uniform(-spread.turn, spread.turn))
                 x, y = np.array(part.start) + rng.uniform(-spread.shift, spread.shift, 2)
                 corners = _corners(part, x, y, yaw)
-                if _inside(x, y, corners) and not any(_overlap(corners, other) for other in taken):
-                    rows.append(_pose(part, x, y, yaw))
-                    taken.append(corners)
+                if _inside(x, y, corners) and not any(_overlap(corners, other) for other in outlines):
+                    poses.append(_pose(part, x, y, yaw))
+                    outlines.append(corners)
                     break
             else:
                 break
-        if len(rows) == len(furniture.parts):
-            return np.concatenate(rows)
-    raise RuntimeError(f"no start without overlaps was found for {furniture.name}: its spread is too wide.")
+        if len(poses) == len(furniture.parts):
+            return np.concatenate(poses)
+    raise RuntimeError(f"no start without overlaps was found for {furniture.name}: its spread is too large.")
 
 
 def _pose(part: Part, x: float, y: float, yaw: float) -> Array:
     w, z = math.cos(yaw / 2), math.sin(yaw / 2)
     a, b, c, d = part.lying
-    # the turn about the vertical, times how it lies
+    # the rotation about the vertical, times the lying orientation
     return np.array((x, y, part.height, w * a - z * d, w * b - z * c, w * c + z * b, w * d + z * a))
 
 
 def _corners(part: Part, x: float, y: float, yaw: float) -> Array:
-    a, b = part.footprint[0] + GAP / 2, part.footprint[1] + GAP / 2
+    a, b = part.footprint[0] + PART_GAP / 2, part.footprint[1] + PART_GAP / 2
     cos, sin = math.cos(yaw), math.sin(yaw)
     return np.array([(x + i * a * cos - j * b * sin, y + i * a * sin + j * b * cos) for i, j in _SIGNS])
 
@@ -71,13 +74,13 @@ _SIGNS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 
 
 def _inside(x: float, y: float, corners: Array) -> bool:
-    (west, east), (south, north) = AREA
+    (west, east), (south, north) = START_AREA
     if not (west <= x <= east and south <= y <= north):
         return False
     front, side = float(corners[:, 0].max()), np.abs(corners[:, 1])
     if front > 0.645:
         return False
-    # between the fence's sides, or beyond one of them
+    # between the sides of the fence, or beyond one of them
     return front < 0.515 or bool(side.max() < 0.16 or (side.min() > 0.19 and len(set(np.sign(corners[:, 1]))) == 1))
 
 

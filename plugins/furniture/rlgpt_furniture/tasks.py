@@ -1,4 +1,4 @@
-"""The tasks: which furniture, how its parts lie at first, for how long."""
+"""The tasks: furniture, randomness of the start, horizon."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ DEFAULTS: Mapping[str, str | float | bool] = {
     "control": "hand",
     "cameras": False,
 }
-"""Settings that every task begins with, beside its furniture and its randomness."""
+"""Settings of every task beside its furniture, with their defaults."""
 _RULE = "within 5 mm along each axis, and the cosine of each axis is at least 0.94"
 
 
 def make_tasks() -> dict[str, Task]:
-    """Every task by its id: low randomness under its name, medium and high under name_medium and name_high."""
-    found = {}
+    """Every task by its id: ``name`` has low randomness, ``name_medium`` and ``name_high`` have more."""
+    tasks = {}
     for name, (goal, horizon, success) in _TASKS.items():
         for randomness in RANDOMNESS:
             task = f"furniture/{name}" + ("" if randomness == "low" else f"_{randomness}")
-            found[task] = Task(
+            tasks[task] = Task(
                 id=task,
                 goal=goal,
                 horizon=horizon,
                 success=f"{success}: {_RULE}",
                 settings={"furniture": name, **DEFAULTS, "randomness": randomness},
             )
-    return found
+    return tasks
 
 
 def furniture_of(task: str) -> str | None:
-    """The furniture that a task of :func:`make_tasks` is about, by the task's id; None: it is none of those."""
+    """The furniture of a task of :func:`make_tasks`, by its id; None: no such task."""
     name = task.removeprefix("furniture/").removesuffix("_medium").removesuffix("_high")
     return name if name in _TASKS else None

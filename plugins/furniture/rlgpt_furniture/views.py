@@ -1,4 +1,4 @@
-"""What coded actions, and policies that ask for it, see: the arm, and the parts as FurnitureBench's tags tell them."""
+"""The view of coded actions, and of policies that use it: the arm, and the poses of the parts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rlgpt.domain import Plain, Task
 from rlgpt.plugin.types import Context, ViewKey
 
 from rlgpt_furniture.furniture import FURNITURE, Furniture
-from rlgpt_furniture.settings import read
+from rlgpt_furniture.settings import read_settings
 
 
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
     """The keys of the view."""
-    asked = read(task)
-    furniture = FURNITURE[asked.furniture]
+    settings = read_settings(task)
+    furniture = FURNITURE[settings.furniture]
     keys = [
         ViewKey("hand_position", "the point between the finger tips: x, y, z", "m", size=3),
         ViewKey("hand_points", "direction the hand points to", size=3),
@@ -31,7 +31,7 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
             ViewKey(f"{part.name}_z", f"direction of its z, along which {part.name} is put together", size=3),
             ViewKey(f"{part.name}_x", f"direction of the x of {part.name}", size=3),
         ]
-    made = "1: assembled; below: the share of its twist" if asked.connectors else "1: assembled, 0: not"
+    made = "1: assembled; below: the share of its twist" if settings.connectors else "1: assembled, 0: not"
     for joint in furniture.joints:
         places = [list(p) for p in joint.places]
         belongs = f"it belongs at {'one of ' if len(places) > 1 else ''}{places if len(places) > 1 else places[0]}"
@@ -48,28 +48,28 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 
 
 def view(ctx: Context) -> dict[str, Plain]:
-    """The view now."""
-    # the simulator is imported with these, and naming the keys must not do that
-    from rlgpt_furniture.motion import hand, held, part
+    """The view at the current step."""
+    # these import the simulator, which listing the keys must not do
+    from rlgpt_furniture.motion import hand_pose, held_part, part_pose
 
     furniture: Furniture = ctx.model.furniture
-    place, facing = hand(ctx)
-    seen: dict[str, Plain] = {
+    place, facing = hand_pose(ctx)
+    values: dict[str, Plain] = {
         "hand_position": _list(place),
         "hand_points": _list(facing[:, 2]),
         "hand_opens": _list(facing[:, 1]),
         "opening": round(float(ctx.observation["robot"][13]), 4),
-        "holding": held(ctx),
+        "holding": held_part(ctx),
     }
-    poses = {one.name: part(ctx, i) for i, one in enumerate(furniture.parts)}
+    poses = {one.name: part_pose(ctx, i) for i, one in enumerate(furniture.parts)}
     for name, (at, turn) in poses.items():
-        seen |= {f"{name}_position": _list(at), f"{name}_z": _list(turn[:, 2]), f"{name}_x": _list(turn[:, 0])}
+        values |= {f"{name}_position": _list(at), f"{name}_z": _list(turn[:, 2]), f"{name}_x": _list(turn[:, 0])}
     for number, joint in enumerate(furniture.joints):
         root, frame = poses[joint.base]
-        seen[f"{joint.part}_seen_from_{joint.base}"] = _list(frame.T @ (poses[joint.part][0] - root))
-        seen[f"{joint.part}_made"] = round(float(ctx.observation["made"][number]), 3)
-    seen["time"] = round(ctx.step / ctx.task.horizon, 4)
-    return seen
+        values[f"{joint.part}_seen_from_{joint.base}"] = _list(frame.T @ (poses[joint.part][0] - root))
+        values[f"{joint.part}_made"] = round(float(ctx.observation["made"][number]), 3)
+    values["time"] = round(ctx.step / ctx.task.horizon, 4)
+    return values
 
 
 def _list(values: Any) -> list[Plain]:
@@ -77,7 +77,7 @@ def _list(values: Any) -> list[Plain]:
 
 
 def summarize(view: Mapping[str, Plain]) -> str:
-    """The view in words."""
+    """The view as text."""
     parts = [key.removesuffix("_z") for key in view if key.endswith("_z")]
     held = int(view["holding"])  # type: ignore[arg-type]
     lines = [

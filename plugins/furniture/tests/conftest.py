@@ -1,4 +1,4 @@
-"""The furniture's plugin."""
+"""The plugin under test."""
 
 from __future__ import annotations
 

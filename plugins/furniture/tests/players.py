@@ -1,4 +1,4 @@
-"""Scripted players that use primitives, and the parts' poses as observed: the tasks can be done."""
+"""Scripted players that use primitives and the view only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def one_leg(play: Player) -> None:
 
 
 def leg(play: Player, name: str, top: str, holes: list[Place], height: float, along: float) -> bool:
-    """Put a leg into the first of the holes above which it can be brought; whether it is made."""
+    """Put a leg into the first of the holes that the arm can reach.
+
+    :returns: whether the joint is made.
+    """
     if not play("grasp", part=name, along_z=along, sink=0.003).get("holding"):
         return False
     play("move_by", dz=0.12)
@@ -44,14 +47,14 @@ def leg(play: Player, name: str, top: str, holes: list[Place], height: float, al
 
 
 def table(play: Player, legs: tuple[str, ...], top: str, holes: list[Place], height: float, along: float) -> None:
-    """Legs one by one, the holes that are farther from the robot first."""
+    """Put in the legs one by one, into holes far from the robot first."""
     for _ in range(3):
         for name in legs:
-            seen = play.see()
-            if play.over or seen[f"{name}_made"] >= 1:
+            view = play.see()
+            if play.over or view[f"{name}_made"] >= 1:
                 continue
-            free = [h for h in holes if not any(_is_at(seen[f"{o}_seen_from_{top}"], h) for o in legs if o != name)]
-            leg(play, name, top, _far_first(seen, top, free), height, along)
+            free = [h for h in holes if not any(_is_at(view[f"{o}_seen_from_{top}"], h) for o in legs if o != name)]
+            leg(play, name, top, _far_first(view, top, free), height, along)
             play("move_by", dz=0.15)
 
 
@@ -59,8 +62,8 @@ def _is_at(place: list[float], hole: Place) -> bool:
     return abs(place[0] - hole[0]) < 0.02 and abs(place[1] - hole[1]) < 0.02
 
 
-def _far_first(seen: dict[str, list[float]], top: str, holes: list[Place]) -> list[Place]:
-    x, z = seen[f"{top}_x"], seen[f"{top}_z"]
+def _far_first(view: dict[str, list[float]], top: str, holes: list[Place]) -> list[Place]:
+    x, z = view[f"{top}_x"], view[f"{top}_z"]
     y = z[1] * x[2] - z[2] * x[1]
     return sorted(holes, key=lambda h: -(h[0] * x[0] + h[1] * y))
 
@@ -85,7 +88,7 @@ def lamp(play: Player) -> None:
 
 
 def _bulb(play: Player) -> bool:
-    # held high, and at its upper end: the palm must stay above the base's shoulder
+    # grasped at its upper end: the palm must stay above the shoulder of the base
     if not play("grasp", part="lamp_bulb", along_z=0.004, sink=-0.007).get("holding"):
         return False
     play("move_by", dz=0.12)
@@ -95,7 +98,7 @@ def _bulb(play: Player) -> bool:
         return False
     for turn in ("any", "0", "90", "180", "270"):
         if turn != "any":
-            # what blocks the hand on one side may not on another
+            # an obstacle for the hand on one side need not be one on another
             play("servo", **there, z=0.0678 + 0.12, turn=turn, tolerance=0.004)
             if not play("servo", **there, z=0.0678 + 0.07, tolerance=0.004).get("reached"):
                 continue
@@ -123,18 +126,18 @@ def _hood(play: Player) -> None:
     play("move_by", dz=0.1)
 
 
-def connected(play: Player, kind: str, way: int) -> None:
-    """The same with connectors: brought to its place, then twisted to the left (``way`` 1) or to the right (-1)."""
+def connected(play: Player, kind: str, direction: int) -> None:
+    """The same with connectors: put in place, then twisted to the left (``direction`` 1) or to the right (-1)."""
     if kind == "one_leg":
         stand(play)
-        twist(play, "leg4", 0.018, way)
+        twist(play, "leg4", 0.018, direction)
         return
     if not play("grasp", part="lamp_bulb", along_z=0.004, sink=-0.007).get("holding"):
         return
     play("move_by", dz=0.12)
     for height in (0.05, 0.03, 0.0):
         play("servo", part="lamp_bulb", onto="lamp_base", z=0.0678 + height, tolerance=0.004)
-    twist(play, "lamp_bulb", 0.04, way)
+    twist(play, "lamp_bulb", 0.04, direction)
     play("release", back=0.1)
     play("move_by", dz=0.1)
     if not play("grasp", part="lamp_hood", along_z=0.042, sink=0.0).get("holding"):
@@ -142,11 +145,11 @@ def connected(play: Player, kind: str, way: int) -> None:
     play("move_by", dz=0.2)
     for height in (0.11, 0.06, 0.03, 0.0):
         play("servo", part="lamp_hood", onto="lamp_base", z=0.0883 + height, tolerance=0.004)
-    twist(play, "lamp_hood", 0.055, way)
+    twist(play, "lamp_hood", 0.055, direction)
 
 
 def stand(play: Player) -> None:
-    """The leg in a connector."""
+    """Bring the leg to its connector."""
     if not play("grasp", part="leg4", along_z=0.012, sink=0.003).get("holding"):
         return
     play("move_by", dz=0.12)
@@ -158,17 +161,17 @@ def stand(play: Player) -> None:
     play("servo", **there, z=0.046875, speed=0.006, tolerance=0.003)
 
 
-def twist(play: Player, name: str, along: float, way: int) -> None:
-    """Twist a standing part, held from above, with the hand taking hold anew where its wrist ends."""
+def twist(play: Player, name: str, along: float, direction: int) -> None:
+    """Twist a standing part from above, with a new grasp whenever the wrist reaches its limit."""
     for _ in range(12):
         play("release", back=0.06)
         play("move_by", dz=0.12)
-        play("rotate_part", axis="z", angle=-0.8 * way)
+        play("rotate_part", axis="z", angle=-0.8 * direction)
         play("grasp", part=name, along_z=along, sink=0.0)
         if play.over or play.see()[f"{name}_made"] >= 1:
             return
         missing = (1 - play.see()[f"{name}_made"]) * math.pi / 2
-        play("rotate_part", axis="z", angle=way * min(missing + 0.3, 1.0))
+        play("rotate_part", axis="z", angle=direction * min(missing + 0.3, 1.0))
         if play.over or play.see()[f"{name}_made"] >= 1:
             return
 

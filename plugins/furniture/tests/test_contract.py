@@ -1,4 +1,4 @@
-"""What rlgpt asks of every plugin."""
+"""The contract of every plugin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgpt.testing.contract import PluginContract
 
 
 class TestFurniture(PluginContract):
-    """A sample that keeps the suite short."""
+    """One task, for a short suite."""
 
     module = "rlgpt_furniture"
     only: ClassVar = ("furniture/one_leg",)

@@ -1,4 +1,4 @@
-"""How parts join: pegs in holes, connectors."""
+"""Joints of the furniture: pegs in holes, and connectors."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import math
 
 import numpy as np
 import pytest
-from rlgpt_furniture.env import ARM, FurnitureTask
+from rlgpt_furniture.env import ARM_JOINTS, FurnitureTask
 from rlgpt_furniture.tasks import make_tasks
 
 LEG_PLACE = (0.05625, 0.05625, 0.046875)
 
 
-def ready(joints: str, lift: float) -> FurnitureTask:
-    """The leg upright over a hole, ``lift`` m above where it belongs; the arm is elsewhere."""
+def leg_over_hole(joints: str, lift: float) -> FurnitureTask:
+    """The leg upright over a hole, ``lift`` m above its place. The arm is out of the way."""
     task = make_tasks()["furniture/one_leg"]
     env = FurnitureTask(task.model_copy(update={"settings": {**task.settings, "joints": joints}}), seed=0)
     env.reset(seed=0)
     for _ in range(10):
         env.step([-0.5, -1, 1, 0, 0, 0, 0, 0])
-    env.data.qpos[ARM : ARM + 7] = (0.54, 0.0, 0.015625, 1, 0, 0, 0)
+    env.data.qpos[ARM_JOINTS : ARM_JOINTS + 7] = (0.54, 0.0, 0.015625, 1, 0, 0, 0)
     place = np.array((0.54, 0.0, 0.015625)) + LEG_PLACE + np.array((0, 0, lift))
-    env.data.qpos[ARM + 7 :] = (*place, 1, 0, 0, 0)
+    env.data.qpos[ARM_JOINTS + 7 :] = (*place, 1, 0, 0, 0)
     env.data.qvel[:] = 0
     return env
 
 
-def test_a_leg_that_is_let_go_over_its_hole_falls_in_and_nothing_penetrates() -> None:
-    env = ready("peg", 0.024)
+def test_a_leg_released_over_its_hole_falls_in_without_penetration() -> None:
+    env = leg_over_hole("peg", 0.024)
     deepest, made = 0.0, False
     for _ in range(15):
         _, reward, terminated, _, info = env.step(np.zeros(8))
@@ -41,14 +41,14 @@ def test_a_leg_that_is_let_go_over_its_hole_falls_in_and_nothing_penetrates() ->
 
 
 def test_a_leg_beside_its_hole_is_not_assembled() -> None:
-    env = ready("peg", 0.030)
-    env.data.qpos[ARM + 7] += 0.02
+    env = leg_over_hole("peg", 0.030)
+    env.data.qpos[ARM_JOINTS + 7] += 0.02
     for _ in range(15):
         assert not env.step(np.zeros(8))[4]["success"]
 
 
-def test_a_connector_takes_hold_and_wants_a_twist() -> None:
-    env = ready("connector", 0.005)
+def test_a_connector_holds_a_part_until_it_is_twisted() -> None:
+    env = leg_over_hole("connector", 0.005)
     seen = env.step(np.zeros(8))[0]
     assert env.assembly.place == [0]
     assert seen["made"][0] < 0.2
@@ -61,7 +61,7 @@ def test_a_connector_takes_hold_and_wants_a_twist() -> None:
     assert info["success"]
     for _ in range(5):
         env.step(np.zeros(8))
-    where, turn = env.assembly.relative(env._poses(), 0)
+    where, turn = env.assembly.relative(env.part_poses(), 0)
     np.testing.assert_allclose(where, LEG_PLACE, atol=1e-3)
     assert turn[8] > 0.999
     assert abs(math.atan2(turn[3], turn[0])) > 1.2
@@ -70,28 +70,28 @@ def test_a_connector_takes_hold_and_wants_a_twist() -> None:
     assert not env.step(np.zeros(8))[4]["success"]
 
 
-def test_the_hoods_place_is_not_taken_by_the_bulb() -> None:
+def test_the_bulb_does_not_occupy_the_place_of_the_hood() -> None:
     task = make_tasks()["furniture/lamp"]
     env = FurnitureTask(task.model_copy(update={"settings": {**task.settings, "joints": "connector"}}), seed=0)
     env.reset(seed=0)
-    x, y, z = env.data.qpos[ARM : ARM + 3].tolist()
+    x, y, z = env.data.qpos[ARM_JOINTS : ARM_JOINTS + 3].tolist()
     for part, height in ((1, 0.0678), (2, 0.0883)):
-        env.data.qpos[ARM + 7 * part :][:7] = (x, y, z + height, 1, 0, 0, 0)
-    env.data.qpos[ARM + 3 : ARM + 7] = (1, 0, 0, 0)
+        env.data.qpos[ARM_JOINTS + 7 * part :][:7] = (x, y, z + height, 1, 0, 0, 0)
+    env.data.qpos[ARM_JOINTS + 3 : ARM_JOINTS + 7] = (1, 0, 0, 0)
     env.assembly.made[0], env.assembly.place[0] = True, 0
-    env.assembly.update(env.data, env._poses())
+    env.assembly.update(env.data, env.part_poses())
     assert env.assembly.place == [0, 0]
     assert env.assembly.hinged(2)
-    assert not env.assembly.hinged(1), "it is made"
+    assert not env.assembly.hinged(1), "its joint is made"
     env.close()
 
 
 @pytest.mark.parametrize(("angle", "fits"), [(0.0, True), (0.2, True), (0.5, False), (math.pi / 2, True)])
-def test_any_of_four_sides_will_do(angle: float, fits: bool) -> None:
-    from rlgpt_furniture.assembly import NEAR
-    from rlgpt_furniture.assembly import fits as fit
+def test_a_leg_fits_with_any_of_its_four_sides(angle: float, fits: bool) -> None:
+    from rlgpt_furniture.assembly import PEG_TOLERANCE
+    from rlgpt_furniture.assembly import fits as index_of_place
     from rlgpt_furniture.furniture import FURNITURE
 
     c, s = math.cos(angle), math.sin(angle)
-    found = fit(FURNITURE["one_leg"].joints[0], LEG_PLACE, (c, -s, 0, s, c, 0, 0, 0, 1), NEAR)
-    assert (found == 0) is fits
+    place = index_of_place(FURNITURE["one_leg"].joints[0], LEG_PLACE, (c, -s, 0, s, c, 0, 0, 0, 1), PEG_TOLERANCE)
+    assert (place == 0) is fits

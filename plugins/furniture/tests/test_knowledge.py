@@ -1,4 +1,4 @@
-"""What the plugin's texts tell a language model is so."""
+"""The plugin's texts for the language model are true."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 import pytest
 from rlgpt_furniture import panda
-from rlgpt_furniture.assembly import COSINE, NEAR, SNAP, TWIST
-from rlgpt_furniture.env import PERIOD, RATE, REACH, TURN, WINDUP, FurnitureTask
-from rlgpt_furniture.furniture import BLOCK, CHAMFER, FLOOR, FURNITURE, PEG, PEG_LENGTH, PLUG
+from rlgpt_furniture.assembly import CONNECTOR_TOLERANCE, FULL_TWIST, MIN_COSINE, PEG_TOLERANCE
+from rlgpt_furniture.env import HAND_STEP, JOINT_RATE, MAX_JOINT_LEAD, PERIOD, TURN_SCALE, FurnitureTask
+from rlgpt_furniture.furniture import CHAMFER, FURNITURE, HOLE_BLOCK, HOLE_FLOOR, PEG_LENGTH, PEG_RADIUS, PLUG_RADIUS
 from rlgpt_furniture.plugin import FurniturePlugin
 from rlgpt_furniture.scene import FENCE, FENCE_HEIGHT
 from rlgpt_furniture.tasks import DEFAULTS, make_tasks
@@ -20,7 +20,7 @@ TASKS = make_tasks()
 CLEARANCE = float(DEFAULTS["clearance"])
 
 
-def told(plugin: FurniturePlugin, name: str, joints: str = "peg", control: str = "hand") -> str:
+def knowledge(plugin: FurniturePlugin, name: str, joints: str = "peg", control: str = "hand") -> str:
     task = TASKS[f"furniture/{name}"]
     settings = {**task.settings, "joints": joints, "control": control}
     return " ".join(plugin.knowledge(task.model_copy(update={"settings": settings})).split())
@@ -47,8 +47,8 @@ def heights(name: str, part: str) -> tuple[float, float]:
     return min(ends), max(ends)
 
 
-def test_the_hand_is_as_told(plugin: FurniturePlugin) -> None:
-    text = told(plugin, "one_leg")
+def test_the_hand_has_the_stated_size(plugin: FurniturePlugin) -> None:
+    text = knowledge(plugin, "one_leg")
     model = mujoco.MjModel.from_xml_string(panda.arm_only())
     palm = model.geom("palm")
     tip = 0.0584 + model.geom("left_pad").pos[2] + model.geom("left_pad").size[2] - panda.TCP
@@ -57,28 +57,28 @@ def test_the_hand_is_as_told(plugin: FurniturePlugin) -> None:
     assert f"{2 * palm.size[1]:.3f} m wide" in text
     assert f"{2 * palm.size[0]:.3f} m thick" in text
     assert f"reaches {palm.size[0]:.3f} m below" in text
-    assert f"up to {2 * panda.OPEN:.2f} m" in text
+    assert f"up to {2 * panda.FINGER_TRAVEL:.2f} m" in text
 
 
-def test_actions_are_as_told(plugin: FurniturePlugin) -> None:
-    assert f"by {REACH} m along an axis" in told(plugin, "one_leg")
-    assert f"about {2 * math.atan(TURN):.1f} rad" in told(plugin, "one_leg")
-    assert f"One primitive step is {PERIOD:.1f} s" in told(plugin, "one_leg")
-    by_joints = told(plugin, "one_leg", control="joints")
-    assert f"by {RATE * PERIOD:.2f} rad a step, at most {WINDUP} rad ahead" in by_joints
+def test_actions_have_the_stated_scale(plugin: FurniturePlugin) -> None:
+    assert f"by {HAND_STEP} m along an axis" in knowledge(plugin, "one_leg")
+    assert f"about {2 * math.atan(TURN_SCALE):.1f} rad" in knowledge(plugin, "one_leg")
+    assert f"One primitive step is {PERIOD:.1f} s" in knowledge(plugin, "one_leg")
+    by_joints = knowledge(plugin, "one_leg", control="joints")
+    assert f"by {JOINT_RATE * PERIOD:.2f} rad a step, at most {MAX_JOINT_LEAD} rad ahead" in by_joints
 
 
-def test_the_rule_of_a_joint_is_as_told(plugin: FurniturePlugin) -> None:
-    assert f"within {NEAR} m along each axis of the base's frame" in told(plugin, "one_leg")
-    assert f"cosines are at least {COSINE}" in told(plugin, "one_leg")
-    held = told(plugin, "one_leg", joints="connector")
-    assert f"within {SNAP:.2f} m along each axis" in held
-    assert f"{TWIST:.3f} rad about its z" in held
-    assert f"cosines are at least {COSINE}" in held
+def test_the_rule_of_a_joint_is_the_stated_one(plugin: FurniturePlugin) -> None:
+    assert f"within {PEG_TOLERANCE} m along each axis of the base's frame" in knowledge(plugin, "one_leg")
+    assert f"cosines are at least {MIN_COSINE}" in knowledge(plugin, "one_leg")
+    held = knowledge(plugin, "one_leg", joints="connector")
+    assert f"within {CONNECTOR_TOLERANCE:.2f} m along each axis" in held
+    assert f"{FULL_TWIST:.3f} rad about its z" in held
+    assert f"cosines are at least {MIN_COSINE}" in held
 
 
-def test_the_fence_is_as_told(plugin: FurniturePlugin) -> None:
-    text = told(plugin, "desk")
+def test_the_fence_has_the_stated_size(plugin: FurniturePlugin) -> None:
+    text = knowledge(plugin, "desk")
     (_, front, half), (_, left, thin), (_, right, _) = FENCE
     assert f"x = {front[0] - half[0]:.2f} and y = {right[1] + thin[1]:.3f} and {left[1] - thin[1]:.3f}" in text
     assert f"{2 * FENCE_HEIGHT} m high" in text
@@ -87,18 +87,18 @@ def test_the_fence_is_as_told(plugin: FurniturePlugin) -> None:
 @pytest.mark.parametrize(
     ("name", "leg", "half"), [("one_leg", "leg4", 0.03125), ("desk", "desk_leg1", 0.05)], ids=["table", "desk"]
 )
-def test_legs_are_as_told(plugin: FurniturePlugin, name: str, leg: str, half: float) -> None:
-    text = told(plugin, name)
+def test_legs_have_the_stated_size(plugin: FurniturePlugin, name: str, leg: str, half: float) -> None:
+    text = knowledge(plugin, name)
     low, high = heights(name, leg)
     assert high == pytest.approx(half)
     assert low == pytest.approx(-half - PEG_LENGTH)
     place = FURNITURE[name].joints[0].places[0][2]
-    assert f"radius {PEG} m, {PEG_LENGTH} m long" in text
+    assert f"radius {PEG_RADIUS} m, {PEG_LENGTH} m long" in text
     assert f"chamfered by {1000 * CHAMFER:.0f} mm" in text
     assert f"{1000 * CLEARANCE:.1f} mm wider" in text
     top = FURNITURE[name].parts[0]
-    assert f"Holes are {2 * top.height - FLOOR:.3f} m deep" in text
-    assert BLOCK > PEG + CLEARANCE + CHAMFER
+    assert f"Holes are {2 * top.height - HOLE_FLOOR:.3f} m deep" in text
+    assert HOLE_BLOCK > PEG_RADIUS + CLEARANCE + CHAMFER
     numbers = [float(n) for n in re.findall(r"origin at z = (0\.\d+)|at (0\.\d+) it is", text) for n in n if n]
     level = top.height - low
     assert numbers == pytest.approx([level, place], abs=6e-4)
@@ -107,13 +107,13 @@ def test_legs_are_as_told(plugin: FurniturePlugin, name: str, leg: str, half: fl
     assert float(ends[1]) == pytest.approx(-low, abs=6e-4)
 
 
-def test_the_lamp_is_as_told(plugin: FurniturePlugin) -> None:
-    text = told(plugin, "lamp")
+def test_the_lamp_has_the_stated_size(plugin: FurniturePlugin) -> None:
+    text = knowledge(plugin, "lamp")
     parts = {p.name: p for p in FURNITURE["lamp"].parts}
     bulb, hood = FURNITURE["lamp"].joints
     assert f"origin {parts['lamp_base'].height:.3f} m above the table" in text
-    assert f"hole from there down to 0.015, radius {PLUG + CLEARANCE:.4f} m" in text
-    assert f"plug of radius {PLUG} m from {heights('lamp', 'lamp_bulb')[0]:.3f}" in text
+    assert f"hole from there down to 0.015, radius {PLUG_RADIUS + CLEARANCE:.4f} m" in text
+    assert f"plug of radius {PLUG_RADIUS} m from {heights('lamp', 'lamp_bulb')[0]:.3f}" in text
     assert f"at {bulb.places[0][2]:.3f} it is all the way in" in text
     assert f"at {hood.places[0][2]:.3f} it stands" in text
     low, high = heights("lamp", "lamp_hood")
@@ -125,7 +125,7 @@ def test_the_lamp_is_as_told(plugin: FurniturePlugin) -> None:
     assert f"above it from {top - low:.3f} on" in text
 
 
-def test_texts_are_short_enough(plugin: FurniturePlugin) -> None:
+def test_texts_have_at_most_6000_characters(plugin: FurniturePlugin) -> None:
     for name in ("one_leg", "desk", "lamp"):
         for joints in ("peg", "connector"):
-            assert len(told(plugin, name, joints)) < 6000
+            assert len(knowledge(plugin, name, joints)) < 6000

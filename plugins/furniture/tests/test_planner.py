@@ -1,11 +1,11 @@
-"""The planner finds ways around what is there, and none through it."""
+"""The planner finds paths around obstacles, and none through them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from rlgpt_furniture.arm import Array
-from rlgpt_furniture.env import ARM, FurnitureTask
+from rlgpt_furniture.env import ARM_JOINTS, FurnitureTask
 from rlgpt_furniture.planner import Planner
 from rlgpt_furniture.tasks import make_tasks
 
@@ -14,15 +14,15 @@ LEFT, RIGHT = np.array((0.5, 0.2, 0.1)), np.array((0.5, -0.2, 0.1))
 
 
 def walled() -> FurnitureTask:
-    """The table top stands upright between the hand, on the left, and the right side; the leg is out of the way."""
+    """The table top stands upright between the hand on the left and the right side. The leg is out of the way."""
     env = FurnitureTask(make_tasks()["furniture/one_leg"], seed=0)
     env.reset(seed=0)
     env.joints, left, _ = env.arm.reach(env.joints, LEFT, DOWN.ravel())
     assert left < 1e-3
     env.data.qpos[:7] = env.joints
     half = np.sqrt(0.5)
-    env.data.qpos[ARM : ARM + 7] = (0.5, 0.0, 0.09, half, half, 0, 0)
-    env.data.qpos[ARM + 7 : ARM + 10] = (0.3, -0.45, 0.015)
+    env.data.qpos[ARM_JOINTS : ARM_JOINTS + 7] = (0.5, 0.0, 0.09, half, half, 0, 0)
+    env.data.qpos[ARM_JOINTS + 7 : ARM_JOINTS + 10] = (0.3, -0.45, 0.015)
     return env
 
 
@@ -30,11 +30,11 @@ def planned(env: FurnitureTask, seed: int) -> tuple[Planner, list[Array] | None]
     planner = Planner(env, np.random.default_rng(seed), -1)
     goal = planner.reach(RIGHT, DOWN)
     assert goal is not None
-    assert not planner.clear(env.joints, goal), "the wall is meant to be in the way"
+    assert not planner.clear(env.joints, goal), "the wall has to be in the way"
     return planner, planner.path(goal)
 
 
-def test_a_way_leads_around_what_stands_in_it() -> None:
+def test_a_path_leads_around_an_obstacle() -> None:
     env = walled()
     planner, path = planned(env, 0)
     assert path is not None
@@ -45,16 +45,16 @@ def test_a_way_leads_around_what_stands_in_it() -> None:
     np.testing.assert_allclose(env.arm.pose(path[-1])[0], RIGHT, atol=2e-3)
 
 
-def test_the_same_generator_gives_the_same_way() -> None:
+def test_the_same_generator_gives_the_same_path() -> None:
     env = walled()
-    ways = [planned(env, seed)[1] for seed in (3, 3, 4)]
-    assert None not in ways
-    np.testing.assert_array_equal(ways[0], ways[1])  # type: ignore[arg-type]
-    assert len(ways[0]) != len(ways[2]) or not np.array_equal(ways[0], ways[2])  # type: ignore[arg-type]
+    paths = [planned(env, seed)[1] for seed in (3, 3, 4)]
+    assert None not in paths
+    np.testing.assert_array_equal(paths[0], paths[1])  # type: ignore[arg-type]
+    assert len(paths[0]) != len(paths[2]) or not np.array_equal(paths[0], paths[2])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("place", [(0.54, 0.0, 0.012), (0.661, 0.0, 0.02)], ids=["top", "fence"])
-def test_there_is_no_way_into_something(place: tuple[float, float, float]) -> None:
+def test_a_pose_inside_an_object_is_not_reached(place: tuple[float, float, float]) -> None:
     env = FurnitureTask(make_tasks()["furniture/one_leg"], seed=0)
     env.reset(seed=0)
     planner = Planner(env, np.random.default_rng(0), -1, fingers=0.01)
@@ -63,14 +63,14 @@ def test_there_is_no_way_into_something(place: tuple[float, float, float]) -> No
     assert planner.reach(np.array(place), DOWN) is None
 
 
-def test_what_is_carried_must_not_touch_either() -> None:
+def test_a_carried_part_is_checked_for_collisions() -> None:
     env = FurnitureTask(make_tasks()["furniture/one_leg"], seed=0)
     env.reset(seed=0)
     at = env.arm.pose(env.joints)[0].copy()
     env.data.qpos[:7] = env.joints
     empty = Planner(env, np.random.default_rng(0), -1, fingers=0.016)
     # upright between the fingers: its peg ends 0.076 m below them
-    env.data.qpos[ARM + 7 :] = (*(at - (0, 0, 0.02)), 1, 0, 0, 0)
+    env.data.qpos[ARM_JOINTS + 7 :] = (*(at - (0, 0, 0.02)), 1, 0, 0, 0)
     loaded = Planner(env, np.random.default_rng(0), 1, fingers=0.016)
     low = np.array((0.54, 0.0, 0.06))
     joints = empty.reach(low, DOWN)

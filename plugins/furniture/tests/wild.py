@@ -1,9 +1,9 @@
-"""Random actions by the million: nothing may become NaN, fly off or make the simulator warn.
+"""Random actions by the million: the simulation stays finite, bounded and without warnings.
 
     python plugins/furniture/tests/wild.py wild.jsonl              # a million steps, most of an hour on two cores
     python plugins/furniture/tests/wild.py wild.jsonl 10000        # 10,000
 
-Every kind of furniture, joint and control has its share; a share that is in the file is not played again.
+Every kind of furniture, joint and control gets its share. A share that is in the file is not played again.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from rlgpt_furniture.tasks import make_tasks
 KINDS, JOINTS, CONTROLS = ("one_leg", "square_table", "desk", "lamp"), ("peg", "connector"), ("hand", "joints")
 
 LIMITS = {"arm": 50.0, "part": 20.0, "spin": 500.0}
-"""What nothing may exceed: joints of the arm (rad/s, fingers m/s), parts (m/s) and their turning (rad/s).
+"""Largest valid speeds: joints of the arm (rad/s, fingers m/s), parts (m/s) and their rotation (rad/s).
 
-A leg of 3 cm that the arm brushes at 2 m/s turns at 130 rad/s; what blows up is beyond any of them within a step.
+A leg of 3 cm that the arm brushes at 2 m/s turns at 130 rad/s; an unstable simulation exceeds these within a step.
 """
 
 
 def play(kind: str, joints: str, control: str, steps: int) -> dict[str, float]:
-    """``steps`` random actions, each held for one to ten steps so that the arm gets about; a reset every 200.
+    """Play ``steps`` random actions, each held for one to ten steps so that the arm moves far; reset every 200 steps.
 
-    :returns: the largest speed of each kind of :data:`LIMITS`, and joints made.
-    :raises AssertionError: an observation that is not finite, a warning of the simulator, something too fast.
+    :returns: the largest speed of each kind of :data:`LIMITS`, and the number of joints made.
+    :raises AssertionError: an observation is not finite, the simulator warns, or a speed exceeds its limit.
     """
     task = make_tasks()[f"furniture/{kind}_high"]
     task = task.model_copy(update={"settings": {**task.settings, "joints": joints, "control": control}})
@@ -59,22 +59,22 @@ def play(kind: str, joints: str, control: str, steps: int) -> dict[str, float]:
     return {**{k: round(v, 1) for k, v in fastest.items()}, "made": made}
 
 
-def share(told: dict[str, Any]) -> dict[str, Any]:
-    """What ``play`` finds, what it was told and the seconds of processor it took."""
-    begun = time.process_time()
-    return {**told, **play(**told), "seconds": round(time.process_time() - begun)}
+def play_share(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments and results of ``play``, with its CPU seconds."""
+    start = time.process_time()
+    return {**arguments, **play(**arguments), "seconds": round(time.process_time() - start)}
 
 
 def main(file: Path, steps: int) -> None:
     known = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     every = list(product(KINDS, JOINTS, CONTROLS))
     shares = [{"kind": k, "joints": j, "control": c, "steps": steps // len(every)} for k, j, c in every]
-    left = [told for told in shares if not any(told.items() <= line.items() for line in known)]
+    missing = [share for share in shares if not any(share.items() <= line.items() for line in known)]
     with Pool() as pool:
-        for number, found in enumerate(pool.imap_unordered(share, left), 1):
+        for number, result in enumerate(pool.imap_unordered(play_share, missing), 1):
             with file.open("a") as out:
-                out.write(json.dumps(found) + "\n")
-            print(f"{number} of {len(left)}: {found}", flush=True)
+                out.write(json.dumps(result) + "\n")
+            print(f"{number} of {len(missing)}: {result}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Skills for coded actions: general, with units. None knows a task."""
+"""Skills for coded actions. None depends on a task."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from rlgpt.domain import Parameter, Task
 from rlgpt.plugin.types import Primitive
 
 from rlgpt_furniture.furniture import FURNITURE
-from rlgpt_furniture.motion import FAST, SLOW
+from rlgpt_furniture.motion import MAX_SPEED, MIN_SPEED
 from rlgpt_furniture.primitives.grasping import grasp, regrasp, release
-from rlgpt_furniture.primitives.moving import LIMIT, move_by, plan_to, push_down, rotate_part
+from rlgpt_furniture.primitives.moving import MAX_STEPS, move_by, plan_to, push_down, rotate_part
 from rlgpt_furniture.primitives.servoing import servo
-from rlgpt_furniture.settings import read
+from rlgpt_furniture.settings import read_settings
 
 
 def _metres(name: str, low: float, high: float, default: float, doc: str) -> Parameter:
@@ -33,13 +33,13 @@ _END = {
 _PLANNED = {"planned": "a way without collisions was found; where not, the hand has not moved", **_END}
 _TURNED = " What a connector holds it turns where it is, as far as the arm can; angle then tells the rad left."
 _HELD = {"holding": "both fingers touch the part", "opening": "m between the fingers"}
-_SPEED = _metres("speed", SLOW, FAST, FAST, "longest displacement in one step; slow is gentle")
+_SPEED = _metres("speed", MIN_SPEED, MAX_SPEED, MAX_SPEED, "longest displacement in one step; slow is gentle")
 
 
 def primitives(task: Task) -> tuple[Primitive, ...]:
-    """The skills, with the names of the task's parts."""
-    asked = read(task)
-    names = tuple(p.name for p in FURNITURE[asked.furniture].parts)
+    """The primitives of a task, with the names of its parts as choices."""
+    settings = read_settings(task)
+    names = tuple(p.name for p in FURNITURE[settings.furniture].parts)
     loose = Parameter(name="part", kind="choice", choices=names, default=names[1], doc="which part")
     grip = (
         loose,
@@ -60,7 +60,7 @@ def primitives(task: Task) -> tuple[Primitive, ...]:
                 *(_radians(n, "see above") for n in ("roll", "pitch", "yaw")),
             ),
             _PLANNED,
-            LIMIT + 1,
+            MAX_STEPS + 1,
         ),
         Primitive(
             "move_by",
@@ -83,7 +83,7 @@ def primitives(task: Task) -> tuple[Primitive, ...]:
             grasp,
             grip,
             {**_PLANNED, **_HELD},
-            LIMIT,
+            MAX_STEPS,
         ),
         Primitive(
             "release",
@@ -111,7 +111,7 @@ def primitives(task: Task) -> tuple[Primitive, ...]:
                     default="any",
                     doc="degrees about z against that frame; any: the quarter that is reached best",
                 ),
-                _metres("speed", SLOW, FAST, 0.01, "longest displacement in one step"),
+                _metres("speed", MIN_SPEED, MAX_SPEED, 0.01, "longest displacement in one step"),
                 _metres("tolerance", 0.0005, 0.01, 0.0015, "how near is reached"),
             ),
             {
@@ -123,19 +123,19 @@ def primitives(task: Task) -> tuple[Primitive, ...]:
                 "angle": "rad left",
                 "steps": _END["steps"],
             },
-            LIMIT * 2,
+            MAX_STEPS * 2,
         ),
         Primitive(
             "rotate_part",
             "Turn the hand, and what it holds, about an axis of the world through the point between the finger tips, "
-            "by a planned way." + (_TURNED if asked.connectors else ""),
+            "by a planned way." + (_TURNED if settings.connectors else ""),
             rotate_part,
             (
                 Parameter(name="axis", kind="choice", choices=("x", "y", "z"), default="z", doc="of the world"),
                 _radians("angle", "right-hand rule: about z, positive is anticlockwise seen from above"),
             ),
             _PLANNED,
-            LIMIT + 1,
+            MAX_STEPS + 1,
         ),
         Primitive(
             "push_down",
@@ -154,6 +154,6 @@ def primitives(task: Task) -> tuple[Primitive, ...]:
             regrasp,
             grip,
             {**_PLANNED, **_HELD},
-            LIMIT,
+            MAX_STEPS,
         ),
     )

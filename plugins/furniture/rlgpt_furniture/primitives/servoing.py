@@ -1,4 +1,4 @@
-"""Bringing a held part to where it is wanted, by looking at the two parts."""
+"""Moves a held part to a pose relative to another part, based on the observed poses of both."""
 
 from __future__ import annotations
 
@@ -11,22 +11,34 @@ from rlgpt.plugin.types import Context
 
 from rlgpt_furniture.arm import Array
 from rlgpt_furniture.env import FurnitureTask
-from rlgpt_furniture.motion import Action, Run, about, along, follow, hand, held, hold, part_number, shorten, spin
-from rlgpt_furniture.motion import part as _pose
-from rlgpt_furniture.motion import turn_between as turn_to
+from rlgpt_furniture.motion import (
+    Action,
+    Run,
+    along,
+    axis_rotation,
+    clip_norm,
+    follow,
+    hand_pose,
+    held_part,
+    hold,
+    part_number,
+    part_pose,
+    rotation_from_vector,
+    rotation_vector,
+)
 from rlgpt_furniture.planner import Planner
-from rlgpt_furniture.primitives.moving import LIMIT, UP
+from rlgpt_furniture.primitives.moving import MAX_STEPS, UP
 
 
 def servo(
     ctx: Context, *, part: str, onto: str, x: float, y: float, z: float, turn: str, speed: float, tolerance: float
 ) -> Run:
     number, base, where = part_number(ctx, part), part_number(ctx, onto), np.array((x, y, z))
-    found = yield from _approach(ctx, number, base, where, turn)
-    if found is None:
-        none = {"planned": False, "reached": False, "blocked": False, "holding": held(ctx) == number, "steps": 1}
+    approach = yield from _approach(ctx, number, base, where, turn)
+    if approach is None:
+        none = {"planned": False, "reached": False, "blocked": False, "holding": held_part(ctx) == number, "steps": 1}
         return {**_left(ctx, number, base, where, np.eye(3)), **none}
-    goal, taken = found
+    goal, taken = approach
     history: list[float] = []
     while True:
         distance, angle = _errors(ctx, number, base, where, goal)
@@ -34,18 +46,20 @@ def servo(
         history.append(left + 0.05 * off)
         reached = left <= tolerance and off <= 0.05
         blocked = len(history) > 15 and history[-16] - min(history[-15:]) < 0.0006
-        holding = held(ctx) == number
-        if reached or blocked or taken >= LIMIT or (not holding and len(history) > 3):
+        holding = held_part(ctx) == number
+        if reached or blocked or taken >= MAX_STEPS or (not holding and len(history) > 3):
             break
-        at = hand(ctx)[0]
-        place = _pose(ctx, number)[0]
-        twist = spin(shorten(angle, 0.12))
-        shift = shorten(distance, speed) + (twist - np.eye(3)) @ (at - place)
-        # the target goes on from where it is, by a share of what the part lacks: an integral against what gives way
+        at = hand_pose(ctx)[0]
+        place = part_pose(ctx, number)[0]
+        twist = rotation_from_vector(clip_norm(angle, 0.12))
+        shift = clip_norm(distance, speed) + (twist - np.eye(3)) @ (at - place)
+        # the target moves on by a share of the part's error: an integral that corrects for elastic contacts
         model: FurnitureTask = ctx.model
         aim = model.target + 0.6 * shift
-        ahead = shorten(aim - at, 0.03)
-        yield follow(ctx, at + ahead, spin(0.6 * shorten(angle, 0.12)) @ model.rotation.reshape(3, 3), 0.05)
+        ahead = clip_norm(aim - at, 0.03)
+        yield follow(
+            ctx, at + ahead, rotation_from_vector(0.6 * clip_norm(angle, 0.12)) @ model.rotation.reshape(3, 3), 0.05
+        )
         taken += 1
     return {
         **_left(ctx, number, base, where, goal),
@@ -60,21 +74,21 @@ def servo(
 def _approach(
     ctx: Context, number: int, base: int, where: Array, turn: str
 ) -> Generator[Action, None, tuple[Array, int] | None]:
-    """Chooses the part's rotation in the frame of its base and goes near by a planned path where it is far.
+    """Choose the part's rotation in the frame of its base, and approach along a planned path where it is far.
 
-    :returns: that rotation (3, 3) and the steps taken; None: no way was found.
+    :returns: that rotation (3, 3) and the number of steps; None: no path was found.
     """
     model: FurnitureTask = ctx.model
-    planner = Planner(model, ctx.rng, held(ctx))
+    planner = Planner(model, ctx.rng, held_part(ctx))
     quarters = range(4) if turn == "any" else (("0", "90", "180", "270").index(turn),)
-    root, frame = _pose(ctx, base)
-    place, now = _pose(ctx, number)
-    at, facing = hand(ctx)
+    root, frame = part_pose(ctx, base)
+    place, now = part_pose(ctx, number)
+    at, facing = hand_pose(ctx)
     options = []
     for quarter in quarters:
-        goal = about(UP, quarter * math.pi / 2)
+        goal = axis_rotation(UP, quarter * math.pi / 2)
         change = frame @ goal @ now.T
-        options.append((float(np.linalg.norm(turn_to(change @ facing, facing))), quarter, goal, change))
+        options.append((float(np.linalg.norm(rotation_vector(change @ facing, facing))), quarter, goal, change))
     options.sort(key=lambda o: (o[0], o[1]))
     target = root + frame @ where
     if model.assembly.hinged(number) or (options[0][0] < 0.4 and math.dist(target, place) < 0.06):
@@ -95,14 +109,14 @@ def _approach(
 
 
 def _errors(ctx: Context, number: int, base: int, where: Array, goal: Array) -> tuple[Array, Array]:
-    root, frame = _pose(ctx, base)
-    place, now = _pose(ctx, number)
-    return root + frame @ where - place, turn_to(frame @ goal, now)
+    root, frame = part_pose(ctx, base)
+    place, now = part_pose(ctx, number)
+    return root + frame @ where - place, rotation_vector(frame @ goal, now)
 
 
 def _left(ctx: Context, number: int, base: int, where: Array, goal: Array) -> dict[str, Plain]:
     distance, angle = _errors(ctx, number, base, where, goal)
-    frame = _pose(ctx, base)[1]
+    frame = part_pose(ctx, base)[1]
     return {
         "error": [round(float(v), 4) for v in frame.T @ distance],
         "angle": round(float(np.linalg.norm(angle)), 3),
