@@ -10,6 +10,7 @@ __all__ = [
     "LLM",
     "LLMBudget",
     "LLMSettings",
+    "LiteLLM",
     "Message",
     "ModelSettings",
     "Recorder",
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from rlgpt.llm.base import LLM, Message, Reply, Request, RequestKey, Role, Usage
     from rlgpt.llm.budget import LLMBudget, Spending
     from rlgpt.llm.build import build_llm
+    from rlgpt.llm.litellm_llm import LiteLLM
     from rlgpt.llm.record import Recorder
     from rlgpt.llm.replay import Replay
     from rlgpt.llm.reporting import ReportingLLM
@@ -43,6 +45,7 @@ else:
             "rlgpt.llm.base": ("LLM", "Message", "Reply", "Request", "RequestKey", "Role", "Usage"),
             "rlgpt.llm.budget": ("LLMBudget", "Spending"),
             "rlgpt.llm.build": ("build_llm",),
+            "rlgpt.llm.litellm_llm": ("LiteLLM",),
             "rlgpt.llm.record": ("Recorder",),
             "rlgpt.llm.replay": ("Replay",),
             "rlgpt.llm.reporting": ("ReportingLLM",),
