@@ -37,7 +37,7 @@ class DesignRunner(RowRunner):
         self.settings = self.settings.model_copy(update=dict(self.world.settings))
 
     def find_task(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
-        from rlgpt.design.prepare import ConstantPluginFactory, prepare
+        from rlgpt.config.prepare import ConstantPluginFactory, prepare
 
         plugin, task = prepare(**self.world.described)
         transcripts = sorted((EXAMPLES / "transcripts" / self.world.name).glob("*.jsonl"))

@@ -44,7 +44,7 @@ class World:
 
     @property
     def described(self) -> dict[str, Any]:
-        """What :func:`rlgpt.design.prepare` takes, too."""
+        """What :func:`rlgpt.config.prepare.prepare` takes, too."""
         names = ("make_env", "goal", "labels", "observations", "success")
         docs = (HERE / "docs" / f"{self.name}.md").read_text()
         return {"docs": docs, **{name: getattr(self, name) for name in names}}

@@ -6,10 +6,40 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
+from rlgpt.config import RunConfig
+from rlgpt.rl.base import Hyperparameters
+
+from .conftest import install
 
 Call = Callable[..., tuple[int, str, str]]
 
 TASK = "task=grid/door"
+
+ADVICE = """
+from rlgpt.plugin import hookimpl
+
+@hookimpl
+def rlgpt_plugins():
+    from rlgpt.domain import Task
+    from rlgpt.testing.grid import GridPlugin
+
+    class Advice(GridPlugin):
+        name = "advice"
+
+        def tasks(self):
+            (task, *_) = super().tasks().values()
+            return {"advice/door": Task(**{**task.model_dump(), "id": "advice/door"})}
+
+        def trainer_defaults(self, task):
+            return {"num_envs": 1, "num_steps": 11}
+
+    return [Advice()]
+
+@hookimpl
+def rlgpt_config():
+    return "pkg://advice_conf"
+"""
 
 
 @pytest.mark.parametrize(
@@ -18,18 +48,21 @@ TASK = "task=grid/door"
         (["task=grid/dor"], ["unknown task 'grid/dor'", "'grid/door'", "grid/key"]),
         (["task=gird/door"], ["unknown task", "grid/door"]),
         ([], ["no task is given", "task=PLUGIN/TASK"]),
-        ([TASK, "sed=1"], ["unknown override 'sed'", "'seed'", "+sed="]),
+        ([TASK, "sed=1"], ["unknown override 'sed'", "'seed'"]),
+        ([TASK, "learning_rat=1"], ["unknown override", "'hyperparameters.learning_rate'"]),
+        ([TASK, "+sed=1"], ["unknown override 'sed'", "'seed'"]),
         ([TASK, "hyperparameters.learningrate=1"], ["'hyperparameters.learning_rate'"]),
         ([TASK, "trainer=pp"], ["unknown trainer 'pp'", "'ppo'", "sample_factory"]),
         ([TASK, "agents=slow"], ["unknown agents 'slow'", "slow_fast"]),
         ([TASK, "llm=liv"], ["unknown llm 'liv'", "'live'"]),
         ([TASK, "experiment=demmo"], ["unknown experiment 'demmo'", "'demo'"]),
-        ([TASK, "seed=x"], ["'x'", "Integer", "seed"]),
+        ([TASK, "seed=x"], ["'x'", "integer", "seed"]),
         ([TASK, "seed=null"], ["seed"]),
         ([TASK, "budget=0"], ["budget=0", "greater than or equal to 1"]),
         ([TASK, "task_settings.size=9"], ["unknown setting of grid/door 'size'"]),
         ([TASK, "sandbox.yields=-1"], ["sandbox.yields=-1"]),
         ([TASK, "hyperparameters.encoder=big"], ["hyperparameters.encoder=", "small", "impala"]),
+        ([TASK, "hyperparameters=3"], ["hyperparameters=3"]),
         ([TASK, "hyperparameters.num_envs=0"], ["hyperparameters.num_envs=0"]),
         ([TASK, "hyperparameters.num_envs=10000"], ["environments at most"]),
         ([TASK, "+llm.modl=x"], ["llm.modl", "unknown key"]),
@@ -42,9 +75,21 @@ TASK = "task=grid/door"
         ([TASK, "nonsense"], ["cannot read 'nonsense'", "KEY=VALUE"]),
         ([TASK, "seed=[1"], ["cannot read 'seed=[1'"]),
         ([TASK, "seed=${nothing}"], ["nothing"]),
-        ([TASK, "trainer._target_=os.system"], ["os.system", "Trainer"]),
+        ([TASK, "trainer._target_=os.system"], ["trainer._target_=os.system cannot be made"]),
         ([TASK, "trainer._target_=nowhere.Trainer"], ["nowhere.Trainer", "imported"]),
-        ([TASK, "+trainer.speed=9"], ["trainer", "speed"]),
+        ([TASK, "trainer.speed=9"], ["unknown key 'trainer.speed'", "trainer.segments"]),
+        ([TASK, "trainer=sample_factory", "trainer.mod=parallel"], ["unknown key 'trainer.mod'", "trainer.mode"]),
+        ([TASK, "trainer.name=dqn"], ["unknown trainer 'dqn'", "ppo"]),
+        ([TASK, "agents._target_=rlgpt.rl.ppo.PPO", "agents=rl_only"], ["agents", "PPO"]),
+        ([TASK, "observers.tensorbord={}"], ["unknown observer 'tensorbord'", "progress"]),
+        ([TASK, "llm.kind=scripted"], ["unknown llm 'scripted'", "replay"]),
+        ([TASK, "setup.gama=0.9"], ["unknown key 'setup.gama'", "'setup.gamma'"]),
+        ([TASK, "setup.gamma=2"], ["setup.gamma=2"]),
+        ([TASK, "setup.reward_weights.near_kee=1"], ["unknown reward term 'near_kee'", "'near_key'"]),
+        ([TASK, "setup.observation_keys=[agnt]"], ["unknown observation key 'agnt'", "'agent'"]),
+        ([TASK, "setup.base_actions=[up,dwn]"], ["unknown base action 'dwn'", "'down'"]),
+        ([TASK, "setup.reset_option=mars"], ["unknown reset option 'mars'"]),
+        ([TASK, "setup.horizon=10000"], ["setup.horizon=10000"]),
         ([TASK, "llm=live"], ["llm.model"]),
         ([TASK], ["no transcript of task 'grid/door'", "llm=record"]),
     ],
@@ -76,41 +121,79 @@ def test_a_key_in_the_configuration_is_refused_and_not_written(rlgpt: Call) -> N
     assert not [p for p in Path().rglob("*") if p.is_file()]
 
 
-def test_the_configuration_can_be_looked_at(rlgpt: Call) -> None:
-    status, out, _ = rlgpt("train", "--cfg", TASK, "trainer=ppo", "experiment=smoke", "budget=77", "sandbox.yields=9")
-    assert status == 0
-    for line in ("task: grid/door", "budget: 77", "iterations: 1", "  yields: 9", "  _target_: rlgpt.rl.ppo.PPO"):
-        assert line in out.splitlines(), out
-    assert not [line for line in out.splitlines() if line.startswith("hydra")]
+def config_of(out: str) -> RunConfig:
+    """What ``--cfg`` printed."""
+    return RunConfig(**yaml.safe_load(out))
+
+
+def test_cfg_prints_the_values_that_a_run_uses(rlgpt: Call) -> None:
+    given = ("experiment=smoke", "budget=77", "sandbox.yields=9", "setup.gamma=0.9", "hyperparameters.num_steps=8")
+    status, out, err = rlgpt("train", "--cfg", TASK, *given)
+    assert status == 0, err
+    config = config_of(out)
+    assert (config.task, config.budget, config.iterations, config.sandbox.yields) == ("grid/door", 77, 1, 9)
+    assert config.setup.model_dump() == {"gamma": 0.9}
+    assert config.trainer.model_dump() == {"name": "ppo", "workers": 0, "segments": 30}
+    assert config.hyperparameters.model_fields_set == set(Hyperparameters.model_fields)
+    assert config.hyperparameters.num_steps == 8
+    assert "null" not in out[out.index("hyperparameters:") : out.index("agents:")]
+
+
+def test_cfg_without_a_task_prints_the_defaults(rlgpt: Call) -> None:
+    status, out, err = rlgpt("train", "--cfg")
+    assert status == 0, err
+    assert config_of(out).model_copy(update={"trainer": RunConfig().trainer}) == RunConfig()
+
+
+def test_cfg_merges_the_hyperparameters_that_the_plugin_advises(rlgpt: Call, site: Path) -> None:
+    install(site, "advice", ADVICE)
+    status, out, err = rlgpt("train", "--cfg", "task=advice/door", "hyperparameters.num_envs=3")
+    assert status == 0, err
+    learning = config_of(out).hyperparameters
+    assert (learning.num_envs, learning.num_steps, learning.update_epochs) == (3, 11, Hyperparameters().update_epochs)
 
 
 @pytest.mark.parametrize("trainer", ["ppo", "sample_factory"])
 @pytest.mark.parametrize("llm", ["replay", "live", "record"])
-def test_every_file_of_the_configuration_fits_its_class(rlgpt: Call, trainer: str, llm: str) -> None:
-    from rlgpt.cli.compose import _trainer
-    from rlgpt.cli.hydra_app import opened
-    from rlgpt.cli.overrides import compose
-    from rlgpt.domain.validated import validated
-    from rlgpt.llm.settings import LLMSettings
-    from rlgpt.loop import LoopSettings
-    from rlgpt.rl.base import Hyperparameters
-    from rlgpt.sandbox import SandboxLimits
-
-    with opened() as app:
-        config = compose(app.config_loader, [f"trainer={trainer}", f"llm={llm}"])
-    assert _trainer(config["trainer"]).name == trainer
-    assert validated(LLMSettings, config["llm"]) == LLMSettings(kind=llm)
-    assert validated(SandboxLimits, config["sandbox"]) == SandboxLimits()
-    assert set(LoopSettings.model_fields) <= set(config)
-    assert {k: config[k] for k in LoopSettings.model_fields} == LoopSettings().model_dump()
-    assert set(config["hyperparameters"]) == set(Hyperparameters.model_fields)
+def test_every_part_of_rlgpt_is_a_value_of_its_group(rlgpt: Call, trainer: str, llm: str) -> None:
+    status, out, err = rlgpt("train", "--cfg", TASK, f"trainer={trainer}", f"llm={llm}")
+    assert status == 0, err
+    config = config_of(out)
+    assert (config.trainer.name, config.llm.kind) == (trainer, llm)
 
 
-def test_every_kind_of_agents_has_its_file() -> None:
-    from rlgpt.agents.build import KINDS
-    from rlgpt.cli.paths import conf_dir
+def test_a_value_may_refer_to_another_setting(rlgpt: Call) -> None:
+    status, out, err = rlgpt("train", "--cfg", TASK, "seed=7", "folder=runs/${task}-${seed}")
+    assert status == 0, err
+    assert config_of(out).folder == "runs/grid/door-7"
 
-    files = {path.stem: path.read_text() for path in (conf_dir() / "agents").glob("*.yaml")}
-    assert set(files) == set(KINDS)
-    for kind, text in files.items():
-        assert f"kind: {kind}\n" in text
+
+def test_a_configuration_folder_of_the_user_is_searched(rlgpt: Call) -> None:
+    for name, text in {
+        "experiment/mine": "# @package _global_\nbudget: 123\n",
+        "sandbox/strict": "yields: 3\n",
+    }.items():
+        path = Path("conf", f"{name}.yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    mine = f"hydra.searchpath=[file://{Path('conf').resolve()}]"
+    status, out, err = rlgpt("train", "--cfg", TASK, mine, "experiment=mine", "sandbox=strict")
+    assert status == 0, err
+    assert (config_of(out).budget, config_of(out).sandbox.yields) == (123, 3)
+    status, _, err = rlgpt("train", "--cfg", TASK, mine, "experiment=mein")
+    assert status == 2
+    assert "'mine'" in err
+    status, _, err = rlgpt("train", "--cfg", TASK, "experiment=mine")
+    assert status == 2, "a folder is searched only where it is named"
+
+
+def test_a_plugin_ships_configuration_groups(rlgpt: Call, site: Path) -> None:
+    install(site, "advice", ADVICE)
+    conf = site / "advice_conf"
+    (conf / "experiment").mkdir(parents=True)
+    (conf / "__init__.py").touch()
+    (conf / "experiment" / "__init__.py").touch()
+    (conf / "experiment" / "shipped.yaml").write_text("# @package _global_\nbudget: 321\n")
+    status, out, err = rlgpt("train", "--cfg", "task=advice/door", "experiment=shipped")
+    assert status == 0, err
+    assert config_of(out).budget == 321

@@ -13,7 +13,7 @@ from rlgpt.testing.grid import FETCH
 
 Call = Callable[..., tuple[int, str, str]]
 
-SMOKE = ("task=grid/key", "trainer=ppo", "agents=rl_only", "experiment=smoke", "selection_episodes=1")
+SMOKE = ("task=grid/key", "agents=rl_only", "experiment=smoke", "selection_episodes=1")
 
 
 def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
@@ -129,7 +129,7 @@ def test_a_run_at_work_elsewhere_is_left_as_it_is(rlgpt: Call) -> None:
 
 def test_a_sweep_goes_on_after_a_run_that_fails(rlgpt: Call) -> None:
     swept = ("-m", "agents=slow_fast,rl_only", "task=glob(grid/*)", "hydra.sweep.dir=sweep")
-    status, out, err = rlgpt("train", *swept, "trainer=ppo", "experiment=smoke")
+    status, out, err = rlgpt("train", *swept, "experiment=smoke")
     assert status == 2
     assert err.count("no transcript of task") == 2
     runs = sorted(Path("sweep").rglob("run.json"))

@@ -1,6 +1,5 @@
 """``rlgpt design``."""
 
-import inspect
 import io
 import json
 from pathlib import Path
@@ -9,18 +8,20 @@ from typing import Any
 import gymnasium
 import pytest
 import rlgpt
+import yaml
 from rlgpt.cli.commands.design import action
-from rlgpt.cli.main import main, parse
-from rlgpt.domain import Bundle, Provenance
+from rlgpt.cli.main import main
+from rlgpt.config import RunConfig
 from rlgpt.errors import ConfigError
-from rlgpt.loop import LoopSettings
-from rlgpt.loop.progress import PlainProgressReporter
+from rlgpt.observers import PlainProgressReporter
+from rlgpt.runs import Run
 from words import speaker
 
 GOAL = "Hold the pole upright."
+Said = pytest.CaptureFixture[str]
 
 
-def test_it_replays_what_design_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_transcript_of_design_replays(tmp_path: Path, capsys: Said) -> None:
     source, docs = "def run():\n    yield act(action='action_1')\n", tmp_path / "docs.md"
     docs.write_text("A cart with a pole.")
     rlgpt.design(
@@ -33,31 +34,54 @@ def test_it_replays_what_design_recorded(tmp_path: Path, capsys: pytest.CaptureF
         progress=PlainProgressReporter(io.StringIO()),
         report_episodes=2,
     )
-    told = ["--goal", GOAL, "--docs", str(docs), "--success", "1", "--folder", str(tmp_path / "run")]
-    transcript = str(tmp_path / "recorded" / "transcript.jsonl")
-    assert main(["design", "CartPole-v1", "--llm", transcript, *told]) == 0
-    assert capsys.readouterr().out == "1 coded actions, success 1.00 over 50 episodes\n"
+    run, transcript = str(tmp_path / "run"), str(tmp_path / "recorded" / "transcript.jsonl")
+    flags = ["--goal", GOAL, "--docs", str(docs), "--success", "1", "--folder", run]
+    given = [f"llm.transcript={transcript}", "report_episodes=4", "video=false"]
+    assert main(["design", "CartPole-v1", *flags, *given]) == 0
+    assert "1.00" in capsys.readouterr().out
     assert (tmp_path / "run" / "bundle" / "actions" / "go.py").is_file()
-    assert main(["report", str(tmp_path / "run")]) == 0
+    assert (tmp_path / "run" / "report.html").is_file()
+    assert main(["report", run]) == 0
+    assert main(["resume", run]) == 0
+    assert main(["evaluate", run, "--episodes", "2"]) == 0
     capsys.readouterr()
-    assert main(["resume", str(tmp_path / "run")]) == 0
-    assert capsys.readouterr().out == "1 coded actions, success 1.00 over 50 episodes\n"
-    assert main(["evaluate", str(tmp_path / "run"), "--episodes", "2"]) == 0
-    record = json.loads((tmp_path / "run" / "run.json").read_text())
-    del record["config"]["design"]["call"]["idle"]  # runs that are older than this argument
-    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
-    assert main(["evaluate", str(tmp_path / "run"), "--episodes", "2"]) == 0
-    assert "success 1.00" in capsys.readouterr().out
-    assert main(["resume", str(tmp_path / "run"), "goal=other"]) == 2
-    assert "unknown setting of a run of design() 'goal'" in capsys.readouterr().err
-    assert main(["resume", str(tmp_path / "run"), "report_episodes=3"]) == 0
-    assert capsys.readouterr().out == "1 coded actions, success 1.00 over 3 episodes\n"
+    assert main(["resume", run, "environment.goal=other"]) == 2
+    assert "keeps its environment" in capsys.readouterr().err
+    assert main(["resume", run, "report_episodes=3"]) == 0
+    report = Run.open(tmp_path / "run").report()
+    assert report is not None
+    assert len(report.sampled.episodes) == 3
     assert main(["resume", str(tmp_path / "recorded")]) == 2
     assert "was an object of its caller's" in capsys.readouterr().err
     assert main(["evaluate", str(tmp_path / "recorded"), "--episodes", "1"]) == 0
 
 
-def test_what_a_function_made_only_its_caller_goes_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_of_an_earlier_version_is_evaluated_and_resumed(tmp_path: Path, capsys: Said) -> None:
+    small = {"horizon": 20, "selection_episodes": 1, "report_episodes": 1, "iterations": 1, "agents": "rl_only"}
+    quiet = PlainProgressReporter(io.StringIO())
+    rlgpt.design("CartPole-v1", GOAL, folder=tmp_path, progress=quiet, budget=200, video=False, **small)
+    record = json.loads((tmp_path / "run.json").read_text())
+    config = record["config"]
+    call = {"make_env": "CartPole-v1", "goal": GOAL, "llm": None, "trainer": "ppo", "success": None, "docs": None}
+    call |= {"labels": None, "observations": None, "horizon": 20}
+    prepared = config["environment"]["prepared"]
+    loop = {k: v for k, v in config.items() if k in RunConfig().loop.model_dump()}
+    hyperparameters = {"envs": 2, "rollout": 8, "minibatch": 8, "epochs": 1, "clip": 0.2}
+    design = {"task": prepared["task"], "docs": prepared["docs"], **prepared["world"], **loop, "call": call}
+    design |= {"agents": "rl_only", "trainer": "ppo", "budgets": {"yields": 9}, "hyperparameters": hyperparameters}
+    record["config"] = {"design": design}
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    assert main(["evaluate", str(tmp_path), "--episodes", "1"]) == 0, capsys.readouterr().err
+    assert main(["resume", str(tmp_path)]) == 0, capsys.readouterr().err
+    config = RunConfig(**Run.open(tmp_path).record.config)
+    assert (config.hyperparameters.num_envs, config.hyperparameters.clip_coef, config.sandbox.yields) == (2, 0.2, 9)
+    del record["config"]["design"]["task"]
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    assert main(["evaluate", str(tmp_path)]) == 2
+    assert "written by an earlier version of rlgpt and cannot be converted" in capsys.readouterr().err
+
+
+def test_only_its_caller_continues_a_run_of_a_function(tmp_path: Path, capsys: Said) -> None:
     def pole() -> gymnasium.Env[Any, Any]:
         return gymnasium.make("CartPole-v1")
 
@@ -68,44 +92,43 @@ def test_what_a_function_made_only_its_caller_goes_on_with(tmp_path: Path, capsy
     )
     for command in ("evaluate", "resume"):
         assert main([command, str(tmp_path)]) == 2
-        assert "this run is one of design(): only what called it" in capsys.readouterr().err
+        assert "this run is one of design(): only its caller" in capsys.readouterr().err
 
 
-def test_a_key_that_is_missing_is_said_in_the_words_of_design(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_key_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    told = ["--goal", GOAL, "--llm", "openai/gpt-4o", "--folder", str(tmp_path / "run")]
-    assert main(["design", "CartPole-v1", *told]) == 2
-    said = capsys.readouterr().err
-    assert "OPENAI_API_KEY" in said
-    assert "--agents rl_only" in said
-    assert "llm.key_env" not in said
-    assert "llm=replay" not in said
+    assert main(["design", "CartPole-v1", "--goal", GOAL, "llm.model=openai/gpt-4o", f"folder={tmp_path / 'run'}"]) == 2
+    assert "OPENAI_API_KEY" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
-def test_what_it_is_told_goes_to_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: dict[str, Any] = {}
-
-    def design(*args: Any, **more: Any) -> Bundle:
-        seen.update(more, args=args)
-        tested = Provenance(task="gymnasium/cartpole-v1", success_rate=1.0, episodes=2)
-        return Bundle(actions=(), tested_on=tested)
-
-    monkeypatch.setattr(rlgpt, "design", design)
+def test_flags_and_overrides_reach_the_configuration(tmp_path: Path, capsys: Said) -> None:
     meanings = {"x": "position of the cart, m", "v": "m/s", "angle": "rad", "spin": "rad/s"}
-    (tmp_path / "seen.json").write_text(json.dumps(meanings))
-    told = ["--labels", "left, right", "--observations", str(tmp_path / "seen.json"), "--horizon", "90"]
-    told += ["--idle", "right"]
-    told += ["--iterations", "1", "--agents", "rl_only", "--trainer", "sample_factory", "--success", "80"]
-    told += ["--sandbox", "view_bytes=4000", "--sandbox", "yields=9"]
-    assert main(["design", "CartPole-v1", "--goal", GOAL, *told]) == 0
-    assert seen.pop("args") == ("CartPole-v1", GOAL, None)
-    expected = {"labels": ["left", "right"], "observations": meanings, "horizon": 90, "iterations": 1, "idle": "right"}
-    expected |= {"agents": "rl_only", "trainer": "sample_factory", "success": 80.0}
-    expected |= {"budgets": {"view_bytes": "4000", "yields": "9"}}
-    assert {key: seen[key] for key in expected} == expected
+    (tmp_path / "names.json").write_text(json.dumps(meanings))
+    flags = ["--labels", "left, right", "--observations", str(tmp_path / "names.json"), "--horizon", "90"]
+    flags += ["--idle", "right", "--success", "80", "--folder", str(tmp_path / "run")]
+    given = ["agents=rl_only", "trainer=sample_factory", "trainer.workers=2", "iterations=1", "sandbox.yields=9"]
+    given += ["llm.budget.dollars=5", "llm.budget.tokens=1000", "llm.timeout=30", "hyperparameters.num_envs=2"]
+    goal = "Hold it ${oc.env:HOME} upright, 'now'."
+    assert main(["design", "CartPole-v1", "--goal", goal, *flags, *given, "--cfg"]) == 0
+    config = RunConfig(**yaml.safe_load(capsys.readouterr().out))
+    environment = config.environment
+    assert environment is not None
+    assert (environment.id, environment.goal, environment.idle) == ("CartPole-v1", goal, "right")
+    assert (environment.labels, environment.observations) == (("left", "right"), meanings)
+    assert (environment.horizon, environment.success) == (90, 80.0)
+    assert (config.trainer.name, config.trainer.settings["workers"], config.sandbox.yields) == ("sample_factory", 2, 9)
+    assert (config.llm.budget.dollars, config.llm.budget.tokens, config.llm.timeout) == (5, 1000, 30)
+    assert (config.agents.name, config.hyperparameters.num_envs, config.iterations) == ("rl_only", 2, 1)
+
+
+def test_a_sweep_of_designs(tmp_path: Path, capsys: Said) -> None:
+    given = ["agents=rl_only", "experiment=smoke", "seed=1,2", f"hydra.sweep.dir={tmp_path}"]
+    flags = ["--goal", "Hold it, ${gently}.", "--horizon", "20"]
+    assert main(["design", "CartPole-v1", *flags, "-m", *given]) == 0, capsys.readouterr().err
+    runs = [Run.open(path.parent).record for path in sorted(tmp_path.rglob("run.json"))]
+    assert [r.seed for r in runs] == [1, 2]
+    assert {r.config["environment"]["goal"] for r in runs} == {"Hold it, ${gently}."}
 
 
 @pytest.mark.parametrize(
@@ -123,51 +146,33 @@ def test_an_idle_action_is_a_label_or_json(given: str | None, labels: list[str] 
     assert action(given, labels) == taken
 
 
-def test_an_idle_action_that_is_no_json_is_said() -> None:
-    with pytest.raises(ConfigError, match=r"--idle \[0, 1: this is no JSON .*Give a label"):
+def test_an_idle_action_that_is_not_json_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"--idle \[0, 1 is not JSON .*Give a label"):
         action("[0, 1", None)
-
-
-def test_what_it_offers_is_what_design_takes() -> None:
-    """No option of the command line without an argument of design(), and none with another default."""
-    offered = vars(parse(["design", "CartPole-v1", "--goal", GOAL]))
-    taken = {name: p.default for name, p in inspect.signature(rlgpt.design).parameters.items()}
-    taken |= {name: field.default for name, field in LoopSettings.model_fields.items()}
-    for name in (
-        "labels",
-        "observations",
-        "idle",
-        "success",
-        "horizon",
-        "budget",
-        "trainer",
-        "agents",
-        "seed",
-        "iterations",
-    ):
-        assert offered[name] == taken[name], name
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["CartPole-v1", "--llm", "nowhere.jsonl"], "there is no transcript 'nowhere.jsonl'"),
-        (["CartPole-v9", "--llm", "fake/model"], "make_env() raised"),
-        (["no_such_world:Arm-v0", "--llm", "fake/model"], "start with PYTHONPATH=. in the folder of its module"),
-        (["CartPole-v1", "--llm", "fake/model", "--docs", "nowhere.md"], "there is no such file"),
-        (["CartPole-v1"], "llm is None; give a model's name"),
-        (["CartPole-v1", "--agents", "foo"], "unknown kind of agents 'foo'"),
-        (["CartPole-v1", "--agents", "rl_only", "--budget", "4000"], "leaves nothing to learn with"),
-        (["CartPole-v1", "--agents", "rl_only", "--budget", "4000"], "A run begins from budget=5556"),
-        (["CartPole-v1", "--api-base", "http://localhost"], "--api-base without --llm"),
-        (["CartPole-v1", "--llm", "fake/model", "--labels", "left"], "2 different labels, got 1"),
-        (["CartPole-v1", "--llm", "fake/model", "--labels", "nowhere.json"], "--labels nowhere.json cannot be read"),
-        (["CartPole-v1", "--llm", "fake/model", "--sandbox", "yields"], "give BUDGET=VALUE"),
-        (["CartPole-v1", "--llm", "fake/model", "--sandbox", "yields=many"], "budgets.yields='many' cannot be used"),
-        (["CartPole-v1", "--llm", "fake/model", "--sandbox", "yield=3"], "Did you mean 'budgets.yields'"),
+        (["CartPole-v1", "llm.transcript=nowhere.jsonl"], "unknown transcript 'nowhere.jsonl'"),
+        (["CartPole-v9", "llm.model=fake/model"], "make_env() raised"),
+        (["no_such_world:Arm-v0", "llm.model=fake/model"], "start with PYTHONPATH=. in the folder of its module"),
+        (["CartPole-v1", "llm.model=fake/model", "--docs", "nowhere.md"], "there is no such file"),
+        (["CartPole-v1"], "there is no language model: name one"),
+        (["CartPole-v1", "agents=foo"], "unknown agents 'foo'"),
+        (["CartPole-v1", "agents=rl_only", "budget=4000"], "leaves nothing to learn with"),
+        (["CartPole-v1", "agents=rl_only", "budget=4000"], "A run begins from budget=5556"),
+        (["CartPole-v1", "llm.api_base=http://localhost", "llm=record"], "need a model: llm.model=PROVIDER/MODEL"),
+        (["CartPole-v1", "llm=openai/gpt-5"], "llm.model=PROVIDER/MODEL"),
+        (["CartPole-v1", "task=a/b"], "unknown task 'a/b'"),
+        (["CartPole-v1", "llm.model=fake/model", "--labels", "left"], "2 different labels, got 1"),
+        (["CartPole-v1", "llm.model=fake/model", "--labels", "nowhere.json"], "--labels nowhere.json cannot be read"),
+        (["CartPole-v1", "llm.model=fake/model", "sandbox.yields"], "write KEY=VALUE"),
+        (["CartPole-v1", "llm.model=fake/model", "sandbox.yields=many"], "sandbox.yields='many' cannot be used"),
+        (["CartPole-v1", "llm.model=fake/model", "sandbox.yield=3"], "Did you mean 'sandbox.yields'"),
     ],
 )
-def test_what_cannot_be_used_is_said(
+def test_a_mistake_ends_in_one_message(
     arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["design", *arguments, "--goal", GOAL, "--folder", str(tmp_path / "run")]) == 2

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 import rlgpt
+from rlgpt.config import RunConfig
 from rlgpt.domain import Parameter
 from rlgpt.errors import (
     BundleError,
@@ -20,7 +21,7 @@ from rlgpt.errors import (
     TranscriptError,
     UnknownNameError,
 )
-from rlgpt.loop.progress import PlainProgressReporter
+from rlgpt.observers import PlainProgressReporter
 from rlgpt.options import load_bundle
 from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.plugin.types import Primitive
@@ -124,13 +125,13 @@ def test_its_transcript_replays(solved, tmp_path: Path) -> None:
     ids=lambda c: next(iter(c)),
 )
 def test_a_folder_keeps_what_it_is_of(solved, changed: dict) -> None:
-    with pytest.raises(RunError, match="holds another design"):
+    with pytest.raises(RunError, match="holds another run"):
         fetch(solved[0], FakeLLM({}), **{"horizon": 40, **changed})
 
 
 def test_a_run_of_the_command_line_is_left_alone(tmp_path: Path) -> None:
     Run.create(tmp_path / "run", task="grid/key", seed=0, config={"task": "grid/key"})
-    with pytest.raises(RunError, match="not started by design"):
+    with pytest.raises(RunError, match="holds another run"):
         fetch(tmp_path / "run")
 
 
@@ -266,9 +267,11 @@ _ONE = GridEnv()
         ({"iteration": 1}, "unknown key 'iteration'. Did you mean 'iterations'"),
         ({"hyperparameters": {"env": 1}}, "hyperparameters.num_envs"),
         ({"trainer": "dqn"}, "unknown trainer 'dqn'"),
-        ({"budgets": {"yields": 0}}, "budgets.yields=0 cannot be used"),
-        ({"budgets": {"view_bytes": 64}}, r"takes \d+ bytes .*at most 64 go"),
-        ({"agents": "everyone"}, "unknown kind of agents"),
+        ({"setup": {"gama": 1}}, "setup.gamma"),
+        ({"llm": {"modl": "m"}}, "llm.model"),
+        ({"sandbox": {"yields": 0}}, "sandbox.yields=0 cannot be used"),
+        ({"sandbox": {"view_bytes": 64}}, r"takes \d+ bytes .*at most 64 go"),
+        ({"agents": "everyone"}, "unknown agents 'everyone'"),
         ({"llm": 3}, "give a model's name"),
         ({"llm": "nowhere.jsonl"}, "there is no transcript 'nowhere.jsonl'"),
     ],
@@ -285,20 +288,21 @@ def test_what_cannot_be_used_is_said_before_anything_is_written(given: dict, say
 def test_the_budgets_of_the_sandbox_are_those_it_is_given(tmp_path: Path) -> None:
     limits = SandboxLimits(yields=1)
     with pytest.raises(LLMError, match="no coded action 'go'"):  # it was stopped each time, so there is none
-        fetch(tmp_path / "run", horizon=40, budgets=limits)
+        fetch(tmp_path / "run", horizon=40, sandbox=limits)
     attempts = [json.loads(p.read_text()) for p in sorted(tmp_path.glob("run/iterations/0/actions/go/*.json"))]
     assert {a["verdict"]["kind"] for a in attempts} == {"yields"}
-    config = json.loads((tmp_path / "run" / "run.json").read_text())["config"]["design"]
-    assert config["budgets"] == limits.model_dump(mode="json")
+    config = json.loads((tmp_path / "run" / "run.json").read_text())["config"]
+    assert config["sandbox"] == limits.model_dump(mode="json")
 
 
 def test_a_language_model_is_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="llm is None"):
+    with pytest.raises(TranscriptError, match="there is no language model"):
         rlgpt.design(GridEnv, "Pick up the key.", None, folder=tmp_path / "run")
 
 
 def test_the_record_tells_how_it_was_begun(solved) -> None:
-    config = json.loads((solved[0] / "run.json").read_text())["config"]["design"]
-    assert config["task"]["goal"] == "Pick up the key."
-    assert config["labels"] == LABELS
-    assert (config["budget"], config["trainer"]) == (900, "ppo")
+    config = json.loads((solved[0] / "run.json").read_text())["config"]
+    assert config["environment"]["goal"] == "Pick up the key."
+    assert config["environment"]["labels"] == LABELS
+    assert (config["budget"], config["trainer"]) == (900, {"name": "ppo", "workers": 0, "segments": 30})
+    assert RunConfig(**config).plain() == config

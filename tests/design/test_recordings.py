@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import rlgpt
 from rlgpt.agents.brief import make_brief
-from rlgpt.design.prepare import prepare
+from rlgpt.config.prepare import prepare
 from rlgpt.llm.transcript import Transcript
 from rlgpt.testing.contract.recordings import fingerprints, kind_of
 from test_worlds import world

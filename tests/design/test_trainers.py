@@ -17,7 +17,7 @@ import rlgpt
 import torch
 import worlds
 from gymnasium import spaces
-from rlgpt.loop.progress import PlainProgressReporter
+from rlgpt.observers import PlainProgressReporter
 from words import speaker
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

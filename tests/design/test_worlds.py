@@ -8,7 +8,7 @@ import rlgpt
 from gymnasium.utils.env_checker import check_env
 from rlgpt.envs import metaworld
 from rlgpt.errors import ConfigError
-from rlgpt.loop.progress import PlainProgressReporter
+from rlgpt.observers import PlainProgressReporter
 from rlgpt.runs import Run
 from words import speaker, text
 from worlds import WORLDS

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from rlgpt.domain import Review
 from rlgpt.errors import BudgetExceeded, ConfigError, TranscriptError, UnknownNameError
 from rlgpt.llm.base import Request
-from rlgpt.llm.build import LLMSettings, ModelSettings, build_llm, choose
+from rlgpt.llm.build import LLMContext, LLMSettings, ModelSettings, build_llm, choose
 from rlgpt.llm.litellm_llm import LiteLLM
 from rlgpt.llm.record import Recorder
 from rlgpt.llm.structured import ask
@@ -19,14 +19,8 @@ from .server import GOOD, Provider, error, say
 
 
 def build(folder: Path, transcripts: tuple[Path, ...] = (), seed: int = 0, **settings: Any) -> Recorder:
-    return build_llm(
-        LLMSettings(**settings),
-        folder=folder,
-        transcripts=transcripts,
-        seed=seed,
-        task="kitchen/kettle",
-        recorded=["kitchen/microwave"],
-    )
+    context = LLMContext(folder, seed, transcripts, task="kitchen/kettle", recorded=["kitchen/microwave"])
+    return build_llm(LLMSettings(**settings), context)
 
 
 def test_a_run_is_recorded_and_replayed(provider: Provider, request_: Request, tmp_path: Path) -> None:
@@ -97,6 +91,12 @@ def test_live_needs_a_model(tmp_path: Path) -> None:
             build(tmp_path, kind=kind)
 
 
+def test_a_model_without_a_kind_is_recorded() -> None:
+    assert LLMSettings().kind == "replay"
+    assert LLMSettings(model="openai/m").kind == "record"
+    assert LLMSettings(model="openai/m", kind="live").kind == "live"
+
+
 def test_no_transcript_says_which_tasks_have_some_and_how_to_record(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match=r"'kitchen/kettle'; tasks that have some: kitchen/microwave. Record one"):
         build(tmp_path)
@@ -133,7 +133,7 @@ def test_what_a_role_does_not_set_is_inherited_within_a_provider() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"kind": "cached"},
+        {"kind": "not a name"},
         {"roles": {"boss": "openai/m"}},
         {"fallbacks": [{"timeout": 3}]},
         {"timeout": 0},

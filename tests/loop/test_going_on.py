@@ -79,7 +79,7 @@ def test_rehearsal_uses_the_sandbox_limits_of_the_run(tmp_path: Path) -> None:
     def nothing_kept(request: Request) -> str:
         return setup(request, coded_actions=[]) if request.key.role == "setup" else reply(request)
 
-    ctx = context(tmp_path, PPO(), FakeLLM(nothing_kept), settings=ONCE, budgets=SandboxLimits(source_bytes=40))
+    ctx = context(tmp_path, PPO(), FakeLLM(nothing_kept), settings=ONCE, sandbox_limits=SandboxLimits(source_bytes=40))
     attempts = run(ctx).history[0].rehearsals["to_row"]
     assert [a.verdict.kind for a in attempts if a.verdict] == ["load", "load"]
 

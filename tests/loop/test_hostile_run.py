@@ -62,7 +62,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = LoopSettings(budget=800, iterations=1, repairs=0, selection_episodes=3, report_episodes=3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CANARY_API_KEY", SECRET)
-        run(context(where, PPO(), FakeLLM(devious), settings=settings, budgets=SandboxLimits(turn_fuel=40_000_000)))
+        run(
+            context(
+                where, PPO(), FakeLLM(devious), settings=settings, sandbox_limits=SandboxLimits(turn_fuel=40_000_000)
+            )
+        )
     return where
 
 

@@ -22,7 +22,7 @@ def made(
     folder: Path, *, seed: int = 0, kind: str = "slow_fast_critic", wins: int = 5, task: str = "a/b", **config: Any
 ) -> Run:
     """A run with one iteration and a report, on disk."""
-    run = Run.create(folder, task=task, seed=seed, config={"agents": {"kind": kind}, "seed": seed, **config})
+    run = Run.create(folder, task=task, seed=seed, config={"agents": {"name": kind}, "seed": seed, **config})
     told = iteration(0)
     write_atomic(folder / "iterations/0/iteration.json", told.model_dump_json())
     report = Report(iteration=0, mode="policy", sampled=evaluation(wins, 10))
@@ -57,25 +57,29 @@ def test_a_setting_keeps_two_methods_apart(tmp_path: Path) -> None:
     }
 
 
-def test_a_design_is_called_by_what_differs_and_never_by_its_words(tmp_path: Path) -> None:
-    def design(name: str, seed: int = 0, **changed: Any) -> Run:
-        settings = {"agents": "slow_fast_critic", "budget": 900, "docs": "pages " * 900, "seed": seed, **changed}
-        run = made(tmp_path / name, seed=seed)
-        run.update(config={"design": {**settings, "task": {"id": "a/b", "goal": "g " * 200}}})
-        return run
+def test_environments_without_a_plugin_are_never_part_of_a_name(tmp_path: Path) -> None:
+    def design(name: str, seed: int = 0, docs: str = "pages ", **config: Any) -> Run:
+        return made(tmp_path / name, seed=seed, environment={"goal": "g " * 200, "docs": docs * 900}, **config)
 
-    one, again, other = design("one"), design("again", 1), design("other", docs="other " * 900)
+    one, again, other = design("one"), design("again", 1), design("other", docs="other ")
     assert set(methods([one, again])) == {"RL-GPT"}
     assert {k: len(v) for k, v in methods([one, again, other]).items()} == {"RL-GPT (one)": 2, "RL-GPT (other)": 1}
-    more = design("more", budget=1800)
-    assert set(methods([one, more])) == {"RL-GPT (budget=900)", "RL-GPT (budget=1800)"}
-    alone = design("alone", agents="rl_only", trainer="t" * 90)
-    long = design("long", agents="rl_only", trainer="u" * 90)
+    few, more = design("few", budget=900), design("more", budget=1800)
+    assert set(methods([few, more])) == {"RL-GPT (budget=900)", "RL-GPT (budget=1800)"}
+    alone = design("alone", kind="rl_only", trainer={"name": "t" * 90})
+    long = design("long", kind="rl_only", trainer={"name": "u" * 90})
     assert set(methods([one, alone, long])) == {
         "RL-GPT",
-        f"pure RL (trainer={'t' * 29}...)",
-        f"pure RL (trainer={'u' * 29}...)",
+        f"pure RL (trainer.name={'t' * 24}...)",
+        f"pure RL (trainer.name={'u' * 24}...)",
     }
+
+
+def test_runs_of_an_earlier_version_are_named_by_their_agents(tmp_path: Path) -> None:
+    run = made(tmp_path / "1")
+    trainer = {"_target_": "rlgpt.rl.ppo.PPO"}
+    run.update(config={"agents": {"kind": "rl_only"}, "trainer": trainer, "hyperparameters": {"envs": 2, "clip": None}})
+    assert set(methods([run])) == {"pure RL"}
 
 
 def test_long_names_leave_room_for_the_curves() -> None:

@@ -1,10 +1,11 @@
-"""Which agents take part: the full method and its ablations, by name."""
+"""The teams of agents: the full method and its ablations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, get_args
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
 
 from rlgpt.agents.base import Critic, FastAgent, SlowAgent
 from rlgpt.agents.critic import LLMCritic
@@ -18,21 +19,25 @@ from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.llm.base import LLM, Role
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
-from rlgpt.sandbox import SandboxLimits
+from rlgpt.sandbox import Library, SandboxLimits
 
-Kind = Literal["rl_only", "code_only", "primitives_only", "untrained", "one_agent", "slow_fast", "slow_fast_critic"]
-KINDS: tuple[str, ...] = get_args(Kind)
 WITHOUT_LLM = ("rl_only", "primitives_only")
+"""Teams that need no language model; for messages."""
+
+Models = LLM | Mapping[Role, LLM]
+"""One language model for every role, or one for each role."""
 
 
 @dataclass(frozen=True)
 class Agents:
-    """Who takes part, and what the loop does with what they make.
+    """A team, and what the loop does with its work.
 
-    :ivar train: a policy is trained; False leaves it as it begins (``untrained``) or makes none (``code_only``).
+    :ivar kind: the team's name.
+    :ivar train: a policy is trained. False: the policy stays as it is initialised (``untrained``), or there is none
+        (``code_only``).
     :ivar evaluate: what an iteration is judged by: the policy, or the plan's coded actions in order.
-    :ivar rehearse: coded actions are tried and repaired; False where nobody would repair them.
-    :ivar revise: a further iteration can bring something new; False where plan and code are fixed.
+    :ivar rehearse: coded actions are rehearsed and repaired. False where no agent would repair them.
+    :ivar revise: a further iteration can change something. False where plan and code are fixed.
     """
 
     kind: str
@@ -45,68 +50,132 @@ class Agents:
     revise: bool = True
 
 
+@dataclass(frozen=True)
+class TeamContext:
+    """What a team is built from. A factory of teams (hook ``rlgpt_agents``) receives one.
+
+    :ivar kind: the name under which the team is selected.
+    :ivar connect: returns the language models. It is called only by teams that need one, and raises ConfigError or
+        TranscriptError where there is none.
+    :ivar library: the primitives and the view that coded actions may use.
+    :ivar limits: of the sandbox.
+    :ivar training_steps: primitive steps of each training, where known; the prompts state them.
+    :ivar iterations: iterations of the outer loop, where known; the prompts state them.
+    :ivar prompts: a folder whose files replace prompts of the same names (see :class:`~rlgpt.agents.prompt.Prompt`).
+    """
+
+    kind: str
+    plugin: EnvironmentPlugin
+    task: Task
+    connect: Callable[[], Models]
+    library: Library
+    limits: SandboxLimits = field(default_factory=SandboxLimits)
+    training_steps: int | None = None
+    iterations: int | None = None
+    prompts: Path | None = None
+
+    def mode(self, *, learns: bool = True) -> Mode:
+        return Mode(learns=learns, training_steps=self.training_steps, iterations=self.iterations)
+
+
+def rl_only(context: TeamContext) -> Agents:
+    """No language model: PPO on base actions with the plugin's default setup."""
+    return Agents(context.kind, FixedPlan(rl_plan()), FixedActions(), NoCritic(), rehearse=False, revise=False)
+
+
+def primitives_only(context: TeamContext) -> Agents:
+    """No language model: PPO over the plugin's primitives."""
+    plugin, task = context.plugin, context.task
+    actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
+    slow, fast = FixedPlan(primitives_plan(actions)), FixedActions(actions)
+    return Agents(context.kind, slow, fast, NoCritic(), rehearse=False, revise=False)
+
+
+def one_agent(context: TeamContext) -> Agents:
+    """One agent plans, writes and sets up in a single reply; no critic."""
+    solo = LLMSolo(
+        _model(context.connect(), "solo"), context.library, context.limits, context.mode(), prompts=context.prompts
+    )
+    return Agents(context.kind, solo, solo, NoCritic())
+
+
+def slow_fast(context: TeamContext) -> Agents:
+    """Slow and fast agent; rehearsals are judged by their errors alone."""
+    models = context.connect()
+    return Agents(context.kind, *_slow_and_fast(context, models, context.mode()), NoCritic())
+
+
+def slow_fast_critic(context: TeamContext) -> Agents:
+    """The whole method: slow agent, fast agent and critic."""
+    return _whole(context)
+
+
+def untrained(context: TeamContext) -> Agents:
+    """Slow, fast and critic; the extended policy stays untrained."""
+    return _whole(context, train=False)
+
+
+def code_only(context: TeamContext) -> Agents:
+    """Slow, fast and critic; the plan's coded actions run in order, nothing is learned."""
+    return _whole(context, train=False, evaluate="code", learns=False)
+
+
+TEAMS: Mapping[str, Callable[[TeamContext], Agents]] = {
+    team.__name__: team
+    for team in (rl_only, code_only, primitives_only, untrained, one_agent, slow_fast, slow_fast_critic)
+}
+
+
 def build_agents(
     kind: str,
-    llm: LLM | Mapping[Role, LLM] | None,
+    llm: Models | None,
     plugin: EnvironmentPlugin,
     task: Task,
     *,
-    budgets: SandboxLimits | None = None,
+    limits: SandboxLimits | None = None,
     training_steps: int | None = None,
     iterations: int | None = None,
 ) -> Agents:
-    """The agents of ``kind``:
+    """A team that rlgpt brings itself, without a configuration.
 
-    ====================  ======================================================================================
-    ``rl_only``           no language model: PPO on base actions with the plugin's default setup
-    ``primitives_only``   no language model: PPO over the plugin's primitives
-    ``code_only``         slow, fast and critic; the plan's actions in order, nothing is learnt
-    ``untrained``         slow, fast and critic; the extended policy stays untrained
-    ``one_agent``         one agent plans, writes and sets up in a single reply; no critic
-    ``slow_fast``         slow and fast; rehearsals are judged by errors alone
-    ``slow_fast_critic``  the whole method
-    ====================  ======================================================================================
-
-    :param llm: one for every role, or one for each role; None where the kind needs none.
-    :param training_steps: told to the agents, where known; so is ``iterations``.
-    :raises UnknownNameError: no such kind.
-    :raises ConfigError: the kind needs a language model.
+    :param kind: a key of :data:`TEAMS`.
+    :param llm: None where the team needs no language model.
+    :raises UnknownNameError: there is no such team.
+    :raises ConfigError: the team needs a language model.
     """
-    if kind not in KINDS:
-        raise UnknownNameError("kind of agents", kind, KINDS, "Set agents=KIND.")
-    if kind in WITHOUT_LLM:
-        return _without_llm(kind, plugin, task)
-    if llm is None:
-        raise ConfigError(
-            f"agents={kind} needs a language model; set llm=... or use agents={' or '.join(WITHOUT_LLM)}."
-        )
-    mode = Mode(learns=kind != "code_only", training_steps=training_steps, iterations=iterations)
-    library = library_of(plugin, task)
-    if kind == "one_agent":
-        solo = LLMSolo(_of(llm, "solo"), library, budgets, mode)
-        return Agents(kind, solo, solo, NoCritic())
-    return Agents(
-        kind,
-        LLMSlow(_of(llm, "slow"), mode),
-        LLMFast(_of(llm, "fast"), library, budgets, mode, setup_llm=_of(llm, "setup")),
-        NoCritic() if kind == "slow_fast" else LLMCritic(_of(llm, "critic"), mode, review_llm=_of(llm, "review")),
-        train=kind not in ("code_only", "untrained"),
-        evaluate="code" if kind == "code_only" else "policy",
-    )
+    if kind not in TEAMS:
+        raise UnknownNameError("agents", kind, TEAMS, "Set agents=NAME.")
 
-
-def _without_llm(kind: str, plugin: EnvironmentPlugin, task: Task) -> Agents:
-    if kind == "rl_only":
-        slow, fast = FixedPlan(rl_plan()), FixedActions()
-    else:
-        actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
-        slow, fast = FixedPlan(primitives_plan(actions)), FixedActions(actions)
-    return Agents(kind, slow, fast, NoCritic(), rehearse=False, revise=False)
-
-
-def _of(llm: LLM | Mapping[Role, LLM], role: Role) -> LLM:
-    if isinstance(llm, LLM):
+    def connect() -> Models:
+        if llm is None:
+            raise ConfigError(
+                f"agents={kind} needs a language model; set llm=... or use agents={' or '.join(WITHOUT_LLM)}."
+            )
         return llm
-    if role not in llm:
-        raise UnknownNameError("role with a language model", role, llm, "Give each role one, or a single one for all.")
-    return llm[role]
+
+    given = {"training_steps": training_steps, "iterations": iterations}
+    library = library_of(plugin, task)
+    return TEAMS[kind](TeamContext(kind, plugin, task, connect, library, limits or SandboxLimits(), **given))
+
+
+def _whole(context: TeamContext, *, learns: bool = True, **more: Any) -> Agents:
+    models, mode = context.connect(), context.mode(learns=learns)
+    review = _model(models, "review")
+    critic = LLMCritic(_model(models, "critic"), mode, review_llm=review, prompts=context.prompts)
+    return Agents(context.kind, *_slow_and_fast(context, models, mode), critic, **more)
+
+
+def _slow_and_fast(context: TeamContext, models: Models, mode: Mode) -> tuple[SlowAgent, FastAgent]:
+    library, limits, prompts = context.library, context.limits, context.prompts
+    slow = LLMSlow(_model(models, "slow"), mode, prompts=prompts)
+    setup = _model(models, "setup")
+    return slow, LLMFast(_model(models, "fast"), library, limits, mode, setup_llm=setup, prompts=prompts)
+
+
+def _model(models: Models, role: Role) -> LLM:
+    if isinstance(models, LLM):
+        return models
+    if role not in models:
+        hint = "Give each role one, or a single one for all."
+        raise UnknownNameError("role with a language model", role, models, hint)
+    return models[role]

@@ -1,4 +1,4 @@
-"""How a run uses plans, in words: told to the agents in a measured slot, for it is no part of task or template."""
+"""How a run uses a plan, as text for a measured slot of the prompts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from rlgpt.domain import Plain, Value
 
 
 class Mode(Value):
-    """What becomes of a plan in this run.
+    """How this run uses a plan.
 
-    It stands in a measured slot, so that the ablations share transcripts; a replay notes where it was recorded in
-    another mode.
+    The text fills a measured slot, so that the ablations share transcripts. A replay reports where a transcript was
+    recorded in another mode.
 
-    :ivar learns: the policy is trained; without, the plan's coded actions are run in order.
+    :ivar learns: the policy is trained. False: the plan's coded actions run in order.
     :ivar training_steps: primitive steps of each training, where known.
-    :ivar iterations: turns of the outer loop, where known.
+    :ivar iterations: iterations of the outer loop, where known.
     """
 
     learns: bool = True

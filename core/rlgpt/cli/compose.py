@@ -1,178 +1,123 @@
-"""From a configuration to the objects of a run. Everything that can be wrong is found before a folder is made."""
+"""From Hydra's composed configuration to a ``RunConfig``."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from rlgpt.agents.build import WITHOUT_LLM, build_agents
-from rlgpt.cli.paths import overrides_file
-from rlgpt.domain import Task
+from rlgpt.cli.overrides import first_line, is_group, parse
+from rlgpt.config.components import Component
+from rlgpt.config.run_config import RunConfig
 from rlgpt.domain.validated import validated
-from rlgpt.errors import MANY, ConfigError, UnknownNameError
-from rlgpt.llm.base import LLM
-from rlgpt.llm.build import build_llm
-from rlgpt.llm.reporting import ReportingLLM
-from rlgpt.llm.settings import LLMSettings
-from rlgpt.loop import LoopContext, LoopSettings
-from rlgpt.loop.progress import ProgressReporter
-from rlgpt.plugin import EnvironmentPlugin, PluginManager
-from rlgpt.rl.base import Hyperparameters, Trainer
-from rlgpt.runs import Run
-from rlgpt.sandbox import SandboxLimits
-from rlgpt.secrets import redact
+from rlgpt.errors import ConfigError, UnknownNameError
+
+if TYPE_CHECKING:
+    from hydra.core.config_loader import ConfigLoader
+
+CONFIG = "config"
 
 
-def context(config: Mapping[str, Any], run: Run, watcher: ProgressReporter, manager: PluginManager) -> LoopContext:
-    """The objects of a run.
+def compose(loader: ConfigLoader, overrides: Sequence[str]) -> Any:
+    """Hydra's configuration for one run.
 
-    :param config: plain values, by the keys of ``conf/config.yaml``.
-    :raises RlgptError: a name or value that cannot be used; no key for the language model; no transcript to replay.
+    :raises ConfigError: Hydra refuses an override.
     """
-    plugin, task = manager.task(task_of(config, manager))
-    task = with_settings(task, config.get("task_settings") or {})
-    settings = validated(LoopSettings, {k: v for k, v in config.items() if k in LoopSettings.model_fields})
-    budgets = validated(SandboxLimits, config.get("sandbox") or {}, "sandbox")
-    trainer = _trainer(config["trainer"])
-    hyperparameters = hyperparameters_of(config, plugin, task)
-    kind = config["agents"]["kind"]
-    llm = None if kind in WITHOUT_LLM else _llm(config, run.folder, watcher, plugin, task, manager)
-    agents = build_agents(
-        kind,
-        llm,
-        plugin,
-        task,
-        budgets=budgets,
-        training_steps=settings.budget // settings.iterations,
-        iterations=settings.iterations,
-    )
-    return LoopContext(
-        settings=settings,
-        task=task,
-        plugin=plugin,
-        factory=plugin.name,
-        agents=agents,
-        trainer=trainer,
-        hyperparameters=hyperparameters,
-        run=run,
-        budgets=budgets,
-        observer=watcher,
-    )
+    from hydra.types import RunMode
 
-
-def task_of(config: Mapping[str, Any], manager: PluginManager) -> str:
-    """The task's id.
-
-    :raises ConfigError: none is given.
-    """
-    task = config.get("task")
-    if not task:
-        names = list(manager.tasks())
-        valid = f"Valid: {', '.join(names) or '(none)'}." if len(names) <= MANY else "`rlgpt tasks` lists them."
-        raise ConfigError(f"no task is given: write task=PLUGIN/TASK. {valid}")
-    return str(task)
-
-
-def with_settings(task: Task, changed: Mapping[str, Any]) -> Task:
-    """A task with some of its settings changed; whether their values are valid the plugin says when it makes one.
-
-    :raises UnknownNameError: it has no such setting.
-    :raises ConfigError: a value is none that a setting can have.
-    """
-    for name in changed:
-        if name not in task.settings:
-            raise UnknownNameError(f"setting of {task.id}", name, task.settings)
-    said = {name: tuple(value) if isinstance(value, list) else value for name, value in changed.items()}
     try:
-        return Task.model_validate({**task.model_dump(), "settings": {**task.settings, **said}})
-    except ValidationError as error:
-        raise ConfigError(
-            f"task_settings={dict(changed)!r}: a value is a number, a text, true, false or a list."
-        ) from error
+        return loader.load_configuration(CONFIG, list(overrides), run_mode=RunMode.RUN)
+    except hydra_errors() as error:
+        raise ConfigError(explain(error)) from error
 
 
-def hyperparameters_of(config: Mapping[str, Any], plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
-    """What the configuration says, else what the plugin advises for the task, else the defaults."""
-    said = {k: v for k, v in (config.get("hyperparameters") or {}).items() if v is not None}
-    most = plugin.limits(task).max_envs
-    if said.get("num_envs", 0) > most:
-        raise ConfigError(f"hyperparameters.num_envs={said['num_envs']}: {task.id} bears {most} environments at most.")
-    chosen = validated(Hyperparameters, {**plugin.trainer_defaults(task), **said}, "hyperparameters")
-    return chosen.model_copy(update={"num_envs": min(chosen.num_envs, most)})
+def plain(config: Any) -> dict[str, Any]:
+    """The values of a composed configuration, Hydra's own left out.
 
-
-def without_keys(config: Mapping[str, Any]) -> None:
-    """The configuration goes into the run's record, so no secret may stand in it.
-
-    :raises ConfigError: a value looks like a key.
+    :raises ConfigError: an interpolation cannot be resolved.
     """
-    for name, value in _leaves(config):
-        if isinstance(value, str) and redact(value) != value:
-            raise ConfigError(
-                f"{name} holds what looks like a key. Put it into an environment variable: llm.key_env=NAME."
-            )
+    from omegaconf import OmegaConf, open_dict
+
+    config = config.copy()
+    with open_dict(config):
+        config.pop("hydra", None)
+    try:
+        values = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    except hydra_errors() as error:
+        raise ConfigError(explain(error)) from error
+    assert isinstance(values, dict)
+    return {str(key): value for key, value in values.items()}
 
 
-def _settings_of(kind: type[Trainer]) -> type[BaseModel] | None:
-    """The pydantic model of a trainer's parameter ``settings``, where it has one: then all keys go in there."""
-    hint = get_type_hints(kind.__init__).get("settings")
-    options = get_args(hint) or (hint,)
-    return next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)
+def run_config(values: Mapping[str, Any]) -> RunConfig:
+    """The validated configuration.
 
-
-def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    pairs = node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list | tuple) else None
-    if pairs is None:
-        yield prefix, node
-        return
-    for key, value in pairs:
-        yield from _leaves(value, f"{prefix}.{key}" if prefix else str(key))
-
-
-def _llm(
-    config: Mapping[str, Any],
-    folder: Path,
-    watcher: ProgressReporter,
-    plugin: EnvironmentPlugin,
-    task: Task,
-    manager: PluginManager,
-) -> LLM:
-    transcripts = tuple(plugin.transcripts(task))
-    recorded = () if transcripts else [t.id for t in manager.tasks().values() if manager.task(t.id)[0].transcripts(t)]
-    settings = validated(LLMSettings, config["llm"], "llm")
-    llm = build_llm(
-        settings, folder=folder, transcripts=transcripts, seed=config["seed"], task=task.id, recorded=recorded
-    )
-    return ReportingLLM(llm, watcher)
-
-
-def _trainer(config: Mapping[str, Any]) -> Trainer:
-    """The trainer that ``_target_`` names, made with the other keys.
-
-    Only a class of trainers is ever called: a run's record is foreign data, and must not name anything else.
+    :raises UnknownNameError: a key does not exist; the message names near keys, those of all groups included.
+    :raises ConfigError: a value cannot be used.
     """
-    target = str(config.get("_target_", ""))
-    module, _, name = target.rpartition(".")
-    if module.startswith("rlgpt.rl.sample_factory") and find_spec("sample_factory") is None:
-        raise ConfigError(
-            "trainer=sample_factory needs an extra that is not installed. Use trainer=ppo, or install it: "
-            f"pip install uv && uv pip install --overrides {overrides_file()} 'rlgpt[sample-factory]'."
-        )
-    try:
-        kind = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(f"trainer._target_={target!r} cannot be imported: {error}.") from error
-    if not (isinstance(kind, type) and issubclass(kind, Trainer)):
-        raise ConfigError(f"trainer._target_={target!r} is no Trainer: name a subclass of rlgpt.rl.base.Trainer.")
-    said = {key: value for key, value in config.items() if key != "_target_"}
-    if (model := _settings_of(kind)) is not None:
-        said = {"settings": validated(model, said, "trainer")}
-    try:
-        return kind(**said)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"trainer={target}: {' '.join(str(error).split())}") from error
+    for key in values:
+        if key not in RunConfig.model_fields:
+            raise UnknownNameError("override", key, keys(RunConfig), "`rlgpt train --cfg` prints them all.")
+    return validated(RunConfig, values)
+
+
+def changed(config: RunConfig, loader: ConfigLoader, overrides: Sequence[str], checked: Sequence[str]) -> RunConfig:
+    """``config`` with overrides. ``trainer=NAME`` and the like replace the whole group.
+
+    Only the values of the overridden keys come from Hydra, so that it resolves nothing that ``config`` holds.
+
+    :param checked: the overrides as :func:`rlgpt.cli.overrides.check` returns them.
+    :raises RlgptError: a key or a value cannot be used.
+    """
+    values, new = config.plain(), plain(compose(loader, checked))
+    chosen = [override.key_or_group for override in map(parse, overrides)]
+    if "llm.model" in chosen and not {"llm", "llm.kind"} & {*chosen}:
+        values["llm"]["kind"] = None
+    for override in sorted(map(parse, overrides), key=lambda o: not is_group(o, loader)):
+        path = override.key_or_group.split(".")
+        if override.is_hydra_override() or path == ["experiment"]:
+            raise ConfigError(f"{override.input_line!r} is for new runs: a run that exists takes single keys.")
+        if is_group(override, loader):
+            values[path[0]] = new[path[0]]
+        elif override.is_delete():
+            _at(values, path[:-1]).pop(path[-1], None)
+        else:
+            _at(values, path[:-1])[path[-1]] = _at(new, path[:-1])[path[-1]]
+    return run_config(values)
+
+
+def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """The names of all settings, those of nested models with a dot."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, Component):
+            yield from keys(kind, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def explain(error: BaseException) -> str:
+    """The first line of the innermost cause of an error of Hydra or OmegaConf, and the key."""
+    cause = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    key = getattr(cause, "full_key", None)
+    hint = "`rlgpt train --cfg` prints every key and its value."
+    return f"{first_line(cause)}{f' (key {key!r})' if key else ''}. {hint}"
+
+
+def hydra_errors() -> tuple[type[Exception], ...]:
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    return HydraException, OmegaConfBaseException
+
+
+def _at(node: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    """The mapping at ``path``, made where there is none."""
+    for key in path:
+        if not isinstance(node.get(key), dict):
+            node[key] = {}
+        node = node[key]
+    return node

@@ -1,26 +1,61 @@
-"""Hydra, opened on the configuration wherever it lies."""
+"""Hydra, opened on the configuration. Hydra reads overrides and sweeps; what they mean, ``RunConfig`` alone decides."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rlgpt.cli import schema
 from rlgpt.cli.paths import conf_dir
+from rlgpt.config.run_config import RunConfig
+from rlgpt.plugin import PluginManager
 
 if TYPE_CHECKING:
     from hydra._internal.hydra import Hydra
 
+GROUPS = {"agents": "name", "trainer": "name", "llm": "kind", "executor": "name"}
+"""Kind of part that is chosen by ``KIND=NAME`` -> the key that holds the name."""
+
 
 @contextmanager
-def opened() -> Iterator[Hydra]:
-    """Hydra on :func:`~rlgpt.cli.paths.conf_dir`, closed again at the end."""
-    import hydra
+def opened(
+    manager: PluginManager, given: Mapping[str, Any] | None = None, searchpath: Sequence[str] = ()
+) -> Iterator[Hydra]:
+    """Hydra on ``conf/``, the defaults of ``RunConfig``, the parts and configuration groups of the installed plugins.
+
+    :param given: plain values of the configuration's keys, in the place of their defaults.
+    :param searchpath: further folders of configuration groups, as ``hydra.searchpath`` takes them.
+    """
+    from hydra._internal.hydra import Hydra
+    from hydra._internal.utils import create_config_search_path
+    from hydra.core.config_store import ConfigStore
     from hydra.core.global_hydra import GlobalHydra
 
-    schema.register()
-    with hydra.initialize_config_dir(str(conf_dir()), job_name="rlgpt", version_base="1.3"):
-        app = GlobalHydra.instance().hydra
-        assert app is not None
-        yield app
+    path = create_config_search_path(str(conf_dir()))
+    for package in manager.config_packages:
+        path.prepend("plugin", package, "schema")
+    for folder in searchpath:
+        path.prepend("command line", folder, "schema")
+    store = ConfigStore.instance()
+    before = copy.deepcopy(store.repo)
+    defaults = RunConfig().plain()
+    defaults["llm"]["kind"] = None  # a model that is named decides, see LLMSettings
+    store.store(name="schema", node={**defaults, **_escaped(given or {})})
+    for kind, key in GROUPS.items():
+        for name in manager.parts(kind):
+            store.store(group=kind, name=name, node={key: name})
+    try:
+        yield Hydra.create_main_hydra2(task_name="rlgpt", config_search_path=path)
+    finally:
+        store.repo = before
+        GlobalHydra.instance().clear()
+
+
+def _escaped(node: Any) -> Any:
+    """``node`` without interpolations: text that is data must not be resolved."""
+    if isinstance(node, str):
+        return node.replace("${", "\\${")
+    if isinstance(node, Mapping):
+        return {key: _escaped(value) for key, value in node.items()}
+    return [_escaped(value) for value in node] if isinstance(node, list | tuple) else node

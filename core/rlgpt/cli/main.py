@@ -16,9 +16,9 @@ INTERRUPTED = 130
 DESCRIPTION = """A language model writes options, PPO learns with them, in any gymnasium environment.
 
   rlgpt tasks                                       the tasks of the installed plugins
-  rlgpt train task=PLUGIN/TASK                      one run; replays recorded replies, if its plugin has some
-  rlgpt train task=PLUGIN/TASK llm=live llm.model=openai/gpt-5   asks that language model
-  rlgpt design ENV_ID --goal TEXT --llm MODEL       one run in any gymnasium environment
+  rlgpt train task=PLUGIN/TASK                      one run; replays the replies that its plugin ships
+  rlgpt train task=PLUGIN/TASK llm.model=openai/gpt-5   asks this language model
+  rlgpt design ENV_ID --goal TEXT llm.model=MODEL   one run in any gymnasium environment
   rlgpt train -m 'task=PLUGIN/A,PLUGIN/B' 'seed=range(5)'   a sweep"""
 
 
@@ -32,13 +32,14 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-def _train(p: argparse.ArgumentParser) -> None:
+def _runs(p: argparse.ArgumentParser) -> None:
+    """What ``train`` and ``design`` have in common."""
     p.add_argument(
-        "overrides", nargs="*", metavar="KEY=VALUE", help="configuration, such as task=..., seed=1, trainer=ppo"
+        "overrides", nargs="*", metavar="KEY=VALUE", help="configuration: seed=1, trainer=ppo, llm.model=openai/gpt-5"
     )
     p.add_argument("-m", "--multirun", action="store_true", help="one run for each combination of the values given")
-    p.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="with -m: as many runs at once (default 1)")
-    p.add_argument("--cfg", action="store_true", help="print the configuration as it would be used, and end")
+    p.add_argument("-j", "--jobs", type=int, metavar="N", help="with -m: N runs at once, each in a process of its own")
+    p.add_argument("--cfg", action="store_true", help="print the configuration that would be used, and exit")
 
 
 def _resume(p: argparse.ArgumentParser) -> None:
@@ -75,30 +76,15 @@ def _design(p: argparse.ArgumentParser) -> None:
         help="as gymnasium knows it; MODULE:ENV_ID imports a module first (PYTHONPATH=. finds one here)",
     )
     p.add_argument("--goal", required=True, help="what is to be achieved, a sentence")
-    p.add_argument("--llm", default=None, help="a model's name as litellm knows it, or a transcript to replay")
-    p.add_argument("--api-base", default=None, help="of a server of your own; the model is then openai/NAME")
-    p.add_argument("--timeout", type=float, default=120.0, help="seconds a try may take (default 120)")
-    p.add_argument("--docs", default=None, metavar="FILE", help="what an expert would tell (default: its docstring)")
-    named = "comma-separated; or a JSON file: a list, or name -> meaning (default: see docs/design.md)"
-    p.add_argument("--labels", default=None, metavar="NAMES", help=f"of the action's parts, {named}")
-    p.add_argument("--observations", default=None, metavar="NAMES", help=f"of the observation's numbers, {named}")
+    p.add_argument("--docs", default=None, metavar="FILE", help="what an expert knows (default: its docstring)")
+    form = "comma-separated; or a JSON file: a list, or name -> meaning (default: see docs/design.md)"
+    p.add_argument("--labels", default=None, metavar="NAMES", help=f"of the action's parts, {form}")
+    p.add_argument("--observations", default=None, metavar="NAMES", help=f"of the observation's numbers, {form}")
     p.add_argument("--idle", default=None, metavar="ACTION", help="what does nothing: a label, or an action as JSON")
-    p.add_argument("--success", type=float, default=None, metavar="REWARD", help="the total reward that counts")
+    p.add_argument("--success", type=float, default=None, metavar="RETURN", help="the episode return that counts")
     p.add_argument("--horizon", type=int, default=None, metavar="STEPS", help="of an episode (default: its own limit)")
-    p.add_argument("--budget", type=int, default=60_000, help="primitive steps in all (default 60000)")
-    p.add_argument("--iterations", type=int, default=2, help="turns of the outer loop at most (default 2)")
-    p.add_argument("--selection-episodes", type=int, default=10, help="by which each policy is judged (default 10)")
-    p.add_argument("--agents", default="slow_fast_critic", metavar="KIND", help="who takes part (default: all)")
-    p.add_argument("--trainer", default="ppo", help="ppo (default) or sample_factory")
-    p.add_argument(
-        "--sandbox",
-        action="append",
-        default=[],
-        metavar="BUDGET=VALUE",
-        help="of the sandbox, such as view_bytes=16384; may be given again",
-    )
-    p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--folder", default=None, help="of the run; one that exists is gone on with")
+    p.add_argument("--folder", default=None, help="of the run; a run that is there is resumed")
+    _runs(p)
 
 
 def _doctor(p: argparse.ArgumentParser) -> None:
@@ -111,8 +97,8 @@ def _new_plugin(p: argparse.ArgumentParser) -> None:
 
 
 COMMANDS = {
-    "train": ("run both loops on a task", _train),
-    "resume": ("go on with a run that was stopped or killed", _resume),
+    "train": ("run both loops on a task", _runs),
+    "resume": ("continue a run that was stopped or killed", _resume),
     "evaluate": ("play a run's best policy on fresh seeds", _evaluate),
     "design": ("run both loops on an environment without a plugin", _design),
     "report": ("write report.html for one run or several", _report),

@@ -1,78 +1,66 @@
-"""Starting a run, or going on with one, and what is written at its end."""
+"""Runs of the command line: started or resumed, with a video and a page at the end."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from rlgpt.cli.compose import context, task_of, without_keys
+from rlgpt.config.build import build
+from rlgpt.config.run_config import RunConfig
+from rlgpt.config.runs import begin, begin_or_resume, new_folder, resume
+from rlgpt.executors import JobResult
 from rlgpt.loop import LoopContext, Result, run
-from rlgpt.loop.progress import ProgressReporter, progress_reporter
-from rlgpt.loop.reserve import check_budget
 from rlgpt.plugin import PluginManager
-from rlgpt.runs import Run, RunRecord
 from rlgpt.terminal import say
 
 
-def start(config: Mapping[str, Any]) -> int:
-    """A new run in ``config["folder"]``. Nothing is written before every setting was found usable.
+def start(config: RunConfig, manager: PluginManager) -> JobResult:
+    """A new run. Nothing is written before every setting is known to be usable.
 
-    :returns: the exit status.
+    A run of an environment without a plugin resumes where its folder exists.
     """
-    manager = PluginManager()
-    folder = Path(config["folder"])
-    without_keys(config)
-    record = RunRecord(task=task_of(config, manager), seed=config["seed"], created="")
-    with progress_reporter() as watching:
-        first = context(config, Run(folder, record), watching, manager)
-        check_budget(first.settings, first.task, first.agents)
-        created = Run.create(folder, task=record.task, seed=record.seed, config=config)
-        return finish(context(config, created, watching, manager), watching)
+    name = config.task or (config.environment.id if config.environment else None) or "run"
+    folder = Path(config.folder).resolve() if config.folder else new_folder(name).resolve()
+    config = config.model_copy(update={"folder": str(folder)})
+    context = build(config, folder, manager)
+    return finish(begin(context) if config.environment is None else begin_or_resume(context))
 
 
-def go_on(folder: Path, config: Mapping[str, Any]) -> int:
+def go_on(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
     """A run that exists, with a configuration that may have changed."""
-    manager = PluginManager()
-    without_keys(config)
-    with progress_reporter() as watching:
-        there = Run.open(folder)
-        made = context(config, there, watching, manager)
-        if dict(there.record.config) != dict(config):
-            with there.lock():
-                there.update(config=config)
-        return finish(made, watching)
+    return finish(resume(build(config, folder, manager)))
 
 
-def finish(made: LoopContext, watching: ProgressReporter) -> int:
-    """Run the loops, then write the video and the page.
+def finish(context: LoopContext) -> JobResult:
+    """Runs the loops, then writes the video and the page.
 
-    :returns: 0, or the exit status of what stopped the run.
+    :returns: the reported success rate; and the exit status of what stopped the run, if it was stopped.
     """
-    folder = made.run.folder
-    watching.message(f"run {folder}")
-    try:
-        result = run(made)
-    except KeyboardInterrupt:
-        say(f"rlgpt: interrupted; go on with: rlgpt resume {folder}", sys.stderr)
-        raise
-    if result.report is not None:
-        _show(made, result, watching)
+    folder = context.run.folder
+    with context.observer:
+        context.observer.message(f"run {folder}")
+        try:
+            result = run(context)
+        except KeyboardInterrupt:
+            say(f"rlgpt: interrupted; resume with: rlgpt resume {folder}", sys.stderr)
+            raise
+        if result.report is not None:
+            _show(context, result)
+    success = None if result.report is None else result.report.sampled.success_rate
     if result.stopped is not None:
         say(f"rlgpt: stopped: {result.stopped}", sys.stderr)
-        return result.stopped.exit_status
-    return 0
+        return JobResult(result.stopped.exit_status, success, str(result.stopped))
+    return JobResult(0, success)
 
 
-def _show(made: LoopContext, result: Result, watching: ProgressReporter) -> None:
+def _show(context: LoopContext, result: Result) -> None:
     from rlgpt.cli.film import film
     from rlgpt.report.write import table, write_page
 
-    folder = made.run.folder
-    if made.run.record.config.get("video"):
-        watching.stage("video")
-        watching.message(f"  {film(made, 'videos/best.mp4')}")
+    folder = context.run.folder
+    if context.run.record.config.get("video"):
+        context.observer.stage("video")
+        context.observer.message(f"  {film(context, 'videos/best.mp4')}")
     page = write_page([folder], folder / "report.html")
     say(table(page))
     say(f"report {folder / 'report.html'}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -23,7 +23,24 @@ def validated(model: type[M], values: Mapping[str, Any], where: str = "") -> M:
         return model.model_validate(dict(values))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in ([where] if where else []) + list(first["loc"]))
+        path = [str(part) for part in first["loc"]]
+        key = ".".join([where, *path] if where else path)
         if first["type"] == "extra_forbidden":
-            raise UnknownNameError("key", key, [f"{where}.{f}" if where else f for f in model.model_fields]) from error
-        raise ConfigError(f"{key}={first['input']!r} cannot be used: {first['msg']}.") from error
+            parents = [where, *path[:-1]] if where else path[:-1]
+            valid = [".".join([*parents, name]) for name in _fields(model, path[:-1])]
+            raise UnknownNameError("key", key, valid) from error
+        if not key:
+            raise ConfigError(f"{first['msg'].removeprefix('Value error, ')}.") from error
+        raise ConfigError(f"{key}={first['input']!r:.200} cannot be used: {first['msg']}.") from error
+
+
+def _fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
+    """The names of the fields of the model at ``path``; none where it cannot be told."""
+    for part in path:
+        field = model.model_fields.get(part)
+        kinds = () if field is None else (field.annotation, *getattr(field.annotation, "__args__", ()))
+        inner = next((k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), None)
+        if inner is None:
+            return []
+        model = inner
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -1,9 +1,10 @@
-"""The language model of a run, made from its settings."""
+"""The language model of a run, built from its settings."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rlgpt.errors import ConfigError, TranscriptError, UnknownNameError
@@ -16,46 +17,91 @@ from rlgpt.llm.replay import Replay
 from rlgpt.llm.roles import ByRole, WithFallbacks
 from rlgpt.llm.settings import LLMSettings, ModelSettings
 
-__all__ = ["LLMSettings", "ModelSettings", "build_llm"]
+__all__ = ["LLMContext", "LLMSettings", "ModelSettings", "build_llm"]
 
 
-def build_llm(
-    settings: LLMSettings,
-    *,
-    folder: Path,
-    transcripts: Sequence[Path],
-    seed: int,
-    task: str = "",
-    recorded: Sequence[str] = (),
-) -> Recorder:
-    """What the agents of a run ask. Every exchange goes to ``folder / "llm.jsonl"``, and is not asked again on resume;
-    ``Recorder.spending`` tells what was spent. With ``kind="record"`` a transcript is kept at
-    ``folder / "transcript.jsonl"``.
+@dataclass(frozen=True)
+class LLMContext:
+    """The run that a language model serves. A factory of language models (hook ``rlgpt_llms``) receives one.
 
-    Keys are looked for at once in a new run; a resumed one may have everything it needs on record.
-
-    :param transcripts: what the plugin ships of the task.
-    :param task: the task, for messages; ``recorded``: the tasks that have transcripts, for messages.
-    :raises ConfigError: no model is named, or its key is missing.
-    :raises TranscriptError: nothing to replay; says which tasks have transcripts and how to record one.
+    :ivar folder: the run's folder.
+    :ivar seed: the run's seed.
+    :ivar transcripts: the transcripts of the task that the plugin ships.
+    :ivar task: the task's id, for messages.
+    :ivar recorded: the tasks that have transcripts, for messages.
     """
-    journal = folder / "llm.jsonl"
-    if settings.kind == "replay":
-        return Recorder(Replay(choose(settings.transcript, transcripts, seed, task, recorded)), journal)
-    models = [_with_fallbacks(settings, settings, seed)]
+
+    folder: Path
+    seed: int
+    transcripts: Sequence[Path] = ()
+    task: str = ""
+    recorded: Sequence[str] = ()
+
+    @property
+    def journal(self) -> Path:
+        """Every exchange of the run."""
+        return self.folder / "llm.jsonl"
+
+    @property
+    def transcript(self) -> Path:
+        """The transcript of the run, where one is kept."""
+        return self.folder / "transcript.jsonl"
+
+
+Factory = Callable[[LLMSettings, LLMContext], LLM]
+
+
+def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | None = None) -> Recorder:
+    """The language model of a run. ``Recorder.spending`` is what the run has spent on it.
+
+    Every exchange goes to the journal; a resumed run does not repeat a request that is there. Unless ``kind`` is
+    ``replay`` or ``live``, the run also keeps a transcript.
+
+    :param factory: makes the model; default: one of :func:`replay` and :func:`ask`.
+    :raises ConfigError: no model is named, or its key is missing.
+    :raises TranscriptError: there is nothing to replay.
+    """
+    make = factory or (replay if settings.kind == "replay" else ask)
+    llm = make(settings, context)
+    if settings.kind != "replay":
+        llm = Budgeted(llm, settings.budget, Spending.of(read_exchanges(context.journal)))
+    return Recorder(
+        llm, context.journal, transcript=None if settings.kind in ("replay", "live") else context.transcript
+    )
+
+
+def replay(settings: LLMSettings, context: LLMContext) -> LLM:
+    """The replies of a transcript.
+
+    :raises TranscriptError: there is no transcript; the message names the tasks that have some.
+    """
+    which, transcripts = settings.transcript, context.transcripts
+    return Replay(choose(which, transcripts, context.seed, context.task, context.recorded))
+
+
+def ask(settings: LLMSettings, context: LLMContext) -> LLM:
+    """The models that ``settings`` names. A new run checks at once that their keys are there.
+
+    :raises ConfigError: no model is named, or its key is missing.
+    """
+    seed = context.seed
+    default = _with_fallbacks(settings, settings, seed)
     roles = {role: _with_fallbacks(settings, settings.derived(own), seed) for role, own in settings.roles.items()}
-    asked = read_exchanges(journal)
-    if not asked:
-        for model in (*models, *roles.values()):
+    if not read_exchanges(context.journal):
+        for model in (default, *roles.values()):
             _check(model)
-    live = Budgeted(ByRole(models[0], roles), settings.budget, Spending.of(asked))
-    return Recorder(live, journal, transcript=folder / "transcript.jsonl" if settings.kind == "record" else None)
+    return ByRole(default, roles)
 
 
 def choose(
     which: int | str | None, transcripts: Sequence[Path], seed: int, task: str = "", recorded: Sequence[str] = ()
 ) -> Path:
-    """The transcript that ``which`` names (see :class:`LLMSettings`); None: the ``seed % n``-th."""
+    """The transcript that ``which`` names (see :class:`LLMSettings`). None: transcript ``seed % n`` of ``n``.
+
+    :raises TranscriptError: ``transcripts`` is empty.
+    :raises UnknownNameError: there is neither a transcript nor a file of this name.
+    :raises ConfigError: there is no transcript of this index.
+    """
     if isinstance(which, str):
         named = {name: p for p in transcripts for name in (p.name, p.stem)}
         if which in named:

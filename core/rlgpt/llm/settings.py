@@ -1,13 +1,13 @@
-"""What the configuration says about language models."""
+"""The settings of language models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from rlgpt.domain import Plain, Value
+from rlgpt.domain import Name, Plain, Value
 from rlgpt.llm.base import Role
 from rlgpt.llm.budget import LLMBudget
 
@@ -15,31 +15,39 @@ from rlgpt.llm.budget import LLMBudget
 class ModelSettings(Value):
     """One model and how to ask it. See :class:`rlgpt.llm.litellm_llm.LiteLLM` for each field."""
 
-    model: str | None = None
-    api_base: str | None = None
+    model: str | None = Field(
+        default=None, description="PROVIDER/NAME as litellm knows it (openai/gpt-5, ollama/qwen3)"
+    )
+    api_base: str | None = Field(default=None, description="URL of a server of your own")
     key_env: str | None = Field(default=None, description="environment variable of the key; None: the provider's own")
     temperature: float | None = Field(default=None, ge=0)
     max_tokens: int | None = Field(default=None, ge=1)
-    timeout: float = Field(default=120.0, gt=0, description="seconds a try may take")
-    retries: int = Field(default=4, ge=0, le=20)
+    timeout: float = Field(default=120.0, gt=0, description="seconds that one request may take")
+    retries: int = Field(default=4, ge=0, le=20, description="of a failed request")
     supports_vision: bool = Field(default=False, description="whether the model takes images")
     price: tuple[float, float] | None = Field(default=None, description="dollars per million prompt, completion tokens")
-    extra: Mapping[str, Plain] = Field(default_factory=dict)
+    extra: Mapping[str, Plain] = Field(default_factory=dict, description="further arguments of the provider")
 
 
 class LLMSettings(ModelSettings):
     """The ``llm`` group of the configuration.
 
-    :ivar kind: ``replay`` plays a transcript and needs no key; ``live`` asks a model; ``record`` asks one and keeps a
-        transcript of the run in its folder.
+    :ivar kind: ``replay`` plays a transcript and needs no key; ``live`` asks a model; ``record`` asks a model and keeps
+        a transcript in the run's folder; or a name that a plugin offers (hook ``rlgpt_llms``). Default: ``record`` where
+        a model is named, else ``replay``.
+    :ivar target: dotted name of what makes the language model, in the place of ``kind``. It is ``_target_`` in files
+        and on the command line, and is called as the hook ``rlgpt_llms`` says.
     :ivar roles: another model for a role: a name, or the settings that differ from those here.
-    :ivar fallbacks: models asked where the first gives no reply: names, or settings that differ. One of another
+    :ivar fallbacks: models asked where the first gives no reply: names, or settings that differ. A model of another
         provider does not inherit ``api_base``, ``key_env``, ``price`` and ``extra``.
-    :ivar transcript: which recording is replayed: its index, its file's name (with or without ``.jsonl``) among the
+    :ivar transcript: the transcript to replay: its index or its file's name (with or without ``.jsonl``) among the
         plugin's, or a path. None: ``seed`` chooses among the plugin's.
     """
 
-    kind: Literal["replay", "record", "live"] = "replay"
+    model_config = ConfigDict(populate_by_name=True)
+
+    kind: Name = Field(default="replay", description="replay, record, live, or a name that a plugin offers")
+    target: str | None = Field(default=None, alias="_target_", description="what makes the model, a dotted name")
     roles: Mapping[Role, ModelSettings] = Field(default_factory=dict)
     fallbacks: tuple[ModelSettings, ...] = ()
     budget: LLMBudget = LLMBudget()
@@ -48,11 +56,13 @@ class LLMSettings(ModelSettings):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, data: Any) -> Any:
-        """A name alone stands for settings that differ in the model only."""
+        """A name alone stands for settings that differ in the model only; a model without a kind is recorded."""
         if not isinstance(data, Mapping):
             return data
+        made = data.get("model") or data.get("_target_") or data.get("target")
+        kind = data.get("kind") or ("record" if made else "replay")
         roles = {k: _model(v) for k, v in (data.get("roles") or {}).items()}
-        return {**data, "roles": roles, "fallbacks": [_model(v) for v in data.get("fallbacks") or ()]}
+        return {**data, "kind": kind, "roles": roles, "fallbacks": [_model(v) for v in data.get("fallbacks") or ()]}
 
     @field_validator("fallbacks", mode="after")
     @classmethod
@@ -62,14 +72,14 @@ class LLMSettings(ModelSettings):
         return value
 
     def derived(self, other: ModelSettings) -> ModelSettings:
-        """``other`` with what it does not set taken from here (its provider's own things only from the same one)."""
-        mine = {name: getattr(self, name) for name in ModelSettings.model_fields}
+        """``other``, with its unset fields from these settings (those of a provider only where it is the same)."""
+        inherited = {name: getattr(self, name) for name in ModelSettings.model_fields}
         if other.model is not None and _provider(other.model) != _provider(self.model or ""):
             for name in ("api_base", "key_env", "extra"):
-                mine.pop(name)
+                inherited.pop(name)
         if other.model is not None and other.model != self.model:
-            mine.pop("price", None)
-        return ModelSettings(**{**mine, **{name: getattr(other, name) for name in other.model_fields_set}})
+            inherited.pop("price", None)
+        return ModelSettings(**{**inherited, **{name: getattr(other, name) for name in other.model_fields_set}})
 
 
 def _model(value: Any) -> Any:

@@ -2,8 +2,7 @@
 
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.observer import Observer
-from rlgpt.loop.progress import PlainProgressReporter
 from rlgpt.loop.run import Result, run
 from rlgpt.loop.settings import LoopSettings, Seeds
 
-__all__ = ["LoopContext", "LoopSettings", "Observer", "PlainProgressReporter", "Result", "Seeds", "run"]
+__all__ = ["LoopContext", "LoopSettings", "Observer", "Result", "Seeds", "run"]

@@ -1,4 +1,4 @@
-"""What every part of the loop is given."""
+"""The context that every part of the loop receives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgpt.agents.build import Agents
-from rlgpt.domain import CodedAction, Evaluation, Iteration, RLSetup, Task, TrainingRecord
+from rlgpt.domain import CodedAction, Evaluation, Iteration, RLSetup, Task, TrainingRecord, World
 from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
 from rlgpt.loop.spending import RunStepCounter
@@ -23,9 +23,10 @@ from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 
 @dataclass(frozen=True)
 class LoopContext:
-    """Values and collaborators of one run; nothing here changes while it runs.
+    """The values and the objects of one run. Nothing here changes while the run goes on.
 
     :ivar factory: how a spawned worker finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
+    :ivar world: of an environment without a plugin: what the bundle needs to run elsewhere.
     """
 
     settings: LoopSettings
@@ -36,8 +37,9 @@ class LoopContext:
     trainer: Trainer
     hyperparameters: Hyperparameters
     run: Run
-    budgets: SandboxLimits = field(default_factory=SandboxLimits)
+    sandbox_limits: SandboxLimits = field(default_factory=SandboxLimits)
     observer: Observer = field(default_factory=Observer)
+    world: World | None = None
 
     @cached_property
     def library(self) -> Library:
@@ -45,7 +47,7 @@ class LoopContext:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return Sandbox(self.budgets)
+        return Sandbox(self.sandbox_limits)
 
     @cached_property
     def book(self) -> RunStepCounter:
@@ -56,14 +58,14 @@ class LoopContext:
         return Seeds(self.settings.seed)
 
     def spec(self, setup: RLSetup, actions: tuple[CodedAction, ...], training: TrainingRecord | None = None) -> EnvSpec:
-        """The environment to learn or be judged in; what ``training`` quarantined stays masked."""
+        """The environment of training and evaluation. Actions that ``training`` quarantined stay masked."""
         quarantined = training.quarantined if training else ()
-        return EnvSpec(self.task, setup, actions, self.factory, self.budgets.model_dump(), quarantined)
+        return EnvSpec(self.task, setup, actions, self.factory, self.sandbox_limits.model_dump(), quarantined)
 
     def kept_spec(self, best: Iteration) -> EnvSpec:
-        """The environment for what ``best`` keeps: the policy, or the code alone.
+        """The environment for what ``best`` keeps: its policy, or its code alone.
 
-        Code is played as it was selected. What the training of its policy quarantined is not masked for it.
+        Code plays as it was selected: actions that the training of the policy quarantined are not masked.
         """
         return self.spec(best.setup, best.actions, None if best.kept.mode == "code" else best.training)
 
@@ -92,7 +94,7 @@ class LoopContext:
         return self.run.files.subfolder(f"iterations/{iteration}/train")
 
     def policy(self, spec: EnvSpec, iteration: int, *, trained: bool) -> Policy:
-        """The policy of an iteration; the one training would start from where none was trained."""
+        """The policy of an iteration. Where no policy was trained: the one that training would start from."""
         if trained:
             return self.trainer.load(self.train_folder(iteration), spec)
         seed = self.seeds.training(iteration)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from rlgpt.domain import CurvePoint
+from rlgpt.llm.budget import Spending
 
 
 class Observer:
-    """Receives the events of a run. Its methods do nothing; a subclass overrides those it needs."""
+    """Receives the events of a run. Its methods do nothing; a subclass overrides those it needs.
+
+    An observer is a context manager: a run enters it before its first event and leaves it after its last one.
+    """
 
     def stage(self, name: str, **facts: Any) -> None:
         """A stage begins.
@@ -24,5 +29,16 @@ class Observer:
     def training(self, point: CurvePoint, budget: int) -> None:
         """A new point of the learning curve. ``budget`` is the budget of this training in primitive steps."""
 
+    def spent(self, spending: Spending) -> None:
+        """The cost of the language models since the run began; called after every reply."""
+
     def message(self, text: str) -> None:
         """One line of text for the user."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None

@@ -59,7 +59,7 @@ def _brief(ctx: LoopContext) -> Brief:
     env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task)
     try:
         env.reset(seed=ctx.seeds.rehearsal(0))
-        return make_brief(ctx.plugin, ctx.task, start_view=env.view(), limits=ctx.budgets)
+        return make_brief(ctx.plugin, ctx.task, start_view=env.view(), limits=ctx.sandbox_limits)
     finally:
         env.close()
 
@@ -140,6 +140,7 @@ def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> 
         actions=best.actions,
         setup=best.setup,
         plan=best.plan,
+        world=ctx.world,
         tested_on=Provenance(
             task=ctx.task.id,
             versions=ctx.run.record.versions,

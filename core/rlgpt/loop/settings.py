@@ -1,4 +1,4 @@
-"""How much a run may spend, and on which seeds."""
+"""The budgets of a run, and its seeds."""
 
 from __future__ import annotations
 
@@ -13,23 +13,27 @@ class LoopSettings(Value):
     The reported evaluation is on seeds of its own and outside the budget; everything else is inside.
     """
 
-    budget: int = Field(default=60_000, ge=1, description="primitive steps in all")
-    iterations: int = Field(default=2, ge=1, description="turns of the outer loop at most")
-    repairs: int = Field(default=2, ge=0, description="repairs of one coded action at most, each iteration")
-    target_success: float = Field(default=0.95, gt=0, le=1, description="on the selection seeds; ends the run")
-    selection_episodes: int = Field(
-        default=10, ge=1, description="by which code alone and each policy are judged, and the best is chosen"
+    budget: int = Field(default=60_000, ge=1, description="primitive steps in all: rehearsals, training, selection")
+    iterations: int = Field(default=2, ge=1, description="of the outer loop, at most")
+    repairs: int = Field(default=2, ge=0, description="of one coded action in one iteration, at most")
+    target_success: float = Field(
+        default=0.95, gt=0, le=1, description="on the selection seeds; reaching it ends the run"
     )
-    report_episodes: int = Field(default=50, ge=1, description="episodes of the reported figure, sampled and greedy")
-    traces: int = Field(default=2, ge=0, description="episodes traced for the critic")
-    seed: int = Field(default=0, ge=0, le=1000)
+    selection_episodes: int = Field(
+        default=10, ge=1, description="for each judgement of code or policy; they choose the best iteration"
+    )
+    report_episodes: int = Field(
+        default=50, ge=1, description="of the reported evaluation, on fresh seeds; not part of the budget"
+    )
+    traces: int = Field(default=2, ge=0, description="episodes of each evaluation that the critic reads")
+    seed: int = Field(default=0, ge=0, le=1000, description="of the run; all other seeds follow from it")
 
 
 class Seeds:
-    """Disjoint sets of episode seeds, derived from a run's seed (runs of different seeds share none either).
+    """Disjoint sets of episode seeds, derived from a run's seed. Runs of different seeds share no episode seed.
 
-    All are below 2**30, where no episode of training has its seed (``rl.policy_env.TRAINING_SEEDS``): what is drawn
-    from one, a road say, is held out.
+    All of them are below 2**30, and every training episode has a seed above (``rl.policy_env.TRAINING_SEEDS``). So
+    evaluation uses worlds that training has never seen.
     """
 
     def __init__(self, seed: int) -> None:

@@ -1,21 +1,26 @@
-"""The whole surface between rlgpt and what plugs into it: one hook.
+"""The whole surface between rlgpt and what plugs into it.
 
 A plugin is an installed distribution with one entry point of group ``rlgpt``, which names a module:
 
     [project.entry-points.rlgpt]
     kitchen = "rlgpt_kitchen"
 
-The module imports nothing heavy and implements:
+The module imports nothing heavy and implements at least one hook:
 
     @rlgpt.plugin.hookspecs.hookimpl
     def rlgpt_plugins():
         return [KitchenPlugin()]
 
-Name the entry point as the plugin is named, and ``rlgpt`` loads no other plugin to run your tasks.
+Name the entry point as the plugin is named: then ``rlgpt`` loads no other plugin to make its environments.
+
+Every other hook returns data: names and, for each name, the dotted name of what makes the object
+(``package.module.Class``). The dotted name is imported when the user selects it (``trainer=NAME``), not before. The
+parts that rlgpt brings itself use the same hooks: see :mod:`rlgpt.plugin.builtin`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pluggy
@@ -31,4 +36,34 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 
 @hookspec
 def rlgpt_plugins() -> list[EnvironmentPlugin]:  # type: ignore[empty-body]
-    """The plugins this module offers. Cheap: imports no simulator, makes no environment."""
+    """The environment plugins of this module. Cheap: imports no simulator, makes no environment."""
+
+
+@hookspec
+def rlgpt_agents() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Name -> dotted name of ``f(context: rlgpt.agents.build.TeamContext, **settings) -> Agents`` (``agents=NAME``)."""
+
+
+@hookspec
+def rlgpt_trainers() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Name -> dotted name of ``f(**settings) -> rlgpt.rl.base.Trainer`` (``trainer=NAME``)."""
+
+
+@hookspec
+def rlgpt_llms() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Name -> dotted name of ``f(settings: LLMSettings, context: rlgpt.llm.LLMContext) -> LLM`` (``llm=NAME``)."""
+
+
+@hookspec
+def rlgpt_observers() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Name -> dotted name of ``f(**settings) -> rlgpt.loop.Observer`` (``observers.NAME.KEY=VALUE``)."""
+
+
+@hookspec
+def rlgpt_executors() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Name -> dotted name of ``f(work, **settings) -> rlgpt.executors.Executor`` (``executor=NAME``)."""
+
+
+@hookspec
+def rlgpt_config() -> str:  # type: ignore[empty-body]
+    """A folder of configuration groups that the distribution ships, as Hydra names it: ``pkg://rlgpt_kitchen.conf``."""

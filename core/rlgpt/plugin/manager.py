@@ -1,29 +1,39 @@
 """Finds plugins: entry points of group ``rlgpt``, each loaded when it is first needed.
 
-A broken plugin is named and skipped, and is fatal only when it is selected.
+A broken plugin is named and skipped. It is fatal only when it is selected.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import pluggy
 
 from rlgpt.domain import Task
 from rlgpt.errors import PluginError, UnknownNameError
-from rlgpt.plugin import hookspecs
+from rlgpt.plugin import builtin, hookspecs
 from rlgpt.plugin.base import EnvironmentPlugin
 
 DISABLE = "RLGPT_DISABLE_PLUGINS"
+HOOKS = {
+    "agents": "rlgpt_agents",
+    "trainer": "rlgpt_trainers",
+    "llm": "rlgpt_llms",
+    "observer": "rlgpt_observers",
+    "executor": "rlgpt_executors",
+}
+"""Kind of part -> the hook that names the parts of this kind."""
 _NAME = re.compile(r"[a-z0-9_]{1,40}")
+_TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_CONFIG = re.compile(r"pkg://[A-Za-z_][\w./]*")
 
 
 class PluginManager:
-    """The plugins of one process. Cheap to make: nothing is looked for, or imported, before it is asked for.
+    """The plugins of one process. Cheap to make: it imports a plugin when the plugin is first needed.
 
     :param points: the entry points to use. Default: those of the installed distributions.
     :param disabled: ``"1"`` for all, or names of entry points or plugins, separated by commas. Default: the environment
@@ -39,8 +49,11 @@ class PluginManager:
         self._broken: dict[str, str] = {}
         self._plugins: dict[str, EnvironmentPlugin] = {}
         self._tasks: dict[str, dict[str, Task]] = {}
+        self._parts: dict[str, dict[str, str]] = {kind: {} for kind in HOOKS}
+        self._config: list[str] = []
         self._pluggy = pluggy.PluginManager(hookspecs.GROUP)
         self._pluggy.add_hookspecs(hookspecs)
+        self._take("rlgpt", builtin)
 
     @property
     def broken(self) -> Mapping[str, str]:
@@ -74,8 +87,29 @@ class PluginManager:
             raise UnknownNameError("plugin", name, self._plugins, self._hint())
         return self._plugins[name]
 
+    def parts(self, kind: str) -> Mapping[str, str]:
+        """Every part of ``kind`` (a key of :data:`HOOKS`): name -> dotted name (loads every plugin)."""
+        self._load(self._find())
+        return dict(sorted(self._parts[kind].items()))
+
+    def part(self, kind: str, name: str) -> str:
+        """The dotted name of one part; loads no plugin if rlgpt brings the part itself.
+
+        :raises UnknownNameError: no distribution offers a part of this kind and name.
+        """
+        if name not in self._parts[kind] and name not in self.parts(kind):
+            broken = f"Broken plugins: {', '.join(self.broken)}." if self.broken else ""
+            raise UnknownNameError(kind, name, self.parts(kind), broken)
+        return self._parts[kind][name]
+
+    @property
+    def config_packages(self) -> tuple[str, ...]:
+        """Folders of configuration groups that plugins ship (loads every plugin)."""
+        self._load(self._find())
+        return tuple(self._config)
+
     def register(self, module: Any, name: str) -> None:
-        """Take in a module (or an object) with the hook, as if an entry point ``name`` had named it.
+        """Add a module (or an object) with hooks, as if an entry point ``name`` named it.
 
         :raises PluginError: it does not keep the contract.
         """
@@ -131,21 +165,54 @@ class PluginManager:
         self._pluggy.register(module, name=key)
         try:
             self._pluggy.check_pending()
-            implementations = self._pluggy.hook.rlgpt_plugins.get_hookimpls()
-            hooks = [i.function for i in implementations if i.plugin is module]
-            if not hooks:
+            offers = {hook.name: hook.function() for hook in self._hooks(module)}
+            if not offers:
                 what = getattr(module, "__name__", repr(module))
                 raise PluginError(f"{what} has no hook: define rlgpt_plugins() there, under @rlgpt.plugin.hookimpl")
-            offered: dict[str, tuple[EnvironmentPlugin, dict[str, Task]]] = {}
-            for plugin in cast("list[EnvironmentPlugin]", hooks[0]()):
-                name = self._name(plugin, {*self._plugins, *offered})
-                offered[name] = (plugin, _tasks(plugin))
+            plugins: dict[str, tuple[EnvironmentPlugin, dict[str, Task]]] = {}
+            for plugin in cast("list[EnvironmentPlugin]", offers.get("rlgpt_plugins", ())):
+                name = self._name(plugin, {*self._plugins, *plugins})
+                plugins[name] = (plugin, _tasks(plugin))
+            parts = {kind: self._checked(kind, offers.get(hook, {})) for kind, hook in HOOKS.items()}
+            config = offers.get("rlgpt_config")
+            if config is not None and not (isinstance(config, str) and _CONFIG.fullmatch(config)):
+                raise PluginError(f"rlgpt_config() gave {config!r}; it must give a text such as 'pkg://PACKAGE.conf'")
         except BaseException:
             self._pluggy.unregister(name=key)
             raise
-        for name, (plugin, tasks) in offered.items():
+        for name, (plugin, tasks) in plugins.items():
             if name not in self._off:
                 self._plugins[name], self._tasks[name] = plugin, tasks
+        for kind, targets in parts.items():
+            self._parts[kind].update(targets)
+        self._config += [config] if config else []
+
+    def _hooks(self, module: Any) -> list[_Hook]:
+        names = ("rlgpt_plugins", *HOOKS.values(), "rlgpt_config")
+        callers = [(name, getattr(self._pluggy.hook, name)) for name in names]
+        return [
+            _Hook(name, implementation.function)
+            for name, caller in callers
+            for implementation in caller.get_hookimpls()
+            if implementation.plugin is module
+        ]
+
+    def _checked(self, kind: str, targets: Any) -> dict[str, str]:
+        """What a hook for parts of ``kind`` returned.
+
+        :raises PluginError: it is not a mapping from names to dotted names, or a name is taken.
+        """
+        hook = HOOKS[kind]
+        if not isinstance(targets, Mapping):
+            raise PluginError(f"{hook}() gave {targets!r}; it must give a mapping: name -> 'package.module.Class'")
+        for name, target in targets.items():
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise PluginError(f"{hook}() names a part {name!r}; a name is 1 to 40 of a-z, 0-9 and underscore")
+            if not isinstance(target, str) or not _TARGET.fullmatch(target):
+                raise PluginError(f"{hook}()[{name!r}] is {target!r}; it must be a dotted name: package.module.Class")
+            if name in self._parts[kind]:
+                raise PluginError(f"another entry point offers {kind}={name} already. Rename or uninstall one")
+        return dict(targets)
 
     @staticmethod
     def _name(plugin: Any, taken: Iterable[str]) -> str:
@@ -158,6 +225,11 @@ class PluginManager:
         if name in taken:
             raise PluginError(f"another entry point offers a plugin named {name!r} already. Rename or uninstall one")
         return name
+
+
+class _Hook(NamedTuple):
+    name: str
+    function: Callable[[], Any]
 
 
 def _tasks(plugin: EnvironmentPlugin) -> dict[str, Task]:

@@ -9,14 +9,14 @@ from rlgpt.domain import Task
 
 
 def page(package: str, name: str) -> str:
-    """The text of ``knowledge/NAME.md``, without blank ends.
+    """The text of ``knowledge/NAME.md``, stripped.
 
-    :param package: the plugin's package, as it is imported.
+    :param package: the import name of the plugin's package.
     """
     return (resources.files(package) / "knowledge" / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 def recordings(package: str, task: Task) -> tuple[Path, ...]:
-    """``transcripts/TASK/*.jsonl`` in order, TASK being the task's id without the plugin's name; empty without any."""
+    """The files ``transcripts/TASK/*.jsonl`` in order; TASK is the task's id without the plugin. May be empty."""
     folder = resources.files(package) / "transcripts" / task.id.partition("/")[2]
     return tuple(sorted(Path(str(folder)).glob("*.jsonl")))

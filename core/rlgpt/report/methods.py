@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rlgpt.config.earlier import current
+from rlgpt.errors import RunError
 from rlgpt.runs import Run
 
 METHODS = {
@@ -16,11 +18,9 @@ METHODS = {
     "primitives_only": "PPO over primitives",
     "untrained": "untrained extension",
 }
-"""The names of the kinds of agents, in the order in which a table lists them."""
+"""The names of the teams of agents, in the order in which a table lists them."""
 
 _NOT_A_METHOD = ("seed", "folder", "task", "video", "report_episodes")
-_WORDS = ("call", "docs", "labels", "observations", "primitives")
-"""Settings of a run of ``design()`` that are too long for a name."""
 _MAX_SETTING = 40
 """Characters of one setting in a method's name; all of them have at most twice as many."""
 
@@ -28,11 +28,11 @@ _MAX_SETTING = 40
 def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Runs that differ in their seed alone, by the name of their method.
 
-    If two methods share a name, it is followed by the settings in which they differ. If these are too long, or are
-    texts (docs, a goal), it is followed by the folder of the method's first run instead.
+    If two methods share a name, it is followed by the settings in which they differ. If these are too long, or
+    describe an environment (docs, a goal), it is followed by the folder of the method's first run instead.
     """
-    flat = [_settings(run.record.config) for run in runs]
-    names = [METHODS.get(str(f.get("agents.kind")), "a run") for f in flat]
+    flat = [_settings(run) for run in runs]
+    names = [METHODS.get(str(f.get("agents.name")), "a run") for f in flat]
     order = list(METHODS.values())
     groups: dict[str, list[Run]] = {}
     for name in sorted(set(names), key=lambda n: order.index(n) if n in order else len(order)):
@@ -53,18 +53,20 @@ def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
     return groups
 
 
-def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that make a method, flat. Texts of a ``design()`` count, and do not appear in names."""
-    design = config.get("design")
-    if not isinstance(design, Mapping):
-        return {k: v for k, v in _leaves(config) if k.split(".")[0] not in _NOT_A_METHOD}
-    kept = {k: v for k, v in design.items() if k not in (*_NOT_A_METHOD, *_WORDS, "agents")}
-    words = {k: design.get(k) for k in ("task", *_WORDS) if k != "call"}
-    return {**dict(_leaves(kept)), "agents.kind": design.get("agents"), "words": words}
+def _settings(run: Run) -> dict[str, Any]:
+    """The settings that make a method, flat. The description of an environment without a plugin is one value."""
+    try:
+        config = current(run.record.config, run.folder)
+    except RunError:
+        config = dict(run.record.config)
+    environment = config.pop("environment", None)
+    kept = {k: v for k, v in config.items() if k not in _NOT_A_METHOD}
+    described = {k: v for k, v in environment.items() if k != "prepared"} if isinstance(environment, dict) else None
+    return {**dict(_leaves(kept)), "environment": described}
 
 
 def _describe(settings: Mapping[str, Any], differ: Sequence[str]) -> str:
-    return ", ".join(_cut(f"{k}={settings.get(k)}") for k in differ if k != "words")
+    return ", ".join(_cut(f"{k}={settings.get(k)}") for k in differ if k != "environment")
 
 
 def _cut(text: str) -> str:

@@ -1,10 +1,11 @@
-"""``rlgpt evaluate``: a run's best iteration on fresh seeds, perhaps with other settings of its task."""
+"""``rlgpt evaluate``: the best iteration of a run on fresh seeds, perhaps with other settings of its task."""
 
 from __future__ import annotations
 
 import argparse
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,67 +17,66 @@ from rlgpt.runs import Run
 from rlgpt.terminal import say
 
 FRESH = 700_000
-"""Offset of the seeds among those of a run: away from those for training, selection and its report."""
+"""Offset of these seeds among those of a run: training, selection and report use others."""
+
+PREFIX = "task_settings."
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Print success, reward and steps in each mode; keep the evaluations in the run's folder."""
-    from rlgpt.cli.compose import context
+    """Print success rate, return and steps in each mode; keep the evaluations in the run's folder."""
     from rlgpt.cli.film import film
-    from rlgpt.design.resume import opened
-    from rlgpt.loop.progress import progress_reporter
+    from rlgpt.config.build import build
+    from rlgpt.config.run_config import AgentsConfig
+    from rlgpt.config.runs import config_of
 
     if arguments.episodes < 1:
         raise ConfigError(f"--episodes {arguments.episodes}: at least 1 is needed.")
     run = Run.open(Path(arguments.run))
     history = run.iterations()
     if not history:
-        raise RunError(f"{run.folder} has no finished iteration yet: rlgpt resume {run.folder} goes on with it.")
-    best = best_of(history)
+        raise RunError(f"{run.folder} has no finished iteration yet: rlgpt resume {run.folder} continues it.")
     first = run.record.seed * 1_000_000 + FRESH if arguments.seed is None else arguments.seed
     seeds = tuple(range(first, first + arguments.episodes))
-    changed = settings(arguments.overrides)
-    if changed and "design" in run.record.config:
-        raise ConfigError(f"{run.folder} is a design: its environment has no task_settings. Leave them out.")
-
-    with progress_reporter() as watching:
-        config = dict(run.record.config)
-        if changed:
-            config["task_settings"] = {**(config.get("task_settings") or {}), **changed}
-        made = opened(run, watching) if "design" in config else context(config, run, watching, PluginManager())
-        say(f"{run.record.task}{_said(changed)}, iteration {best.index}, seeds {seeds[0]} to {seeds[-1]}")
+    changes, config = settings(arguments.overrides), config_of(run)
+    if changes and config.environment is not None:
+        raise ConfigError(f"{run.folder} has an environment without a plugin and no task_settings. Leave them out.")
+    # No agent works here, so none needs a language model.
+    changed = {"task_settings": {**config.task_settings, **changes}, "agents": AgentsConfig(name="rl_only")}
+    context = replace(build(config.model_copy(update=changed), run.folder, PluginManager()), run=run)
+    with context.observer:
+        best = best_of(history)
+        say(f"{run.record.task}{_listed(changes)}, iteration {best.index}, seeds {seeds[0]} to {seeds[-1]}")
         for greedy in (False,) if best.kept.mode == "code" else (False, True):
-            evaluation = made.evaluate_kept(best, seeds=seeds, greedy=greedy)
+            evaluation = context.evaluate_kept(best, seeds=seeds, greedy=greedy)
             say(_line(evaluation))
-            name = f"{evaluation.mode}-{seeds[0]}-{len(seeds)}{_mark(changed)}"
-            run.rewrite(f"evaluations/{name}", evaluation)
+            run.rewrite(f"evaluations/{evaluation.mode}-{seeds[0]}-{len(seeds)}{_suffix(changes)}", evaluation)
         if arguments.video:
-            say(film(made, f"videos/seed-{first}{_mark(changed)}.mp4", seed=first))
+            say(film(context, f"videos/seed-{first}{_suffix(changes)}.mp4", seed=first))
     return 0
 
 
 def settings(overrides: Sequence[str]) -> dict[str, Any]:
     """The task's settings that are changed for an evaluation.
 
-    :raises ConfigError: it is anything else that would be changed.
+    :raises ConfigError: an override changes something else.
     """
-    found = {}
+    changes = {}
     for text in overrides:
         override = checks.parse(text)
-        name = override.key_or_group.removeprefix(checks.OPEN)
+        name = override.key_or_group.removeprefix(PREFIX)
         if name == override.key_or_group or override.is_delete() or override.is_sweep_override():
-            raise ConfigError(f"{text!r}: an evaluation changes its task's settings alone: task_settings.NAME=VALUE.")
-        found[name] = override.value()
-    return found
+            raise ConfigError(f"{text!r}: an evaluation changes settings of its task only: task_settings.NAME=VALUE.")
+        changes[name] = override.value()
+    return changes
 
 
-def _said(changed: Mapping[str, Any]) -> str:
-    return "".join(f", {name}={value}" for name, value in changed.items())
+def _listed(changes: Mapping[str, Any]) -> str:
+    return "".join(f", {name}={value}" for name, value in changes.items())
 
 
-def _mark(changed: Mapping[str, Any]) -> str:
+def _suffix(changes: Mapping[str, Any]) -> str:
     """What the changes add to the name of a file."""
-    return "".join(f"-{re.sub(r'[^A-Za-z0-9_.=]+', '_', f'{name}={value}')[:40]}" for name, value in changed.items())
+    return "".join(f"-{re.sub(r'[^A-Za-z0-9_.=]+', '_', f'{name}={value}')[:40]}" for name, value in changes.items())
 
 
 def _line(e: Evaluation) -> str:

@@ -20,7 +20,7 @@ from rlgpt.plugin.parts import unusable
 from rlgpt.plugin.types import Primitive
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.policy_env import PolicyEnv, build
-from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
+from rlgpt.sandbox import SandboxLimits
 
 _API = (
     "It must follow gymnasium's API (reset -> observation, info; step -> observation, reward, terminated, truncated, "
@@ -54,7 +54,7 @@ def prepare(
     horizon: int | None = None,
     primitives: Sequence[Primitive] = (),
     idle: Any = None,
-    budgets: SandboxLimits = DEFAULT,
+    limits: SandboxLimits | None = None,
 ) -> tuple[GenericPlugin, Task]:
     """The plugin of the environments that ``make_env`` makes, and its task, after one step in one of them.
 
@@ -82,7 +82,7 @@ def prepare(
         idle=idle,
     )
     (task,) = plugin.tasks().values()
-    _play(plugin, task, first, budgets)
+    _play(plugin, task, first, limits or SandboxLimits())
     return plugin, task
 
 
@@ -106,7 +106,7 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
     return env
 
 
-def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], budgets: SandboxLimits) -> None:
+def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], limits: SandboxLimits) -> None:
     """One step as a policy would do it, and what a language model would be shown of it."""
     spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
     env: PolicyEnv = _guarded("the environment's reset(seed=0) raised", _API, build, spec, seed=0, evaluation=True)
@@ -116,25 +116,25 @@ def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], bud
         _guarded("the environment's reset(seed=0) raised", _API, env.reset, seed=0)
         base, ctx = env.extended.env.action_space, env.extended.context
         ExtendedSpace(base, [_ANY], plugin.labels(task).actions, None, plugin.noop(base, ctx))
-        _fits(_guarded("the view of its first observation raised", _API, plugin.view, ctx), budgets)
+        _fits(_guarded("the view of its first observation raised", _API, plugin.view, ctx), limits)
         env.action_space.seed(0)
         _guarded("the environment's step() raised", _API, env.step, env.action_space.sample())
-        _fits(_guarded("the view after its first step raised", _API, plugin.view, ctx), budgets)
+        _fits(_guarded("the view after its first step raised", _API, plugin.view, ctx), limits)
     finally:
         env.close()
 
 
-def _fits(view: Mapping[str, Plain], budgets: SandboxLimits) -> None:
+def _fits(view: Mapping[str, Plain], limits: SandboxLimits) -> None:
     """:raises ConfigError: code that looks at this view would be stopped for it, every time."""
     sizes = {name: len(json.dumps(value)) for name, value in view.items()}
     whole = len(json.dumps(view).encode())
-    if whole > budgets.view_bytes:
+    if whole > limits.view_bytes:
         largest = ", ".join(f"{name} {sizes[name]:,}" for name in sorted(sizes, key=sizes.__getitem__)[:-4:-1])
         raise ConfigError(
-            f"what code sees of the environment takes {whole:,} bytes ({largest}); at most {budgets.view_bytes:,} go "
+            f"what code sees of the environment takes {whole:,} bytes ({largest}); at most {limits.view_bytes:,} go "
             "into the sandbox. Leave parts out (gymnasium.wrappers.FilterObservation), make them smaller "
             "(TransformObservation, ResizeObservation), name fewer numbers, or allow more: "
-            "design(..., budgets=SandboxLimits(view_bytes=...))."
+            "sandbox.view_bytes=BYTES, or design(..., sandbox={'view_bytes': BYTES})."
         )
 
 

@@ -1,4 +1,4 @@
-"""What a run is doing, told as it goes: a live line on a terminal, plain lines of text elsewhere."""
+"""The progress of a run: a live line on a terminal, plain lines of text elsewhere."""
 
 from __future__ import annotations
 
@@ -6,34 +6,17 @@ import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from typing import Any, Self, TextIO
 
 from rlgpt.domain import CurvePoint
-from rlgpt.loop.observer import Observer
+from rlgpt.llm.budget import Spending
+from rlgpt.loop import Observer
 from rlgpt.secrets import redact
 from rlgpt.terminal import say, visible
 
-if TYPE_CHECKING:
-    from rlgpt.llm.budget import Spending
-
-
-class ProgressReporter(Observer):
-    """An observer that also knows the language model's bill, and holds its display open while the run lasts."""
-
-    def spent(self, spending: Spending) -> None:
-        """The language model's bill so far."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
-
 
 class Meter:
-    """Primitive steps per second since the first point of this training (a resumed one does not start at zero)."""
+    """Primitive steps per second since the first point of a training (a resumed training does not start at zero)."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -54,12 +37,12 @@ class Meter:
 
 def headline(name: str, facts: dict[str, Any]) -> str:
     """``rehearse: iteration 0, action open_door, attempt 1``."""
-    told = [f"{key.replace('_', ' ')} {_figure(value)}" for key, value in facts.items() if value is not None]
-    return f"{name}: {', '.join(told)}" if told else name
+    parts = [f"{key.replace('_', ' ')} {_figure(value)}" for key, value in facts.items() if value is not None]
+    return f"{name}: {', '.join(parts)}" if parts else name
 
 
-class PlainProgressReporter(ProgressReporter):
-    """Lines of text, for logs. Training writes a line at each tenth of its budget."""
+class PlainProgressReporter(Observer):
+    """Lines of text, for logs. A training writes one line for each tenth of its budget."""
 
     def __init__(self, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._out = sys.stderr if out is None else out
@@ -96,7 +79,7 @@ class PlainProgressReporter(ProgressReporter):
         say(text, self._out)
 
 
-class RichProgressReporter(ProgressReporter):
+class RichProgressReporter(Observer):
     """One live line: stage, bar, steps per second, success so far, cost so far. Finished stages stay above it."""
 
     def __init__(self, console: Any) -> None:
@@ -167,8 +150,8 @@ def _rate(rate: float | None) -> str:
     return "" if rate is None else f", {rate:,.0f} steps/s"
 
 
-def progress_reporter(out: TextIO | None = None) -> ProgressReporter:
-    """The watcher that suits ``out`` (standard error by default): live on a terminal, lines elsewhere."""
+def progress_reporter(out: TextIO | None = None) -> Observer:
+    """The display that suits ``out`` (default: standard error): live on a terminal, lines of text elsewhere."""
     stream = sys.stderr if out is None else out
     if not stream.isatty():
         return PlainProgressReporter(stream)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from rlgpt.domain import CurvePoint
 from rlgpt.llm.budget import Spending
-from rlgpt.loop.progress import Meter, PlainProgressReporter, RichProgressReporter, headline, progress_reporter
+from rlgpt.observers.progress import Meter, PlainProgressReporter, RichProgressReporter, headline, progress_reporter
 
 
 def point(steps: int, success: float = 0.5) -> CurvePoint:

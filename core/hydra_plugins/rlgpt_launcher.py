@@ -1,0 +1,44 @@
+"""Hydra's launcher of ``rlgpt train -m``: the jobs run on the executor that the configuration names.
+
+Hydra takes launchers from the namespace package ``hydra_plugins`` only, so this module lies there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.plugins.launcher import Launcher
+
+ConfigStore.instance().store(
+    group="hydra/launcher",
+    name="rlgpt",
+    node={"_target_": "hydra_plugins.rlgpt_launcher.RlgptLauncher"},
+    provider="rlgpt",
+)
+
+
+class RlgptLauncher(Launcher):
+    """Hands the jobs of a sweep to an executor."""
+
+    def __init__(self) -> None:
+        self._context: Any = None
+        self._config: Any = None
+
+    def setup(self, *, hydra_context: Any, task_function: Any, config: Any) -> None:
+        self._context, self._config = hydra_context, config
+
+    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> list[JobReturn]:
+        """Run the jobs.
+
+        :returns: Hydra's ``JobReturn`` of each; its value is the success rate, NaN where the run reported none.
+        """
+        from rlgpt.cli.sweep import run_jobs
+
+        values = run_jobs(self._config, self._context.config_loader, job_overrides, initial_job_idx)
+        return [
+            JobReturn(overrides=given, status=JobStatus.COMPLETED, _return_value=value)
+            for given, value in zip(job_overrides, values, strict=True)
+        ]

@@ -1,0 +1,49 @@
+"""The configuration as YAML, each key with its meaning: what ``--cfg`` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from rlgpt.config.components import settings_model
+from rlgpt.config.run_config import RunConfig
+
+COLUMN = 40
+"""Where comments begin."""
+
+
+def show(config: RunConfig, trainer: Any = None) -> str:
+    """The configuration as it is used.
+
+    :param trainer: the factory of the trainer, for the meaning of its settings.
+    """
+    models: dict[str, type[BaseModel] | None] = {"trainer": settings_model(trainer) if trainer else None}
+    return "\n".join(_lines(config.plain(), RunConfig, models, ""))
+
+
+def _lines(
+    values: Mapping[str, Any], model: type[BaseModel] | None, models: Mapping[str, Any], indent: str
+) -> Iterator[str]:
+    for key, value in values.items():
+        field = None if model is None else model.model_fields.get(key)
+        comment = field.description if field is not None and field.description else ""
+        if isinstance(value, Mapping) and value:
+            kind = models.get(key) or (field.annotation if field is not None else None)
+            inner = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+            yield _commented(f"{indent}{key}:", comment)
+            yield from _lines(value, inner, {}, f"{indent}  ")
+        else:
+            # JSON is YAML on one line; a plain word needs no quotes.
+            text = json.dumps(value, ensure_ascii=False)
+            word = isinstance(value, str) and value.replace("/", "a").replace(".", "a").replace("_", "a").isalnum()
+            safe = (
+                word and value[0].isalpha() and value.lower() not in ("null", "true", "false", "yes", "no", "on", "off")
+            )
+            yield _commented(f"{indent}{key}: {value if safe else text}", comment)
+
+
+def _commented(line: str, comment: str) -> str:
+    return f"{line:<{COLUMN}} # {comment}" if comment else line

@@ -1,0 +1,115 @@
+"""Sweeps: Hydra turns overrides into jobs, an executor runs them."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlgpt.cli.compose import CONFIG, explain, hydra_errors, plain, run_config
+from rlgpt.cli.start import start
+from rlgpt.config.components import Component, make
+from rlgpt.errors import ConfigError, RlgptError
+from rlgpt.executors import Executor, Job, JobResult
+from rlgpt.plugin import PluginManager
+from rlgpt.terminal import say
+
+if TYPE_CHECKING:
+    from hydra._internal.hydra import Hydra
+
+
+class JobValue(float):
+    """What a job returns to Hydra: the success rate, which a sweeper may optimise; NaN where the run reported none.
+
+    :ivar exit_status: of the run.
+    """
+
+    exit_status: int = 0
+
+    @classmethod
+    def of(cls, result: JobResult) -> JobValue:
+        value = cls(math.nan if result.success is None else result.success)
+        value.exit_status = result.exit_status
+        return value
+
+
+def sweep(app: Hydra, overrides: Sequence[str]) -> int:
+    """Run every combination of the values. A run that fails does not end the sweep.
+
+    :returns: the highest exit status of the runs.
+    :raises ConfigError: Hydra refuses an override.
+    """
+    try:
+        batches = app.multirun(CONFIG, hydra_job, list(overrides), with_log_configuration=False)
+    except hydra_errors() as error:
+        raise ConfigError(explain(error)) from error
+    return max((job.return_value.exit_status for job in _jobs(batches)), default=0)
+
+
+def work(job: Job) -> JobResult:
+    """Runs a job; every error that a user can cause ends in its message and its exit status."""
+    try:
+        if job.config is None:
+            raise ConfigError(job.fault)
+        config = run_config(job.config)
+        return start(config.model_copy(update={"folder": config.folder or str(job.folder)}), PluginManager())
+    except RlgptError as error:
+        if job.folder.is_dir() and not any(job.folder.iterdir()):
+            job.folder.rmdir()
+        say(f"rlgpt: {error}", sys.stderr)
+        return JobResult(error.exit_status, message=str(error))
+
+
+def hydra_job(config: Any) -> JobValue:
+    """A job of one of Hydra's own launchers (joblib, submitit), from its composed configuration."""
+    from hydra.core.hydra_config import HydraConfig
+
+    hydra = HydraConfig.get()
+    folder = Path(hydra.runtime.output_dir).resolve()
+    return JobValue.of(work(_job(config, 0, hydra.job.override_dirname, folder)))
+
+
+def run_jobs(master: Any, loader: Any, overrides: Sequence[Sequence[str]], first: int) -> list[JobValue]:
+    """The jobs of a sweep, on the executor that the configuration names.
+
+    :param master: the composed configuration of the sweep.
+    :param overrides: of each job.
+    :param first: number of the first job.
+    """
+    part = Component.model_validate(plain(master)["executor"])
+    jobs = [_composed(master, loader, list(given), number) for number, given in enumerate(overrides, first)]
+    results: dict[int, JobResult] = {}
+    with make("executor", part, Executor, PluginManager(), work) as executor:
+        for job in jobs:
+            executor.submit(job)
+        for job, result in executor.as_completed():
+            results[job.number] = result
+    return [JobValue.of(results[job.number]) for job in jobs]
+
+
+def _composed(master: Any, loader: Any, overrides: list[str], number: int) -> Job:
+    from hydra.core.hydra_config import HydraConfig
+    from omegaconf import open_dict
+
+    name = " ".join(text.lstrip("+") for text in overrides)
+    config = loader.load_sweep_config(master, overrides)
+    with open_dict(config):
+        config.hydra.job.id, config.hydra.job.num = str(number), number
+    HydraConfig.instance().set_config(config)  # for interpolations of ${hydra:...}
+    folder = (Path(config.hydra.sweep.dir) / str(config.hydra.sweep.subdir)).resolve()
+    return _job(config, number, name, folder)
+
+
+def _job(config: Any, number: int, name: str, folder: Path) -> Job:
+    try:
+        return Job(number, name, plain(config), folder)
+    except ConfigError as error:
+        return Job(number, name, None, folder, str(error))
+
+
+def _jobs(batches: Any) -> Iterator[Any]:
+    """Sweepers return batches of jobs; an optimiser returns nothing."""
+    for batch in batches or ():
+        yield from batch if isinstance(batch, list | tuple) else (batch,)

@@ -1,0 +1,147 @@
+"""From the configuration to the objects of a run. Every mistake is found before anything is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rlgpt.agents.build import WITHOUT_LLM, Agents, TeamContext
+from rlgpt.agents.setup_overrides import OverriddenSetup
+from rlgpt.config.components import Component, factory_of, make
+from rlgpt.config.environment import Objects, Place, place_of
+from rlgpt.config.run_config import RunConfig
+from rlgpt.config.settings import complete, refuse_keys
+from rlgpt.errors import ConfigError, TranscriptError
+from rlgpt.llm.base import LLM
+from rlgpt.llm.build import LLMContext, build_llm
+from rlgpt.llm.reporting import ReportingLLM
+from rlgpt.loop import LoopContext, Observer
+from rlgpt.observers import Several
+from rlgpt.plugin import PluginManager
+from rlgpt.plugin.library import library_of
+from rlgpt.rl.base import Hyperparameters, Trainer
+from rlgpt.runs import Run, RunRecord
+
+OBJECT = "object"
+"""The name of a part that is an object of its caller's: a configuration alone cannot make it."""
+
+NOTHING = Objects()
+
+
+def build(
+    config: RunConfig,
+    folder: Path,
+    manager: PluginManager,
+    *,
+    objects: Objects = NOTHING,
+    observer: Observer | None = None,
+) -> LoopContext:
+    """The objects of a run: plugin, agents, language model, trainer, limits of the sandbox, observers.
+
+    The run's record is in memory only: :func:`rlgpt.config.runs.begin` writes it.
+
+    :param folder: of the run, which need not exist.
+    :param observer: in the place of the configuration's observers.
+    :raises RlgptError: a name or value cannot be used; there is no key for the language model; nothing to replay.
+    """
+    refuse_keys(config)
+    place = place_of(config, manager, objects)
+    config = complete(place.config, place.plugin, place.task, manager)
+    watching = observer or observers(config, manager, objects)
+    trainer = objects.trainer or make("trainer", _not_object("trainer", config.trainer), Trainer, manager)
+    record = RunRecord(task=place.task.id, seed=config.seed, created="", config=config.plain())
+    return LoopContext(
+        settings=config.loop,
+        task=place.task,
+        plugin=place.plugin,
+        factory=place.factory,
+        agents=objects.agents or _agents(config, place, folder, manager, objects, watching),
+        trainer=trainer,
+        hyperparameters=Hyperparameters(**config.hyperparameters.model_dump()),
+        run=Run(folder, record),
+        sandbox_limits=config.sandbox,
+        observer=watching,
+        world=config.environment.prepared.world if config.environment and config.environment.prepared else None,
+    )
+
+
+def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTHING) -> Observer:
+    """The observers that the configuration names, and those of the caller.
+
+    :raises RlgptError: there is no such observer, or it cannot be made.
+    """
+    named = [
+        make("observer", part if part.name or part.target else part.with_settings({"name": name}), Observer, manager)
+        for name, part in config.observers.items()
+        if part is not None
+    ]
+    together = [*named, *objects.observers]
+    return together[0] if len(together) == 1 else Several(together)
+
+
+def _agents(
+    config: RunConfig, place: Place, folder: Path, manager: PluginManager, objects: Objects, observer: Observer
+) -> Agents:
+    context = TeamContext(
+        kind=config.agents.name or str(config.agents.target),
+        plugin=place.plugin,
+        task=place.task,
+        connect=lambda: ReportingLLM(_llm(config, place, folder, manager, objects), observer),
+        library=library_of(place.plugin, place.task),
+        limits=config.sandbox,
+        training_steps=config.budget // config.iterations,
+        iterations=config.iterations,
+        prompts=_prompts(config),
+    )
+    team = make("agents", config.agents, Agents, manager, context)
+    return replace(team, fast=OverriddenSetup(team.fast, config.setup)) if config.setup.model_fields_set else team
+
+
+def _prompts(config: RunConfig) -> Path | None:
+    folder = None if config.agents.prompts is None else Path(config.agents.prompts)
+    if folder is not None and not folder.is_dir():
+        raise ConfigError(f"agents.prompts={str(folder)!r}: there is no such folder.")
+    return folder
+
+
+def _llm(config: RunConfig, place: Place, folder: Path, manager: PluginManager, objects: Objects) -> Any:
+    settings = config.llm
+    if objects.llm is not None:
+        return build_llm(settings, LLMContext(folder, config.seed), lambda *_: objects.llm)
+    if settings.kind == OBJECT:
+        raise ConfigError(
+            "the language model of this run was an object of its caller's: continue it by the same call of design() "
+            "(folder=...), or name another one: llm.model=PROVIDER/MODEL, or llm=replay llm.transcript=FILE."
+        )
+    transcripts = tuple(place.plugin.transcripts(place.task))
+    if place.config.environment is not None and settings.kind == "replay" and settings.transcript is None:
+        raise TranscriptError(
+            "there is no language model: name one that is asked, llm.model=PROVIDER/MODEL; or a transcript that is "
+            f"replayed, llm.transcript=FILE; or use none, agents={' or agents='.join(WITHOUT_LLM)}."
+        )
+    tasks = manager.tasks().values() if not transcripts and config.environment is None else ()
+    recorded = [t.id for t in tasks if manager.plugin(t.plugin).transcripts(t)]
+    context = LLMContext(folder, config.seed, transcripts, place.task.id, recorded)
+    named = Component(name=settings.kind, target=settings.target)
+    return build_llm(settings, context, _checked_llm(factory_of("llm", named, manager), named))
+
+
+def _checked_llm(factory: Any, named: Component) -> Any:
+    def made(settings: Any, context: LLMContext) -> LLM:
+        llm = factory(settings, context)
+        if not isinstance(llm, LLM):
+            which = named.target or named.name
+            raise ConfigError(f"llm={which} made a {type(llm).__name__}; it must be a rlgpt.llm.base.LLM.")
+        return llm
+
+    return made
+
+
+def _not_object(kind: str, part: Component) -> Component:
+    if part.name == OBJECT:
+        raise ConfigError(
+            f"the {kind} of this run was an object of its caller's: continue it by the same call of design() "
+            f"(folder=...), or name another one: {kind}=NAME."
+        )
+    return part

@@ -1,0 +1,150 @@
+"""Parts of a run that are chosen by name or by ``_target_``: team of agents, trainer, observers, executor."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, model_serializer, model_validator
+
+from rlgpt.domain.validated import validated
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.plugin import PluginManager
+
+T = TypeVar("T")
+
+EXTRAS = {"sample_factory": "sample-factory"}
+"""Packages of rlgpt's own extras -> the extra."""
+
+
+class Component(BaseModel):
+    """One part: its name among those that rlgpt and the installed plugins offer, or a dotted name, and its settings.
+
+    :ivar name: as in ``trainer=NAME``.
+    :ivar target: ``_target_`` in files and on the command line: ``package.module.Class``, in the place of a name.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+
+    name: str | None = None
+    target: str | None = Field(default=None, alias="_target_")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_alone(cls, data: Any) -> Any:
+        return {"name": data} if isinstance(data, str) else data
+
+    @model_serializer(mode="plain")
+    def _plain(self) -> dict[str, Any]:
+        head = {"_target_": self.target} if self.target else {"name": self.name} if self.name else {}
+        fields = {key: getattr(self, key) for key in type(self).model_fields if key not in ("name", "target")}
+        return {**head, **fields, **self.settings}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The keyword arguments of the part."""
+        return dict(self.model_extra or {})
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Component:
+        return type(self).model_validate({**self.model_dump(), **settings})
+
+
+def factory_of(kind: str, component: Component, manager: PluginManager) -> Callable[..., Any]:
+    """What makes the part: imported now.
+
+    :param kind: a key of :data:`rlgpt.plugin.manager.HOOKS`.
+    :raises UnknownNameError: no distribution offers a part of this name.
+    :raises ConfigError: it cannot be imported.
+    """
+    if component.target is None and component.name is None:
+        raise ConfigError(f"{kind} has no name: write {kind}=NAME. Valid: {', '.join(manager.parts(kind))}.")
+    target = component.target or manager.part(kind, str(component.name))
+    where = f"{kind}._target_={target}" if component.target else f"{kind}={component.name}"
+    try:
+        made = pkgutil.resolve_name(target)
+    except (ImportError, AttributeError, ValueError) as error:
+        package = next((p for p in EXTRAS if f".{p}." in f".{target}." and find_spec(p) is None), None)
+        if package is not None:
+            raise ConfigError(
+                f"{where} needs an extra that is not installed; `rlgpt doctor` prints the command for "
+                f"'rlgpt[{EXTRAS[package]}]'."
+            ) from error
+        raise ConfigError(
+            f"{where} cannot be imported: {error}. Name a class or function: package.module.Class."
+        ) from error
+    if not callable(made):
+        raise ConfigError(f"{where} is a {type(made).__name__}; name a class or function: package.module.Class.")
+    return made  # type: ignore[no-any-return]
+
+
+def make(kind: str, component: Component, base: type[T], manager: PluginManager, *given: Any) -> T:
+    """The part: what its factory returns for ``given`` and the component's settings.
+
+    :param base: the type that it must have.
+    :raises UnknownNameError: there is no such part, or it has no setting of this name.
+    :raises ConfigError: the part cannot be imported or made, or is not a ``base``.
+    """
+    factory, where = factory_of(kind, component, manager), _where(kind, component)
+    if isinstance(factory, type) and not issubclass(factory, base):
+        raise ConfigError(f"{where} is no {base.__name__}: name a subclass of {base.__module__}.{base.__name__}.")
+    arguments = checked(kind, factory, component.settings, len(given))
+    try:
+        made = factory(*given, **arguments)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{where} cannot be made: {' '.join(str(error).split())}.") from error
+    if not isinstance(made, base):
+        raise ConfigError(f"{where} made a {type(made).__name__}; it must be a {base.__module__}.{base.__name__}.")
+    return made
+
+
+def checked(kind: str, factory: Callable[..., Any], settings: Mapping[str, Any], positional: int) -> dict[str, Any]:
+    """Keyword arguments of ``factory``: ``settings``, or all of them as the pydantic model of its ``settings``.
+
+    :raises UnknownNameError: it takes no setting of this name.
+    """
+    if (model := settings_model(factory)) is not None:
+        return {"settings": validated(model, settings, kind)}
+    parameters, open_ = _keywords(factory, positional)
+    for key in settings:
+        if key not in parameters and not open_:
+            raise UnknownNameError("key", f"{kind}.{key}", [f"{kind}.{name}" for name in parameters])
+    return dict(settings)
+
+
+def effective(
+    kind: str, factory: Callable[..., Any], settings: Mapping[str, Any], positional: int = 0
+) -> dict[str, Any]:
+    """``settings`` and the defaults of those that are not set, plain values."""
+    if (model := settings_model(factory)) is not None:
+        return validated(model, settings, kind).model_dump(mode="json")
+    parameters, _ = _keywords(factory, positional)
+    plain = {k: p.default for k, p in parameters.items() if isinstance(p.default, int | float | str | None)}
+    return {**plain, **settings}
+
+
+def settings_model(factory: Callable[..., Any]) -> type[BaseModel] | None:
+    """The pydantic model of the parameter ``settings``, where the factory has one."""
+    made = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]
+    try:
+        hint = get_type_hints(made).get("settings")
+    except (NameError, TypeError):
+        return None
+    return next((o for o in get_args(hint) or (hint,) if isinstance(o, type) and issubclass(o, BaseModel)), None)
+
+
+def _where(kind: str, component: Component) -> str:
+    return f"{kind}._target_={component.target}" if component.target else f"{kind}={component.name}"
+
+
+def _keywords(factory: Callable[..., Any], positional: int) -> tuple[dict[str, inspect.Parameter], bool]:
+    """The parameters behind the first ``positional`` ones by name, and whether any other is taken, too."""
+    try:
+        parameters = list(inspect.signature(factory).parameters.values())
+    except (TypeError, ValueError):
+        return {}, True
+    open_ = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)][positional:]
+    return {p.name: p for p in named}, open_

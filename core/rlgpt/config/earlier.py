@@ -1,0 +1,82 @@
+"""Configurations on record as earlier versions wrote them, in today's form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rlgpt.domain import World
+from rlgpt.errors import RunError
+from rlgpt.loop import LoopSettings
+
+HYPERPARAMETERS = {
+    "envs": "num_envs",
+    "rollout": "num_steps",
+    "minibatch": "minibatch_size",
+    "epochs": "update_epochs",
+    "clip": "clip_coef",
+    "value_coef": "vf_coef",
+    "entropy_coef": "ent_coef",
+}
+TRAINERS = {"rlgpt.rl.ppo.PPO": "ppo", "rlgpt.rl.sample_factory.SampleFactory": "sample_factory"}
+
+
+def current(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The configuration in the form of :class:`~rlgpt.config.run_config.RunConfig`, which has yet to validate it.
+
+    :raises RunError: it is of an earlier version and cannot be converted.
+    """
+    try:
+        if isinstance(design := config.get("design"), Mapping):
+            return _design(design)
+        agents = config.get("agents")
+        return _train(config) if isinstance(agents, Mapping) and "kind" in agents else dict(config)
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        raise RunError(
+            f"{folder / 'run.json'} was written by an earlier version of rlgpt and cannot be converted "
+            f"({type(fault).__name__}: {fault}). Start a new run; `rlgpt report {folder}` still reads this one."
+        ) from fault
+
+
+def _train(config: Mapping[str, Any]) -> dict[str, Any]:
+    llm = dict(config.get("llm") or {})
+    if "eyes" in llm:
+        llm["supports_vision"] = llm.pop("eyes")
+    trainer = dict(config["trainer"])
+    return {
+        **config,
+        "agents": {"name": config["agents"]["kind"]},
+        "trainer": {"name": TRAINERS[trainer.pop("_target_")], **trainer},
+        "llm": llm,
+        "hyperparameters": _hyperparameters(config.get("hyperparameters") or {}),
+    }
+
+
+def _design(design: Mapping[str, Any]) -> dict[str, Any]:
+    call = design.get("call") or {}
+    world = {name: design[name] for name in World.model_fields if name in design}
+    described = {k: call.get(k) for k in ("docs", "labels", "observations", "success", "horizon", "idle")}
+    prepared = {"task": design["task"], "docs": design["docs"], "world": world}
+    goal = design["task"]["goal"]
+    return {
+        **{name: design[name] for name in LoopSettings.model_fields if name in design},
+        "environment": {"id": call.get("make_env"), "goal": goal, **described, "prepared": prepared},
+        "agents": {"name": design["agents"]},
+        "trainer": {"name": design["trainer"] if call else "object"},
+        "llm": _model(call.get("llm")),
+        "hyperparameters": _hyperparameters(design["hyperparameters"]),
+        "sandbox": design["budgets"],
+    }
+
+
+def _model(llm: Any) -> dict[str, Any]:
+    if isinstance(llm, Mapping):
+        return dict(llm)
+    if llm is None:
+        return {"kind": "object"}
+    return {"kind": "replay", "transcript": llm} if str(llm).endswith(".jsonl") else {"model": llm}
+
+
+def _hyperparameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {HYPERPARAMETERS.get(name, name): value for name, value in given.items()}

@@ -1,0 +1,85 @@
+"""The environment of a run: a plugin's task, or an environment without a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rlgpt.agents.build import Agents
+from rlgpt.config.prepare import ConstantPluginFactory, prepare
+from rlgpt.config.run_config import Prepared, RunConfig
+from rlgpt.config.settings import task_of
+from rlgpt.domain import Task
+from rlgpt.errors import ConfigError
+from rlgpt.llm.base import LLM
+from rlgpt.loop import Observer
+from rlgpt.plugin import EnvironmentPlugin, PluginManager
+from rlgpt.plugin.base import Primitive
+from rlgpt.plugin.generic import MakeEnv
+from rlgpt.plugin.judged import Success
+from rlgpt.rl.base import Trainer
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Parts of a run that a configuration cannot hold: objects that the caller of ``design()`` made."""
+
+    make_env: MakeEnv | None = None
+    success: Success | None = None
+    primitives: Sequence[Primitive] = ()
+    idle: Any = None
+    agents: Agents | None = None
+    trainer: Trainer | None = None
+    llm: LLM | None = None
+    observers: Sequence[Observer] = field(default=())
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run takes place.
+
+    :ivar factory: how a spawned worker finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
+    :ivar config: the run's configuration; an environment without a plugin is prepared.
+    """
+
+    plugin: EnvironmentPlugin
+    task: Task
+    factory: Any
+    config: RunConfig
+
+
+def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Place:
+    """The environment that ``config`` names, tried with one step where no plugin knows it.
+
+    :raises RlgptError: it cannot be made, played, extended or judged.
+    """
+    if config.environment is None:
+        plugin, task = task_of(config, manager)
+        return Place(plugin, task, plugin.name, config)
+    given = config.environment
+    if objects.make_env is None and given.id is None:
+        raise ConfigError(
+            "this run is one of design(): only its caller can make its environment. Continue it by the same call "
+            "(folder=...); its bundle works with rlgpt.extend()."
+        )
+    if given.prepared is not None and set(given.prepared.world.primitives) != {p.name for p in objects.primitives}:
+        names = ", ".join(given.prepared.world.primitives) or "none"
+        raise ConfigError(
+            f"this run uses primitives of its caller ({names}): continue it by the same call of design()."
+        )
+    generic, task = prepare(
+        objects.make_env or str(given.id),
+        given.goal,
+        docs=given.docs,
+        labels=given.labels,
+        observations=given.observations,
+        success=given.success if objects.success is None else objects.success,
+        horizon=given.horizon,
+        primitives=objects.primitives,
+        idle=given.idle if objects.idle is None else objects.idle,
+        limits=config.sandbox,
+    )
+    prepared = Prepared(task=task, docs=generic.knowledge(task), world=generic.world)
+    environment = given.model_copy(update={"prepared": prepared, "idle": generic.world.idle})
+    return Place(generic, task, ConstantPluginFactory(generic), config.model_copy(update={"environment": environment}))

@@ -1,0 +1,118 @@
+"""The configuration of a run: one validated value for ``train``, ``design``, ``evaluate``, ``resume`` and sweeps.
+
+The defaults stand here and in the models that are used here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+
+from rlgpt.agents.setup_overrides import SetupOverrides
+from rlgpt.config.components import Component
+from rlgpt.domain import Plain, Task, Value, World
+from rlgpt.llm.settings import LLMSettings
+from rlgpt.loop import LoopSettings
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.sandbox import SandboxLimits
+
+
+class Prepared(Value):
+    """What rlgpt made of an environment without a plugin. A run keeps it for its whole life.
+
+    :ivar docs: what agents are told about the environment.
+    """
+
+    task: Task
+    docs: str
+    world: World
+
+
+class EnvironmentConfig(Value):
+    """An environment without a plugin. :func:`rlgpt.design` documents the fields.
+
+    :ivar id: the name under which gymnasium knows it; None: the caller of ``design()`` makes it.
+    :ivar prepared: filled in when the run begins; not a setting.
+    """
+
+    id: str | None = Field(default=None, description="as gymnasium knows it; MODULE:ENV_ID imports a module first")
+    goal: str = Field(description="what is to be achieved, a sentence")
+    docs: str | None = Field(default=None, description="what an expert knows about the environment")
+    labels: Mapping[str, str] | tuple[str, ...] | None = Field(default=None, description="names of the action's parts")
+    observations: Mapping[str, str] | tuple[str, ...] | None = Field(
+        default=None, description="names of the observation's numbers"
+    )
+    success: float | None = Field(default=None, description="the episode return that counts as success")
+    horizon: int | None = Field(default=None, description="primitive steps of an episode; null: its own limit")
+    idle: Plain = Field(default=None, description="what does nothing: a label, or an action of the space")
+    prepared: Prepared | None = None
+
+
+class AgentsConfig(Component):
+    """The team of agents.
+
+    :ivar prompts: a folder whose files replace the prompts of the same names.
+    """
+
+    name: str | None = "slow_fast_critic"
+    prompts: str | None = Field(default=None, description="a folder whose files replace prompts of the same names")
+
+
+class HyperparameterOverrides(Hyperparameters):
+    """The hyperparameters that are set. The others are the task's, as its plugin advises, or the defaults."""
+
+    @model_serializer(mode="wrap")
+    def _only_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in handler(self).items() if key in self.model_fields_set}
+
+
+class RunConfig(LoopSettings):
+    """Everything that decides what a run does. Frozen; unknown keys are errors."""
+
+    task: str | None = Field(default=None, description="PLUGIN/TASK; `rlgpt tasks` lists them")
+    task_settings: Mapping[str, Any] = Field(default_factory=dict, description="settings of the task that change")
+    environment: EnvironmentConfig | None = Field(default=None, description="in the place of a task: see rlgpt design")
+    folder: str | None = Field(default=None, description="of the run; null: a new one under runs/")
+    video: bool = Field(default=True, description="of one episode of the best iteration, where frames can be rendered")
+    setup: SetupOverrides = Field(default=SetupOverrides(), description="fields of the RL setup that you fix")
+    hyperparameters: HyperparameterOverrides = HyperparameterOverrides()
+    agents: AgentsConfig = AgentsConfig()
+    trainer: Component = Component(name="ppo")
+    llm: LLMSettings = LLMSettings()
+    sandbox: SandboxLimits = Field(default=SandboxLimits(), description="limits of coded actions")
+    observers: Mapping[str, Component | None] = Field(
+        default={"progress": Component()}, description="NAME: {} or {_target_: ...}; null turns one off"
+    )
+    executor: Component = Field(default=Component(name="in_process"), description="runs the jobs of a sweep")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, data: Any) -> Any:
+        """A hyperparameter that is null is not set."""
+        given = data.get("hyperparameters") if isinstance(data, Mapping) else None
+        if not isinstance(given, Mapping):
+            return data
+        return {**data, "hyperparameters": {k: v for k, v in given.items() if v is not None}}
+
+    @field_validator("observers", mode="before")
+    @classmethod
+    def _by_name(cls, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return value
+        return {name: {} for name in value} if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one_environment(self) -> Self:
+        if self.task is not None and self.environment is not None:
+            raise ValueError("a run has a task or an environment, not both: leave out one of the two")
+        return self
+
+    @property
+    def loop(self) -> LoopSettings:
+        return LoopSettings(**{name: getattr(self, name) for name in LoopSettings.model_fields})
+
+    def plain(self) -> dict[str, Any]:
+        """The configuration as JSON values, ``RunConfig(**config.plain())`` of which is equal."""
+        return self.model_dump(mode="json", by_alias=True)

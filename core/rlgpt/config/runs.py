@@ -1,0 +1,102 @@
+"""The folder of a run: a new one is made, an existing one is opened with its configuration."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rlgpt.config.earlier import current
+from rlgpt.config.run_config import RunConfig
+from rlgpt.domain.validated import validated
+from rlgpt.errors import RunError
+from rlgpt.loop import LoopContext
+from rlgpt.loop.reserve import check_budget
+from rlgpt.runs import Run
+
+KEPT = ("task", "task_settings", "environment", "seed", "folder")
+"""Settings that a run keeps for its whole life."""
+
+
+def new_folder(name: str, *, root: Path = Path("runs")) -> Path:
+    """``runs/DAY/TIME-NAME``."""
+    now = datetime.datetime.now()
+    return root / f"{now:%Y-%m-%d}" / f"{now:%H-%M-%S-%f}-{name.partition('/')[2] or name}"
+
+
+def config_of(run: Run) -> RunConfig:
+    """The configuration on record. It names a part that rlgpt or a plugin offers, never a module.
+
+    :raises RunError: the record holds no configuration, or one that this version cannot read.
+    """
+    if not run.record.config:
+        raise RunError(f"{run.folder} has no configuration in run.json: it was not started by rlgpt train or design().")
+    plain = {**current(run.record.config, run.folder), "folder": str(run.folder.resolve())}
+    try:
+        return validated(RunConfig, plain)
+    except RunError:
+        raise
+    except Exception as error:
+        raise RunError(f"{run.folder / 'run.json'} cannot be used: {error}") from error
+
+
+def begin(context: LoopContext) -> LoopContext:
+    """Writes the record of a new run.
+
+    :raises RunError: a run lives in the folder already.
+    :raises ConfigError: the budget leaves nothing to learn with.
+    """
+    check_budget(context.settings, context.task, context.agents)
+    record = context.run.record
+    run = Run.create(context.run.folder, task=record.task, seed=record.seed, config=record.config)
+    return replace(context, run=run)
+
+
+def resume(context: LoopContext) -> LoopContext:
+    """Opens the run that exists in the folder; a changed configuration becomes part of its record.
+
+    :raises RunError: the folder holds a run of another task, seed, environment or team of agents.
+    """
+    run = Run.open(context.run.folder)
+    before, now = config_of(run), context.run.record.config
+    changed = _differences({**before.plain(), "task_id": run.record.task}, {**now, "task_id": context.run.record.task})
+    if changed:
+        raise RunError(f"{run.folder} holds another run: {changed}. Give what it began with, or choose another folder.")
+    if dict(run.record.config) != dict(now):
+        with run.lock():
+            run.update(config=now)
+    return replace(context, run=run)
+
+
+def begin_or_resume(context: LoopContext) -> LoopContext:
+    """:func:`resume` where a run lives in the folder, else :func:`begin`."""
+    return resume(context) if Run.exists(context.run.folder) else begin(context)
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    parts = []
+    for key in ("task_id", "task_settings", "seed", "environment.prepared", "agents.name"):
+        old, new = _at(before, key), _at(now, key)
+        if old != new:
+            parts.append(_difference(key, old, new))
+    return "; ".join(parts)
+
+
+def _difference(key: str, old: Any, new: Any) -> str:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        inner = [k for k in sorted({*old, *new}) if old.get(k) != new.get(k)]
+        return "; ".join(_difference(k, old.get(k), new.get(k)) for k in inner)
+    return f"{key} was {_short(old)} and is now {_short(new)}"
+
+
+def _at(node: Any, key: str) -> Any:
+    for part in key.split("."):
+        node = node.get(part) if isinstance(node, Mapping) else None
+    return node
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."

@@ -1,0 +1,103 @@
+"""The values that a run uses: what the configuration says, completed by plugin, task and defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from rlgpt.config.components import Component, effective, factory_of
+from rlgpt.config.run_config import HyperparameterOverrides, RunConfig
+from rlgpt.domain import Task
+from rlgpt.domain.validated import validated
+from rlgpt.errors import MANY, ConfigError, UnknownNameError
+from rlgpt.plugin import EnvironmentPlugin, PluginManager
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.secrets import redact
+
+
+def complete(config: RunConfig, plugin: EnvironmentPlugin, task: Task, manager: PluginManager) -> RunConfig:
+    """``config`` with every hyperparameter and every setting of the trainer.
+
+    :raises RlgptError: a name or value cannot be used.
+    """
+    config.setup.check(plugin, task)
+    learning = hyperparameters(config, plugin, task)
+    given = HyperparameterOverrides(**learning.model_dump())
+    return config.model_copy(update={"hyperparameters": given, "trainer": _trainer(config.trainer, manager)})
+
+
+def task_of(config: RunConfig, manager: PluginManager) -> tuple[EnvironmentPlugin, Task]:
+    """The plugin and its task, with the settings of the task that the configuration changes.
+
+    :raises ConfigError: no task is given.
+    :raises UnknownNameError: there is no such task, or it has no such setting.
+    """
+    if not config.task:
+        names = list(manager.tasks())
+        valid = f"Valid: {', '.join(names) or '(none)'}." if len(names) <= MANY else "`rlgpt tasks` lists them."
+        raise ConfigError(f"no task is given: write task=PLUGIN/TASK. {valid}")
+    plugin, task = manager.task(config.task)
+    return plugin, with_settings(task, config.task_settings)
+
+
+def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
+    """``task`` with some of its settings changed. The plugin checks their values when it makes an environment.
+
+    :raises UnknownNameError: the task has no such setting.
+    :raises ConfigError: a value is not a number, a text, a truth value or a list of them.
+    """
+    for name in changes:
+        if name not in task.settings:
+            raise UnknownNameError(f"setting of {task.id}", name, task.settings)
+    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
+    try:
+        return Task.model_validate({**task.model_dump(), "settings": {**task.settings, **plain}})
+    except ValidationError as error:
+        raise ConfigError(
+            f"task_settings={dict(changes)!r}: a value is a number, a text, true, false or a list."
+        ) from error
+
+
+def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
+    """Those of the configuration, then those that the plugin advises for the task, then the defaults.
+
+    :raises ConfigError: more environments than the task allows; or the plugin's advice is not valid.
+    """
+    given = config.hyperparameters.model_dump()
+    most = plugin.limits(task).max_envs
+    if given.get("num_envs", 0) > most:
+        raise ConfigError(
+            f"hyperparameters.num_envs={given['num_envs']}: {task.id} allows {most} environments at most."
+        )
+    chosen = validated(Hyperparameters, {**plugin.trainer_defaults(task), **given}, "hyperparameters")
+    return chosen.model_copy(update={"num_envs": min(chosen.num_envs, most)})
+
+
+def refuse_keys(config: RunConfig) -> None:
+    """The configuration becomes part of the run's record, so it must not contain secrets.
+
+    :raises ConfigError: a value looks like a key.
+    """
+    for name, value in _leaves(config.plain()):
+        if isinstance(value, str) and redact(value) != value:
+            raise ConfigError(
+                f"{name} holds what looks like a key. Put it into an environment variable: llm.key_env=NAME."
+            )
+
+
+def _trainer(component: Component, manager: PluginManager) -> Component:
+    if component.name == "object":
+        return component
+    factory = factory_of("trainer", component, manager)
+    return component.with_settings(effective("trainer", factory, component.settings))
+
+
+def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    pairs = node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list | tuple) else None
+    if pairs is None:
+        yield prefix, node
+        return
+    for key, value in pairs:
+        yield from _leaves(value, f"{prefix}.{key}" if prefix else str(key))

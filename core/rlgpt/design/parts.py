@@ -1,0 +1,62 @@
+"""The arguments of ``design()``: what a configuration can hold, and the objects that it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rlgpt.agents.build import Agents
+from rlgpt.config.build import OBJECT
+from rlgpt.errors import ConfigError, TranscriptError
+from rlgpt.llm.base import LLM
+from rlgpt.llm.settings import LLMSettings
+from rlgpt.loop import Observer
+from rlgpt.rl.base import Trainer
+
+Model = str | Path | LLM | LLMSettings | Mapping[str, Any]
+"""A model's name as litellm knows it (``openai/gpt-5``), a transcript (``.jsonl``) to replay, a language model, or the
+settings of the ``llm`` group of the configuration."""
+
+
+def llm_settings(llm: Model | None) -> Any:
+    """The ``llm`` group of the configuration.
+
+    :raises ConfigError: ``llm`` is none of :data:`Model`.
+    :raises TranscriptError: there is no such transcript.
+    """
+    if isinstance(llm, LLM):
+        return {"kind": OBJECT}
+    if llm is None:
+        return {}
+    if isinstance(llm, LLMSettings | Mapping):
+        return llm
+    if isinstance(llm, Path) or (isinstance(llm, str) and llm.endswith(".jsonl")):
+        if not Path(llm).is_file():
+            raise TranscriptError(
+                f"there is no transcript {str(llm)!r}. Give a model's name to record one: it is kept as "
+                "transcript.jsonl in the run's folder."
+            )
+        return {"kind": "replay", "transcript": str(Path(llm).resolve())}
+    if isinstance(llm, str) and llm:
+        return {"model": llm}
+    raise ConfigError(
+        f"llm is {llm!r}; give a model's name as litellm knows it ('openai/gpt-5'), the path of a transcript, settings "
+        "({'model': ..., 'api_base': ...}), or an object of rlgpt.llm.base.LLM."
+    )
+
+
+def split(overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of a configuration, and the objects by the names of :class:`~rlgpt.config.environment.Objects`."""
+    settings, objects = dict(overrides), {}
+    for name, kind in (("trainer", Trainer), ("agents", Agents)):
+        if isinstance(overrides.get(name), kind):
+            objects[name] = overrides[name]
+            settings[name] = {"name": OBJECT}
+    watching = overrides.get("observers")
+    if isinstance(watching, Observer):
+        watching = [watching]
+    if isinstance(watching, Sequence) and not isinstance(watching, str):
+        objects["observers"] = tuple(o for o in watching if isinstance(o, Observer))
+        settings["observers"] = [o for o in watching if not isinstance(o, Observer)]
+    return settings, objects

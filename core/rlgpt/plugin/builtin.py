@@ -1,0 +1,34 @@
+"""The parts that rlgpt brings itself, by the hooks that other distributions use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlgpt.plugin.hookspecs import hookimpl
+
+TEAMS = ("rl_only", "code_only", "primitives_only", "untrained", "one_agent", "slow_fast", "slow_fast_critic")
+
+
+@hookimpl
+def rlgpt_agents() -> Mapping[str, str]:
+    return {name: f"rlgpt.agents.build.{name}" for name in TEAMS}
+
+
+@hookimpl
+def rlgpt_trainers() -> Mapping[str, str]:
+    return {"ppo": "rlgpt.rl.ppo.PPO", "sample_factory": "rlgpt.rl.sample_factory.SampleFactory"}
+
+
+@hookimpl
+def rlgpt_llms() -> Mapping[str, str]:
+    return {"replay": "rlgpt.llm.build.replay", "record": "rlgpt.llm.build.ask", "live": "rlgpt.llm.build.ask"}
+
+
+@hookimpl
+def rlgpt_observers() -> Mapping[str, str]:
+    return {"progress": "rlgpt.observers.progress.progress_reporter"}
+
+
+@hookimpl
+def rlgpt_executors() -> Mapping[str, str]:
+    return {"in_process": "rlgpt.executors.local.InProcess", "processes": "rlgpt.executors.local.Processes"}
