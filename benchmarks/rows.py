@@ -90,7 +90,7 @@ class RowRunner:
     def run_loops(self, kind: str, changes: dict[str, Any]) -> dict[str, Any]:
         """Both loops, from the plan to the report, with some hyperparameters changed."""
         from rlgpt.agents.build import build_agents
-        from rlgpt.llm.build import LLMSettings, build_llm
+        from rlgpt.llm.build import LLMContext, LLMSettings, build_llm
         from rlgpt.loop import LoopContext
         from rlgpt.loop import run as run_loops
         from rlgpt.runs import Run
@@ -99,9 +99,7 @@ class RowRunner:
         start_or_resume(folder, {**self.cell_settings, "commit": commit()})
         exists = (folder / "run.json").exists()
         record = Run.open(folder) if exists else Run.create(folder, task=self.task.id, seed=self.cell.seed, config={})
-        llm = build_llm(
-            LLMSettings(), folder=folder, transcripts=self.transcripts, seed=self.cell.seed, task=self.task.id
-        )
+        llm = build_llm(LLMSettings(), LLMContext(folder, self.cell.seed, self.transcripts, self.task.id))
         count = self.settings.iterations
         steps = self.settings.budget // count
         agents = build_agents(kind, llm, self.plugin, self.task, training_steps=steps, iterations=count)

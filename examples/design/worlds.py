@@ -160,9 +160,7 @@ def main() -> int:
     given = parser.parse_args()
     llm = given.llm
     if given.api_base:
-        from rlgpt.llm import LLMSettings
-
-        llm = LLMSettings(kind="record", model=llm, api_base=given.api_base, timeout=given.timeout)
+        llm = {"model": llm, "api_base": given.api_base, "timeout": given.timeout}
     more = {"seed": given.seed, "iterations": given.iterations, "report_episodes": given.report_episodes}
     bundle = WORLDS[given.world].design(llm, given.folder, **more)
     print(bundle.model_dump_json(indent=1, include={"tested_on"}))

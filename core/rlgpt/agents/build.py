@@ -153,9 +153,8 @@ def build_agents(
             )
         return llm
 
-    given = {"training_steps": training_steps, "iterations": iterations}
-    library = library_of(plugin, task)
-    return TEAMS[kind](TeamContext(kind, plugin, task, connect, library, limits or SandboxLimits(), **given))
+    library, limits = library_of(plugin, task), limits or SandboxLimits()
+    return TEAMS[kind](TeamContext(kind, plugin, task, connect, library, limits, training_steps, iterations))
 
 
 def _whole(context: TeamContext, *, learns: bool = True, **more: Any) -> Agents:

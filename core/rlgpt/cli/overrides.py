@@ -39,10 +39,8 @@ def parse(text: str) -> Override:
 
 def search_path(overrides: Sequence[str]) -> list[str]:
     """The folders that ``hydra.searchpath=[...]`` names."""
-    from omegaconf import OmegaConf
-
     values = [o.value() for o in map(parse, overrides) if o.key_or_group == "hydra.searchpath"]
-    return [str(folder) for value in values for folder in OmegaConf.create(value)]
+    return [str(folder) for value in values if isinstance(value, list) for folder in value]
 
 
 def check(

@@ -81,7 +81,7 @@ def run_jobs(master: Any, loader: Any, overrides: Sequence[Sequence[str]], first
     part = Component.model_validate(plain(master)["executor"])
     jobs = [_composed(master, loader, list(given), number) for number, given in enumerate(overrides, first)]
     results: dict[int, JobResult] = {}
-    with make("executor", part, Executor, PluginManager(), work) as executor:
+    with make("executor", part, Executor, PluginManager(), work) as executor:  # type: ignore[type-abstract]
         for job in jobs:
             executor.submit(job)
         for job, result in executor.as_completed():

@@ -49,7 +49,7 @@ def build(
     place = place_of(config, manager, objects)
     config = complete(place.config, place.plugin, place.task, manager)
     watching = observer or observers(config, manager, objects)
-    trainer = objects.trainer or make("trainer", _not_object("trainer", config.trainer), Trainer, manager)
+    trainer = objects.trainer or make("trainer", _not_object("trainer", config.trainer), Trainer, manager)  # type: ignore[type-abstract]
     record = RunRecord(task=place.task.id, seed=config.seed, created="", config=config.plain())
     return LoopContext(
         settings=config.loop,
@@ -107,8 +107,8 @@ def _prompts(config: RunConfig) -> Path | None:
 
 def _llm(config: RunConfig, place: Place, folder: Path, manager: PluginManager, objects: Objects) -> Any:
     settings = config.llm
-    if objects.llm is not None:
-        return build_llm(settings, LLMContext(folder, config.seed), lambda *_: objects.llm)
+    if (given := objects.llm) is not None:
+        return build_llm(settings, LLMContext(folder, config.seed), lambda *_: given)
     if settings.kind == OBJECT:
         raise ConfigError(
             "the language model of this run was an object of its caller's: continue it by the same call of design() "
@@ -123,7 +123,7 @@ def _llm(config: RunConfig, place: Place, folder: Path, manager: PluginManager, 
     tasks = manager.tasks().values() if not transcripts and config.environment is None else ()
     recorded = [t.id for t in tasks if manager.plugin(t.plugin).transcripts(t)]
     context = LLMContext(folder, config.seed, transcripts, place.task.id, recorded)
-    named = Component(name=settings.kind, target=settings.target)
+    named = Component.model_validate({"name": settings.kind, "_target_": settings.target})
     return build_llm(settings, context, _checked_llm(factory_of("llm", named, manager), named))
 
 

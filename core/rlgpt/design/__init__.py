@@ -71,9 +71,10 @@ def design(
     :param progress: shows progress, in the place of the configuration's observers. Default: a live line on a terminal,
         lines of text elsewhere.
     :param overrides: every other setting of :class:`rlgpt.config.RunConfig`, as in ``rlgpt train KEY=VALUE``:
-        ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer``, ``report_episodes``, ...; mappings where the command line has
-        dots: ``hyperparameters={"num_envs": 8}``, ``setup={"gamma": 0.97}``, ``sandbox={"view_bytes": 16384}``.
-        ``trainer``, ``agents`` and ``observers`` take a name, a mapping with ``_target_``, or an object.
+        ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer``, ``report_episodes``, ...; mappings where the
+        command line has dots: ``hyperparameters={"num_envs": 8}``, ``setup={"gamma": 0.97}``,
+        ``sandbox={"view_bytes": 16384}``. ``trainer``, ``agents`` and ``observers`` take a name, a mapping with
+        ``_target_``, or an object.
     :raises ConfigError: something given cannot be used; found before anything is asked or written.
     :raises PluginError: the environment pays a reward that is no finite number.
     :raises RunError: ``folder`` holds another run.

@@ -33,8 +33,8 @@ class LLMSettings(ModelSettings):
     """The ``llm`` group of the configuration.
 
     :ivar kind: ``replay`` plays a transcript and needs no key; ``live`` asks a model; ``record`` asks a model and keeps
-        a transcript in the run's folder; or a name that a plugin offers (hook ``rlgpt_llms``). Default: ``record`` where
-        a model is named, else ``replay``.
+        a transcript in the run's folder; or a name that a plugin offers (hook ``rlgpt_llms``). Default: ``record``
+        where a model is named, else ``replay``.
     :ivar target: dotted name of what makes the language model, in the place of ``kind``. It is ``_target_`` in files
         and on the command line, and is called as the hook ``rlgpt_llms`` says.
     :ivar roles: another model for a role: a name, or the settings that differ from those here.

@@ -51,7 +51,7 @@ def rlgpt_trainers() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def rlgpt_llms() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name -> dotted name of ``f(settings: LLMSettings, context: rlgpt.llm.LLMContext) -> LLM`` (``llm=NAME``)."""
+    """Name -> dotted name of ``f(settings, context: rlgpt.llm.build.LLMContext) -> LLM`` (``llm=NAME``)."""
 
 
 @hookspec
