@@ -167,8 +167,8 @@ def _whole(context: TeamContext, *, learns: bool = True, **more: Any) -> Agents:
 def _slow_and_fast(context: TeamContext, models: Models, mode: Mode) -> tuple[SlowAgent, FastAgent]:
     library, limits, prompts = context.library, context.limits, context.prompts
     slow = LLMSlow(_model(models, "slow"), mode, prompts=prompts)
-    setup = _model(models, "setup")
-    return slow, LLMFast(_model(models, "fast"), library, limits, mode, setup_llm=setup, prompts=prompts)
+    fast, setup = _model(models, "fast"), _model(models, "setup")
+    return slow, LLMFast(fast, library, limits, mode, setup_llm=setup, prompts=prompts)
 
 
 def _model(models: Models, role: Role) -> LLM:
