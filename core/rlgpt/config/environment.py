@@ -15,7 +15,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.llm.base import LLM
 from rlgpt.loop import Observer
 from rlgpt.plugin import EnvironmentPlugin, PluginManager
-from rlgpt.plugin.base import Primitive
+from rlgpt.plugin.types import Primitive
 from rlgpt.plugin.generic import MakeEnv
 from rlgpt.plugin.judged import Success
 from rlgpt.rl.base import Trainer
