@@ -25,7 +25,7 @@ def test_every_world_is_recorded_and_has_the_bundle_of_its_first_recording(name:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda p: f"{p.parent.name}-{p.stem}")
-def test_transcripts_answer_the_prompts_as_they_are(path: Path) -> None:
+def test_transcripts_answer_the_current_prompts(path: Path) -> None:
     transcript, (plugin, task) = Transcript.read(path), prepare(**world(path.parent.name).described)
     assert transcript.header.task == task.id
     now = fingerprints(plugin, make_brief(plugin, task))

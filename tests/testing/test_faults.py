@@ -158,38 +158,38 @@ FAULTS = {
     "solved at reset": (with_env(StartsSolved), "test_no_episode_starts_solved"),
     "never truncated": (with_env(NeverTruncated), "test_episodes_are_truncated_at_the_horizon"),
     "truncated early": (with_env(TruncatedEarly), "test_episodes_are_truncated_at_the_horizon"),
-    "unseeded start": (with_env(Unseeded), "test_the_seed_decides"),
-    "state leaks": (with_env(Remembers), "test_the_seed_decides"),
+    "unseeded start": (with_env(Unseeded), "test_the_seed_determines_the_episode"),
+    "state leaks": (with_env(Remembers), "test_the_seed_determines_the_episode"),
     "observation out of its space": (with_env(OutOfSpace), "test_it_passes_check_env"),
     "frames of floats": (with_env(FloatFrames), "test_frames_are_images"),
-    "undocumented view key": (with_hook("view", lambda v, ctx: {**v, "x": 1}), "test_the_view_is_what_its_keys_say"),
-    "view of numpy": (with_hook("view", lambda v, ctx: {**v, "agent": ctx.observation[:2]}), "test_the_view_is_what"),
-    "view of tuples": (with_hook("view", lambda v, ctx: {**v, "agent": ctx.model.agent}), "test_the_view_is_what"),
-    "view with NaN": (with_hook("view", lambda v, ctx: {**v, "holding": float("nan")}), "test_the_view_is_what"),
-    "view of another size": (with_hook("view", lambda v, ctx: {**v, "agent": [1]}), "test_the_view_is_what"),
+    "undocumented view key": (with_hook("view", lambda v, ctx: {**v, "x": 1}), "test_the_view_matches_its_keys"),
+    "view of numpy": (with_hook("view", lambda v, ctx: {**v, "agent": ctx.observation[:2]}), "test_the_view_matches"),
+    "view of tuples": (with_hook("view", lambda v, ctx: {**v, "agent": ctx.model.agent}), "test_the_view_matches"),
+    "view with NaN": (with_hook("view", lambda v, ctx: {**v, "holding": float("nan")}), "test_the_view_matches"),
+    "view of another size": (with_hook("view", lambda v, ctx: {**v, "agent": [1]}), "test_the_view_matches"),
     "view too large": (with_hook("view", lambda v, ctx: {**v, "map": "x" * 9000}), "test_the_view_fits_the_sandbox"),
-    "view that acts": (with_hook("view", looks_and_moves), "test_looking_changes_nothing"),
+    "view that acts": (with_hook("view", looks_and_moves), "test_views_and_reward_terms_have_no_side_effects"),
     "view key twice": (with_hook("view_keys", lambda k, task: (*k, k[0])), "test_view_keys_are_documented"),
     "view key without doc": (
         with_hook("view_keys", lambda k, task: (*k[:-1], ViewKey("map", ""))),
         "test_view_keys_are_documented",
     ),
-    "endless summary": (with_hook("summarize", lambda s, view: s * 99), "test_summaries_are_short_words"),
+    "endless summary": (with_hook("summarize", lambda s, view: s * 99), "test_summaries_are_short"),
     "a label is missing": (with_hook("labels", lambda x, task: Labels(DIRECTIONS)), "test_labels_name_every_part"),
     "set-up of another world": (
         with_hook("default_setup", lambda s, task: s.model_copy(update={"reward_weights": {"near_ky": 1.0}})),
-        "test_the_default_setup_names_what_there_is",
+        "test_the_default_setup_uses_existing_names",
     ),
     "policy sees text": (
         with_hook("default_setup", lambda s, task: s.model_copy(update={"observation_keys": ("map",)})),
-        "test_the_default_setup_names_what_there_is",
+        "test_the_default_setup_uses_existing_names",
     ),
     "term out of bounds": (with_hook("reward_terms", leaky_term), "test_reward_terms_keep_their_bounds"),
     "term without bounds": (
         with_hook(
             "reward_terms", lambda t, task: [replace(x, name="mine") if x.name == "env_reward" else x for x in t]
         ),
-        "test_reward_terms_say_what_they_are",
+        "test_reward_terms_are_documented",
     ),
     "reset option without effect": (
         with_hook("reset_options", lambda o, task: [ResetOption("far", "starts far away", {"start": "far"})]),
@@ -198,11 +198,14 @@ FAULTS = {
     "primitive that solves": (with_primitive("fetch", fetch), "test_no_single_call_is_a_solution"),
     "primitive without end": (
         with_primitive("forever", forever, max_steps=20),
-        "test_they_ask_for_valid_actions_and_end",
+        "test_primitives_yield_valid_actions_and_end",
     ),
-    "primitive out of the space": (with_primitive("sixth", sixth_action), "test_they_ask_for_valid_actions_and_end"),
-    "primitive that teleports": (with_primitive("teleport", teleport), "test_they_act_through_actions_alone"),
-    "primitive of chance": (with_primitive("chance", unseeded_steps), "test_they_act_through_actions_alone"),
+    "primitive out of the space": (
+        with_primitive("sixth", sixth_action),
+        "test_primitives_yield_valid_actions_and_end",
+    ),
+    "primitive that teleports": (with_primitive("teleport", teleport), "test_primitives_act_through_actions_only"),
+    "primitive of chance": (with_primitive("chance", unseeded_steps), "test_primitives_act_through_actions_only"),
     "outcome not as documented": (
         with_primitive("says", says_more, outcome={"moved": "cells"}),
         "test_outcomes_are_as_documented",
@@ -287,7 +290,7 @@ def test_primitives_may_yield_what_the_low_level_space_holds() -> None:
     def run(ctx):
         yield USE + 1
 
-    law = ["test_they_ask_for_valid_actions_and_end"]
+    law = ["test_primitives_yield_valid_actions_and_end"]
     extra = Primitive("more", "Use, in other words.", run)
     hooks = {"env": TakesMore, "primitives": lambda self, task: (*GridPlugin.primitives(self, task), extra)}
     assert law[0] in broken_laws(type("Narrow", (WithEnv,), hooks)(), laws=law)

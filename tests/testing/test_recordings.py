@@ -14,8 +14,8 @@ from rlgpt.testing.contract.broken import broken_laws
 from rlgpt.testing.contract.recordings import fingerprints, kind_of
 from rlgpt.testing.grid import GridPlugin
 
-PROMPTS = "test_transcripts_answer_the_prompts_as_they_are"
-OWN = "test_transcripts_are_recordings_of_their_own"
+PROMPTS = "test_transcripts_answer_the_current_prompts"
+OWN = "test_transcripts_differ"
 
 
 class Shipping(GridPlugin):

@@ -1,35 +1,16 @@
-"""The contract of every plugin."""
+"""The contract of plugins: a sample of the tasks; all tasks in the slow tests."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
-import pytest
-from rlgpt.plugin import offscreen
-from rlgpt.testing.contract import PluginContract
+from rlgpt.testing import PluginContract
+from rlgpt.testing.contract import QUICK, Effort
 
 
 class TestFurniture(PluginContract):
-    """One task, for a short suite."""
-
     module = "rlgpt_furniture"
-    only: ClassVar = ("furniture/one_leg",)
-    steps = 15
-    seeds: ClassVar = (0, 1)
-    horizon_limit = 600
-    argument_sets = 2
-    screening = 1
-    renders = bool(offscreen.find_backend())
-
-
-@pytest.mark.slow
-class TestFurnitureWhole(PluginContract):
-    """Every kind of furniture."""
-
-    module = "rlgpt_furniture"
-    only: ClassVar = ("furniture/one_leg_medium", "furniture/lamp", "furniture/square_table", "furniture/desk_high")
-    steps = 40
-    argument_sets = 5
-    screening = 1
-    horizon_limit = 1000
-    renders = bool(offscreen.find_backend())
+    sample = ("furniture/one_leg",)
+    slow_sample = ("furniture/one_leg_medium", "furniture/lamp", "furniture/square_table", "furniture/desk_high")
+    quick = replace(QUICK, steps=15, horizon_limit=600, argument_sets=2)
+    full = Effort(steps=40, horizon_limit=1000, argument_sets=5, screening=1)

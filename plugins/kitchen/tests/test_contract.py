@@ -1,31 +1,12 @@
-"""The contract of every plugin."""
+"""The contract of plugins: a sample of the tasks; all tasks in the slow tests."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-import pytest
-from rlgpt.plugin import offscreen
-from rlgpt.testing.contract import PluginContract
+from rlgpt.testing import PluginContract
+from rlgpt.testing.contract import Effort
 
 
 class TestKitchen(PluginContract):
-    """One task, for a short suite."""
-
     module = "rlgpt_kitchen"
-    only: ClassVar = ("kitchen/kettle",)
-    steps = 20
-    seeds: ClassVar = (0, 1)
-    horizon_limit = 300
-    argument_sets = 4
-    screening = 1
-    renders = bool(offscreen.find_backend())
-
-
-@pytest.mark.slow
-class TestKitchenWhole(PluginContract):
-    """Every task (half an hour)."""
-
-    module = "rlgpt_kitchen"
-    steps = 60
-    renders = bool(offscreen.find_backend())
+    sample = ("kitchen/kettle",)
+    full = Effort(steps=60)

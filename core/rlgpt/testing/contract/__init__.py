@@ -1,17 +1,19 @@
-"""The contract every plugin keeps, as tests that plugin authors inherit.
+"""The contract of plugins, as tests that plugin authors inherit.
 
     from rlgpt.testing import PluginContract
 
     class TestKitchen(PluginContract):
         module = "rlgpt_kitchen"
 
-Each law is one test (for each task); its message says what to do. ``broken_laws(plugin)`` tries them without pytest's
-runner.
+A plugin whose simulator is slow names a ``sample`` of its tasks; tests with the marker ``slow`` then try the others.
+Each law is one test for each task, and its message says what to do. ``broken_laws(plugin)`` checks the laws without
+pytest's runner.
 """
 
 from rlgpt.testing.contract.broken import broken_laws
 from rlgpt.testing.contract.environment import EnvironmentLaws
 from rlgpt.testing.contract.extension import ExtensionLaws
+from rlgpt.testing.contract.laws import FULL, QUICK, Effort
 from rlgpt.testing.contract.primitives import PrimitiveLaws
 from rlgpt.testing.contract.recordings import RecordingLaws
 from rlgpt.testing.contract.rewards import RewardLaws
@@ -20,7 +22,7 @@ from rlgpt.testing.contract.views import ViewLaws
 
 
 class PluginContract(TaskLaws, RecordingLaws, EnvironmentLaws, ViewLaws, RewardLaws, PrimitiveLaws, ExtensionLaws):
-    """All laws. Set ``module``; see :class:`rlgpt.testing.contract.laws.Laws` for the other settings."""
+    """All laws. A subclass sets ``module``; :class:`~rlgpt.testing.contract.laws.Laws` lists the other settings."""
 
 
-__all__ = ["PluginContract", "broken_laws"]
+__all__ = ["FULL", "QUICK", "Effort", "PluginContract", "broken_laws"]

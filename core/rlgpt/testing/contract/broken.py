@@ -1,4 +1,4 @@
-"""The contract without a test run: for a notebook, or for plugins that are made on the spot."""
+"""The contract without a test run: for a notebook, or for a plugin that is built at run time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.testing.contract.laws import Laws
 
-OF_THE_MODULE = frozenset({"test_the_manager_takes_it", "test_importing_and_listing_tasks_is_light"})
-"""Laws about the module an entry point names; :func:`broken_laws` has none to try."""
+OF_THE_MODULE = frozenset({"test_the_manager_accepts_it", "test_importing_and_listing_tasks_is_light"})
+"""Laws about the module that an entry point names. :func:`broken_laws` has no module and skips them."""
 
 
 def laws_of(contract: type[Laws]) -> list[str]:
@@ -22,17 +22,17 @@ def laws_of(contract: type[Laws]) -> list[str]:
 def broken_laws(
     plugin: EnvironmentPlugin, contract: type[Laws] | None = None, laws: Iterable[str] | None = None
 ) -> dict[str, str]:
-    """Law -> what it says, for each law that a task of ``plugin`` breaks (the first such task).
+    """Law -> message, for each law that a task of ``plugin`` breaks. The message is of the first such task.
 
-    :param contract: whose laws and settings; default: ``PluginContract``.
-    :param laws: names of the laws to try; default: all but those about the module.
+    :param contract: defines laws and settings; default: ``PluginContract``.
+    :param laws: names of the laws to try; default: all except those about the module.
     """
     if contract is None:
         from rlgpt.testing.contract import PluginContract
 
         contract = PluginContract
     names = laws if laws is not None else [n for n in laws_of(contract) if n not in OF_THE_MODULE]
-    found: dict[str, str] = {}
+    broken: dict[str, str] = {}
     for name in names:
         for task in plugin.tasks().values():
             law = getattr(contract(), name)
@@ -41,6 +41,6 @@ def broken_laws(
                 law(**{k: v for k, v in (("plugin", plugin), ("task", task)) if k in wanted})
             except pytest.skip.Exception:
                 continue
-            except Exception as fault:  # a law may meet anything in a broken plugin
-                found.setdefault(name, f"{type(fault).__name__}: {fault}")
-    return found
+            except Exception as fault:  # a broken plugin can raise anything
+                broken.setdefault(name, f"{type(fault).__name__}: {fault}")
+    return broken

@@ -1,7 +1,8 @@
-"""Laws of the environment itself."""
+"""Laws of the environment: valid, judged, truncated at the horizon, deterministic."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 from unittest.mock import patch
@@ -12,12 +13,13 @@ import pytest
 
 from rlgpt.domain import Task
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.offscreen import ADVICE, find_backend
 from rlgpt.testing.contract.laws import Laws, same
 from rlgpt.testing.stage import Stage
 
 
 class EnvironmentLaws(Laws):
-    """Valid, judged, truncated, deterministic."""
+    """The environment is valid, reports success, is truncated at its horizon, and depends on its seed alone."""
 
     def test_it_passes_check_env(self, plugin: EnvironmentPlugin, task: Task) -> None:
         env = plugin.make_env(task, seed=0)
@@ -36,33 +38,33 @@ class EnvironmentLaws(Laws):
 
     def test_no_episode_starts_solved(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as stage:
-            for seed in self.seeds:
+            for seed in self.effort.seeds:
                 stage.reset(seed)
                 success = stage.context.info.get("success", False)
                 assert not success, f"{task.id}: seed {seed} starts with success. Let reset() draw another start."
 
     def test_episodes_are_truncated_at_the_horizon(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        if task.horizon > self.horizon_limit:
-            pytest.skip(f"horizon {task.horizon} is longer than horizon_limit = {self.horizon_limit}")
+        if task.horizon > self.effort.horizon_limit:
+            pytest.skip(f"horizon {task.horizon} is longer than horizon_limit={self.effort.horizon_limit}")
         with Stage(plugin, task) as stage:
             for idle in (False, True):
-                for seed in self.seeds:
+                for seed in self.effort.seeds:
                     stage.reset(seed)
                     if _play(stage, task, idle=idle):
                         return
         pytest.skip("neither random play nor idling lasts until the horizon")
 
-    def test_the_seed_decides(self, plugin: EnvironmentPlugin, task: Task) -> None:
+    def test_the_seed_determines_the_episode(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task, seed=7) as a, Stage(plugin, task, seed=7) as b:
-            for seed in self.seeds:
+            for seed in self.effort.seeds:
                 start = a.reset(seed)
                 assert same(start, b.reset(seed)), f"{task.id}: reset(seed={seed}) gives two starts. {_SEEDED}"
-                actions = a.random(self.steps)
+                actions = a.random(self.effort.steps)
                 b_results = [b.step(action) for action in actions]
                 a.reset(seed)
                 for t, (action, other) in enumerate(zip(actions, b_results, strict=True)):
-                    found = a.step(action)
-                    assert same(found[:4], other[:4]), (
+                    one = a.step(action)
+                    assert same(one[:4], other[:4]), (
                         f"{task.id}: step {t + 1} from seed {seed} differs between two environments (or after a reset) "
                         f"under the same actions. {_SEEDED}"
                     )
@@ -71,31 +73,33 @@ class EnvironmentLaws(Laws):
         env = plugin.make_env(task, seed=0)
         modes = env.metadata.get("render_modes", [])
         env.close()
-        if not self.renders or "rgb_array" not in modes:
-            pytest.skip("no frames here")
+        if "rgb_array" not in modes:
+            pytest.skip("the environment renders no frames")
+        if "mujoco" in sys.modules and not find_backend():
+            pytest.skip(f"no offscreen OpenGL on this machine. {ADVICE}")
         env = plugin.make_env(task, seed=0, render_mode="rgb_array")
         env.reset(seed=0)
         try:
             frame: Any = env.render()
         except gymnasium.error.DependencyNotInstalled as missing:
-            pytest.skip(f"no frames here: {missing}")
+            pytest.skip(f"a renderer is missing: {missing}")
         env.close()
-        found = f"{getattr(frame, 'dtype', type(frame).__name__)} {getattr(frame, 'shape', '')}"
+        given = f"{getattr(frame, 'dtype', type(frame).__name__)} {getattr(frame, 'shape', '')}"
         valid = isinstance(frame, np.ndarray) and frame.dtype == np.uint8 and frame.ndim == 3 and frame.shape[2] == 3
-        assert valid, f"{task.id}: render() gives {found}; it must be uint8 of shape (height, width, 3)."
+        assert valid, f"{task.id}: render() gives {given}; it must be uint8 of shape (height, width, 3)."
 
 
-_SEEDED = "Draw all that is random from self.np_random, and forget the last episode in reset()."
+_SEEDED = "Draw all random numbers from self.np_random, and clear the state of the last episode in reset()."
 
 
 def check(env: gymnasium.Env[Any, Any]) -> None:
-    """gymnasium's checker: its errors are faults, its advice is not; render modes are another law's."""
+    """Run gymnasium's checker. Its warnings are ignored; another law checks render modes."""
     from gymnasium.utils import env_checker
 
     usual = env_checker.data_equivalence
 
     def equivalent(a: Any, b: Any, exact: bool = False) -> bool:
-        """gymnasium compares arrays by numpy's allclose, which knows no text."""
+        """gymnasium compares arrays with numpy's allclose, which fails on text."""
         if isinstance(a, np.ndarray) and a.dtype.kind == "U":
             return isinstance(b, np.ndarray) and np.array_equal(a, b)
         return usual(a, b, exact)
@@ -106,7 +110,7 @@ def check(env: gymnasium.Env[Any, Any]) -> None:
 
 
 def _play(stage: Stage, task: Task, *, idle: bool) -> bool:
-    """Play at random, or do nothing; True where the episode lasted until the horizon."""
+    """Play at random, or do nothing. Whether the episode lasted until the horizon."""
     space = stage.env.action_space
     for t in range(1, task.horizon + 1):
         action = stage.plugin.noop(space, stage.context) if idle else space.sample()

@@ -1,4 +1,4 @@
-"""Laws of the plugin's environments under rlgpt.extend()."""
+"""Laws of the plugin's environments under ``rlgpt.extend()``."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rlgpt.testing.stage import Stage
 
 
 class ExtensionLaws(Laws):
-    """Extended environments are gymnasium environments; without coded actions they are what they were."""
+    """Extended environments are gymnasium environments. Without coded actions nothing changes."""
 
     def test_without_coded_actions_nothing_changes(self, plugin: EnvironmentPlugin, task: Task) -> None:
         env = extend(plugin.make_env(task, seed=0), plugin=plugin, task=task)
         with Stage(plugin, task) as bare:
             assert env.action_space == bare.env.action_space, f"{task.id}: extend() changed the action space."
             assert env.observation_space == bare.env.observation_space, f"{task.id}: extend() changed observations."
-            for seed in self.seeds:
+            for seed in self.effort.seeds:
                 assert same(bare.reset(seed), env.reset(seed=seed)[0]), f"{task.id}: extended starts differ."
-                for _ in range(self.steps):
+                for _ in range(self.effort.steps):
                     if bare.over:
                         break
                     action = bare.env.action_space.sample()

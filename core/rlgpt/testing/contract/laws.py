@@ -1,9 +1,10 @@
-"""What all laws of the contract share: the plugin, its tasks, and how much of them is tried."""
+"""What all laws of the contract share: the plugin, its tasks, and how much is tried."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -15,32 +16,49 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.testing.stage import Stage
 
 
-class Laws:
-    """Settings of the contract. A subclass sets ``module`` and may change the rest.
+@dataclass(frozen=True)
+class Effort:
+    """How much of a task the laws try.
 
-    :cvar module: the module your entry point names.
+    :ivar steps: primitive steps of each random rollout.
+    :ivar seeds: seeds of the episodes.
+    :ivar horizon_limit: longest horizon, in primitive steps, of the tasks that are played to their end.
+    :ivar argument_sets: settings of the arguments that are tried for each primitive.
+    :ivar screening: episodes for each of those settings. One that succeeds in any of them is tried in 20.
+    """
+
+    steps: int = 100
+    seeds: Sequence[int] = (0, 1, 2)
+    horizon_limit: int = 5_000
+    argument_sets: int = 12
+    screening: int = 4
+
+
+FULL = Effort()
+QUICK = Effort(steps=30, seeds=(0, 1), horizon_limit=450, argument_sets=4, screening=1)
+
+
+class Laws:
+    """Settings of the contract. A subclass sets ``module``; a plugin with slow simulators also sets ``sample``.
+
+    :cvar module: the module that the plugin's entry point names.
     :cvar name: the plugin's name, where the module offers several.
-    :cvar only: ids of the tasks to try; empty: all.
-    :cvar steps: primitive steps of each random rollout.
-    :cvar seeds: seeds of the episodes that are tried.
-    :cvar horizon_limit: tasks with a longer horizon are not played to their end.
-    :cvar argument_sets: settings of its arguments that are tried for each primitive.
-    :cvar screening: episodes for each of them; one that succeeds in any is tried in twenty.
-    :cvar renders: whether this machine can render the environments.
+    :cvar sample: ids of the tasks that are tried with ``quick`` effort. Further tests, with the marker ``slow`` (which
+        the project registers), try all tasks with ``full`` effort. Empty: all tasks, with ``full`` effort, unmarked.
+    :cvar slow_sample: ids of the tasks that the marked tests try; empty: all tasks.
     """
 
     module: ClassVar[str] = ""
     name: ClassVar[str] = ""
-    only: ClassVar[Sequence[str]] = ()
-    steps: ClassVar[int] = 100
-    seeds: ClassVar[Sequence[int]] = (0, 1, 2)
-    horizon_limit: ClassVar[int] = 5_000
-    argument_sets: ClassVar[int] = 12
-    screening: ClassVar[int] = 4
-    renders: ClassVar[bool] = True
+    sample: ClassVar[Sequence[str]] = ()
+    slow_sample: ClassVar[Sequence[str]] = ()
+    quick: ClassVar[Effort] = QUICK
+    full: ClassVar[Effort] = FULL
+
+    effort: Effort = FULL
 
     def make_plugin(self) -> EnvironmentPlugin:
-        """The plugin under test, a new instance."""
+        """A new instance of the plugin under test."""
         assert self.module, f"{type(self).__name__}: set `module` to the module your entry point names"
         offered: list[EnvironmentPlugin] = import_module(self.module).rlgpt_plugins()
         return next(p for p in offered if self.name in ("", p.name))
@@ -49,19 +67,29 @@ class Laws:
     def _plugin(self) -> EnvironmentPlugin:
         return self.make_plugin()
 
+    @pytest.fixture(autouse=True)
+    def _effort(self, request: pytest.FixtureRequest) -> None:
+        quick = self.sample and request.node.get_closest_marker("slow") is None
+        self.effort = self.quick if quick else self.full
+
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Every law that takes a ``task`` is a test for each task."""
-        if "task" in metafunc.fixturenames:
-            tasks = [t for t in self.make_plugin().tasks().values() if not self.only or t.id in self.only]
-            metafunc.parametrize("task", tasks, ids=[t.id for t in tasks])
+        """Make each law that takes a ``task`` a test for each task."""
+        if "task" not in metafunc.fixturenames:
+            return
+        tasks = self.make_plugin().tasks()
+        if not self.sample:
+            metafunc.parametrize("task", list(tasks.values()), ids=list(tasks))
+            return
+        marked = [pytest.param(tasks[i], id=f"{i}-full", marks=pytest.mark.slow) for i in self.slow_sample or tasks]
+        metafunc.parametrize("task", [*(pytest.param(tasks[i], id=i) for i in self.sample), *marked])
 
     def rollout(self, plugin: EnvironmentPlugin, task: Task, visit: Callable[[Stage], None]) -> None:
-        """Call ``visit`` at the start and after each step of a random rollout from each seed."""
+        """Call ``visit`` at the start and after each step of a random rollout, for each seed."""
         with Stage(plugin, task) as stage:
-            for seed in self.seeds:
+            for seed in self.effort.seeds:
                 stage.reset(seed)
                 visit(stage)
-                for _ in range(self.steps):
+                for _ in range(self.effort.steps):
                     if stage.over:
                         break
                     stage.step(stage.env.action_space.sample())
@@ -69,7 +97,7 @@ class Laws:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal to the last bit; observations of any space, infos, numbers."""
+    """Whether two observations, infos or numbers are equal to the last bit."""
     if isinstance(a, dict):
         return isinstance(b, dict) and a.keys() == b.keys() and all(same(v, b[k]) for k, v in a.items())
     if isinstance(a, list | tuple):
@@ -81,7 +109,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def plain(value: Any) -> str:
-    """Why ``value`` is not plain JSON; empty if it is (tuples, numpy numbers and NaN are not)."""
+    """Why ``value`` is not plain JSON, or "": tuples, numpy numbers and NaN are not."""
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as fault:

@@ -1,4 +1,4 @@
-"""Laws of primitives: they act through actions alone, end, say what they did, and solve nothing by themselves."""
+"""Laws of primitives: they act through actions only, they end, report what they did, and solve no task alone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rlgpt.sandbox.limits import DEFAULT
 from rlgpt.testing.contract.laws import Laws, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments
 
-SHARE = 0.1
-"""Above this share of episodes a single call counts as a solution."""
+SOLUTION_SHARE = 0.1
+"""A single call that succeeds in more than this share of episodes counts as a solution."""
 
 EPISODES = 20
 
@@ -32,7 +32,7 @@ class PrimitiveLaws(Laws):
             for key, meaning in p.outcome.items():
                 assert meaning.strip(), f"{where}: outcome {key!r} has no meaning. Say what it is, with its unit."
 
-    def test_they_ask_for_valid_actions_and_end(self, plugin: EnvironmentPlugin, task: Task) -> None:
+    def test_primitives_yield_valid_actions_and_end(self, plugin: EnvironmentPlugin, task: Task) -> None:
         for stage, p, args, call in self._calls(plugin, task):
             where = f"{task.id}: {p.name}({_text(args)})"
             assert not call.overran, f"{where} does not end within max_steps = {p.max_steps}. Return earlier."
@@ -46,15 +46,17 @@ class PrimitiveLaws(Laws):
             if call.outcome is None:
                 continue
             where = f"{task.id}: {p.name}({_text(args)})"
-            found = dict(call.outcome)
-            assert set(found) == set(p.outcome), (
-                f"{where} returns {sorted(found)}, documented are {sorted(p.outcome)}. Make them the same."
+            outcome = dict(call.outcome)
+            assert set(outcome) == set(p.outcome), (
+                f"{where} returns {sorted(outcome)}, documented are {sorted(p.outcome)}. Make them the same."
             )
-            assert not plain(found), f"{where} returns {found!r}: {plain(found)}. Use float(), int(), bool(), list()."
-            size = len(repr(found))
+            assert not plain(outcome), (
+                f"{where} returns {outcome!r}: {plain(outcome)}. Use float(), int(), bool(), list()."
+            )
+            size = len(repr(outcome))
             assert size <= DEFAULT.reply_bytes, f"{where} returns {size} bytes; at most {DEFAULT.reply_bytes}."
 
-    def test_they_act_through_actions_alone(self, plugin: EnvironmentPlugin, task: Task) -> None:
+    def test_primitives_act_through_actions_only(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as replay:
             for stage, p, args, call in self._calls(plugin, task):
                 replay.reset(0)
@@ -69,13 +71,13 @@ class PrimitiveLaws(Laws):
     def test_no_single_call_is_a_solution(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as stage:
             for p in plugin.primitives(task):
-                for args in arguments(p.parameters, self.argument_sets):
-                    if not _wins(stage, p, args, self.screening):
+                for args in arguments(p.parameters, self.effort.argument_sets):
+                    if not _wins(stage, p, args, self.effort.screening):
                         continue
                     wins = _wins(stage, p, args, EPISODES)
-                    assert wins <= math.floor(SHARE * EPISODES), (
+                    assert wins <= math.floor(SOLUTION_SHARE * EPISODES), (
                         f"{task.id}: {p.name}({_text(args)}) alone succeeds in {wins} of {EPISODES} episodes; at most "
-                        f"{SHARE:.0%} may. A primitive is a general skill; split it into parts that code can combine."
+                        f"{SOLUTION_SHARE:.0%} may. Split it into general skills that code can combine."
                     )
 
     def _calls(
@@ -84,7 +86,7 @@ class PrimitiveLaws(Laws):
         """Each primitive with each setting of its arguments, at the start and some random steps into an episode."""
         with Stage(plugin, task) as stage:
             for p in plugin.primitives(task):
-                for i, args in enumerate(arguments(p.parameters, self.argument_sets)):
+                for i, args in enumerate(arguments(p.parameters, self.effort.argument_sets)):
                     stage.reset(0)
                     stage.random(5 * (i % 3))
                     if not stage.over:

@@ -1,4 +1,4 @@
-"""Laws of the transcripts a plugin ships: they answer the prompts as they are now."""
+"""Laws of the transcripts that a plugin ships: they answer the current prompts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from rlgpt.plugin.library import library_of
 from rlgpt.testing.contract.laws import Laws
 
 Kind = tuple[str, str]
-"""A request's role, and what it is for where the role has several prompts."""
+"""A request's role, and its purpose where the role has several prompts."""
 
 
 def kind_of(key: RequestKey) -> Kind:
-    """The kind of request that a key belongs to; all of a kind have the same fingerprint."""
+    """The kind of the request with this key. All requests of a kind have the same fingerprint."""
     if key.role not in ("fast", "solo"):
         return key.role, ""
     if key.role == "solo" and key.sub_action in ("", "setup"):
@@ -32,22 +32,22 @@ def kind_of(key: RequestKey) -> Kind:
     return key.role, "repair" if key.attempt > 0 else "action"
 
 
-class _Prints(LLM):
-    """Keeps the fingerprint of what it is asked, and answers nothing."""
+class _Fingerprints(LLM):
+    """Stores the fingerprint of each request and answers none."""
 
     def __init__(self) -> None:
-        self.seen: dict[Kind, str] = {}
+        self.by_kind: dict[Kind, str] = {}
 
     def complete(self, request: Request) -> Reply:
-        self.seen[kind_of(request.key)] = request.fingerprint
+        self.by_kind[kind_of(request.key)] = request.fingerprint
         raise TranscriptEnded("no replies here")
 
 
 def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
-    """Of each kind of request of the whole method: they do not depend on what a run measured."""
-    llm = _Prints()
-    shelf = library_of(plugin, brief.task)
-    slow, fast, solo, critic = LLMSlow(llm), LLMFast(llm, shelf), LLMSolo(llm, shelf), LLMCritic(llm)
+    """The fingerprint of each kind of request of the method. Figures of a run do not change it."""
+    llm = _Fingerprints()
+    library = library_of(plugin, brief.task)
+    slow, fast, solo, critic = LLMSlow(llm), LLMFast(llm, library), LLMSolo(llm, library), LLMCritic(llm)
     push = SubAction(name="push", description="push it", kind="code", reason="simple")
     plan = ActionPlan(sub_actions=(push,))
     action = CodedAction(name="push", doc="", source="def run():\n    yield observe()\n")
@@ -73,13 +73,13 @@ def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
         ask(writer.setup, brief, plan, actions=(action,), history=())
     ask(critic.review, brief, push, failed, iteration=0)
     ask(critic.critique, brief, outcome, ())
-    return llm.seen
+    return llm.by_kind
 
 
 class RecordingLaws(Laws):
-    """Replaying what is shipped works, for every task and not those of ``only`` alone: only prompts are made here."""
+    """Shipped transcripts can be replayed. All tasks are checked, as only prompts are rendered."""
 
-    def test_transcripts_answer_the_prompts_as_they_are(self, plugin: EnvironmentPlugin) -> None:
+    def test_transcripts_answer_the_current_prompts(self, plugin: EnvironmentPlugin) -> None:
         for task in plugin.tasks().values():
             paths = [path for path in plugin.transcripts(task) if path.is_file()]
             now = fingerprints(plugin, make_brief(plugin, task)) if paths else {}
@@ -92,7 +92,7 @@ class RecordingLaws(Laws):
                     f"Record it again: rlgpt train task={task.id} llm=record llm.model=MODEL."
                 )
 
-    def test_transcripts_are_recordings_of_their_own(self, plugin: EnvironmentPlugin) -> None:
+    def test_transcripts_differ(self, plugin: EnvironmentPlugin) -> None:
         for task in plugin.tasks().values():
             paths = [path for path in plugin.transcripts(task) if path.is_file()]
             texts = [tuple(e.reply.text for e in Transcript.read(path).entries) for path in paths]

@@ -11,12 +11,12 @@ from rlgpt.testing.stage import Stage
 
 
 class RewardLaws(Laws):
-    """Terms are bounded as they say; reset options work."""
+    """Reward terms keep their bounds; reset options change the start."""
 
-    def test_reward_terms_say_what_they_are(self, plugin: EnvironmentPlugin, task: Task) -> None:
+    def test_reward_terms_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
         terms = plugin.reward_terms(task)
         names = [t.name for t in terms]
-        assert terms, f"{task.id}: reward_terms() is empty. Without one nothing can be learnt."
+        assert terms, f"{task.id}: reward_terms() is empty. Without one nothing can be learned."
         assert len(set(names)) == len(names), f"{task.id}: reward_terms() has a name twice: {sorted(names)}."
         for term in terms:
             where = f"{task.id}: reward term {term.name!r}"
@@ -36,7 +36,7 @@ class RewardLaws(Laws):
                 )
                 assert term.low <= value <= term.high, (
                     f"{task.id}: reward term {term.name!r} is {value} at step {stage.context.step}, outside "
-                    f"[{term.low}, {term.high}]. Bound it (a tolerance function), or mend low and high."
+                    f"[{term.low}, {term.high}]. Bound it (a tolerance function), or correct low and high."
                 )
 
         self.rollout(plugin, task, visit)
@@ -47,7 +47,7 @@ class RewardLaws(Laws):
                 where = f"{task.id}: reset option {option.name!r}"
                 assert option.doc.strip(), f"{where} has no doc. Say where it starts."
                 starts = []
-                for seed in self.seeds:
+                for seed in self.effort.seeds:
                     usual = stage.reset(seed)
                     other = stage.reset(seed, option.options)
                     assert other in stage.env.observation_space, f"{where} starts outside the observation space."

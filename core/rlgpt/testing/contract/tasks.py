@@ -1,4 +1,4 @@
-"""Laws of what a plugin says without an environment: tasks, knowledge, defaults; and of what it may cost to ask."""
+"""Laws of what a plugin says without an environment: tasks, knowledge, defaults; and of what importing it costs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ HEAVY = (
 
 
 class TaskLaws(Laws):
-    """Tasks are valid, the module is light."""
+    """Tasks are valid; importing the module is cheap."""
 
-    def test_the_manager_takes_it(self) -> None:
+    def test_the_manager_accepts_it(self) -> None:
         manager = PluginManager([], disabled="")
         manager.register(import_module(self.module), self.module)
         assert manager.tasks(), f"{self.module} offers no task. rlgpt_plugins() must return plugins with tasks."
@@ -46,7 +46,7 @@ class TaskLaws(Laws):
             assert key == task.id, f"tasks() holds {task.id!r} under {key!r}. Use the task's id as its key."
             assert task.plugin == plugin.name, f"{task.id!r} does not start with '{plugin.name}/'. Rename the task."
 
-    def test_tasks_are_said_in_words(self, plugin: EnvironmentPlugin, task: Task) -> None:
+    def test_tasks_are_described_in_words(self, plugin: EnvironmentPlugin, task: Task) -> None:
         assert task.goal.strip(), f"{task.id}: say the goal in one sentence."
         assert task.success.strip(), f"{task.id}: say in words what counts as success."
 
@@ -67,6 +67,6 @@ class TaskLaws(Laws):
         for check in plugin.doctor():
             assert check.ok or check.advice, f"doctor(): {check.name!r} is not ok and gives no advice. Say what to do."
 
-    def test_what_workers_need_can_be_pickled(self, plugin: EnvironmentPlugin, task: Task) -> None:
+    def test_environment_specs_can_be_pickled(self, plugin: EnvironmentPlugin, task: Task) -> None:
         spec = EnvSpec(task, plugin.default_setup(task), factory=plugin.name)
         assert pickle.loads(pickle.dumps(spec)) == spec

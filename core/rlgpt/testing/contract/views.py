@@ -1,4 +1,4 @@
-"""Laws of what agents see: views, words, labels, the default set-up."""
+"""Laws of what agents see: views, summaries, labels, the default setup."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlgpt.testing.stage import Stage
 
 
 class ViewLaws(Laws):
-    """Views are plain, documented and without effect."""
+    """Views are plain JSON, documented, and have no side effects."""
 
     def test_view_keys_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
         keys = plugin.view_keys(task)
@@ -24,7 +24,7 @@ class ViewLaws(Laws):
         for key in keys:
             assert key.doc.strip(), f"{task.id}: view key {key.name!r} has no doc. Say what it means."
 
-    def test_the_view_is_what_its_keys_say(self, plugin: EnvironmentPlugin, task: Task) -> None:
+    def test_the_view_matches_its_keys(self, plugin: EnvironmentPlugin, task: Task) -> None:
         keys = {k.name: k for k in plugin.view_keys(task)}
 
         def visit(stage: Stage) -> None:
@@ -39,7 +39,7 @@ class ViewLaws(Laws):
                 size = keys[name].size
                 assert not size or size == _count(value), (
                     f"{task.id}: view key {name!r} says size {size} and holds {_count(value)} numbers: {value!r}. "
-                    "Mend ViewKey.size (0: for code alone)."
+                    "Correct ViewKey.size (0: for code only)."
                 )
 
         self.rollout(plugin, task, visit)
@@ -54,22 +54,22 @@ class ViewLaws(Laws):
 
         self.rollout(plugin, task, visit)
 
-    def test_looking_changes_nothing(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        with Stage(plugin, task) as looked, Stage(plugin, task) as left:
-            for seed in self.seeds:
-                looked.reset(seed)
-                left.reset(seed)
-                for action in left.random(self.steps // 2):
-                    first = plugin.view(looked.context)
-                    assert same(first, plugin.view(looked.context)), f"{task.id}: two views of one moment differ."
+    def test_views_and_reward_terms_have_no_side_effects(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        with Stage(plugin, task) as viewed, Stage(plugin, task) as other:
+            for seed in self.effort.seeds:
+                viewed.reset(seed)
+                other.reset(seed)
+                for action in other.random(self.effort.steps // 2):
+                    first = plugin.view(viewed.context)
+                    assert same(first, plugin.view(viewed.context)), f"{task.id}: two views of one moment differ."
                     for term in plugin.reward_terms(task):
-                        term.value(looked.context)
-                    looked.step(action)
-                assert same(looked.context.observation, left.context.observation), (
+                        term.value(viewed.context)
+                    viewed.step(action)
+                assert same(viewed.context.observation, other.context.observation), (
                     f"{task.id}: asking view() or a reward term changes the episode. They must only read."
                 )
 
-    def test_summaries_are_short_words(self, plugin: EnvironmentPlugin, task: Task) -> None:
+    def test_summaries_are_short(self, plugin: EnvironmentPlugin, task: Task) -> None:
         def visit(stage: Stage) -> None:
             words = plugin.summarize(plugin.view(stage.context))
             assert isinstance(words, str), f"{task.id}: summarize() gives {type(words).__name__}; it must give text."
@@ -87,7 +87,7 @@ class ViewLaws(Laws):
         )
         assert len(set(labels)) == len(labels), f"{task.id}: labels must differ, got {sorted(labels)}."
 
-    def test_the_default_setup_names_what_there_is(self, plugin: EnvironmentPlugin, task: Task) -> None:
+    def test_the_default_setup_uses_existing_names(self, plugin: EnvironmentPlugin, task: Task) -> None:
         setup = plugin.default_setup(task)
         env = plugin.make_env(task, seed=0)
         keys = plugin.view_keys(task)
