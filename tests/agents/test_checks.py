@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from rlgpt.agents.base import Brief
-from rlgpt.agents.checks import MOST_CODED, action_faults, plan_faults, setup_faults
+from rlgpt.agents.checks import MAX_CODED_ACTIONS, action_faults, plan_faults, setup_faults
 from rlgpt.domain import ActionPlan, CodedAction, Parameter, RLSetup, SubAction
 from rlgpt.errors import ConfigError
 from rlgpt.options import ExtendedEnv, extend
@@ -28,8 +28,8 @@ def test_plan_refuses_names_in_use(brief: Brief, name: str, what: str) -> None:
 
 
 def test_plan_refuses_too_many_coded_actions(brief: Brief) -> None:
-    assert plan_faults(plan_of(*(f"a{i}" for i in range(MOST_CODED))), brief) == []
-    assert len(plan_faults(plan_of(*(f"a{i}" for i in range(MOST_CODED + 1))), brief)) == 1
+    assert plan_faults(plan_of(*(f"a{i}" for i in range(MAX_CODED_ACTIONS))), brief) == []
+    assert len(plan_faults(plan_of(*(f"a{i}" for i in range(MAX_CODED_ACTIONS + 1))), brief)) == 1
 
 
 @pytest.mark.parametrize(

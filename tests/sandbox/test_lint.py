@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from rlgpt.domain import CodedAction, Parameter, Verdict
 from rlgpt.sandbox import Ask, Guest, Library, SandboxLimits, lint, lint_parse
+from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.runtime import Instance
 
 DX = Parameter(name="dx", low=-1, high=1, default=0.1)
@@ -144,14 +145,14 @@ def _fails(error: type[Exception]) -> Callable[..., ast.Module]:
     return parse
 
 
-@pytest.mark.parametrize("error", [SyntaxError, ValueError, RecursionError, MemoryError])
-def test_a_host_that_can_parse_nothing_tells_the_same(
-    error: type[Exception], library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_guest_parses_where_the_host_cannot(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [*(source for _, source, *_ in WRONG), *RIGHT]
-    told = [_lint(source, library, DX) for source in sources]
-    monkeypatch.setattr(ast, "parse", _fails(error))
-    assert [_lint(source, library, DX) for source in sources] == told
+    expected = [_lint(source, library, DX) for source in sources]
+    monkeypatch.setattr(ast, "parse", _fails(SyntaxError))
+    assert [_lint(source, library, DX) for source in sources] == expected
+    for error in (ValueError, RecursionError, MemoryError):
+        monkeypatch.setattr(ast, "parse", _fails(error))
+        assert _lint(sources[0], library, DX) == expected[0]
 
 
 def test_a_refusal_is_told_in_the_guests_words(library: Library, open_guest: Callable[..., Guest]) -> None:
@@ -170,25 +171,18 @@ def test_a_refusal_is_told_in_the_guests_words(library: Library, open_guest: Cal
         assert _lint(source, library) == [(verdict.line, verdict.message)]
 
 
-def test_the_guest_is_asked_only_where_the_host_fails(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(lint_parse, "_guests", asked.append)
+def test_guest_is_opened_only_where_the_host_fails(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+
+    def stopped(*_: object, **__: object) -> str:
+        made.append(1)
+        raise Refused("fuel", "it ran too long")
+
+    monkeypatch.setattr(Instance, "call", stopped)
     assert _lint(RIGHT[0], library) == []
-    assert asked == []
-    assert _lint("def run(:", library) == []
-    assert asked == ["def run(:"]
-
-
-@pytest.mark.parametrize("budget", [{"_FUEL": 10**6}, {"_LONGEST": 100}], ids=["fuel", "length"])
-def test_what_cannot_be_looked_into_is_no_fault(
-    budget: dict[str, int], library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ast, "parse", _fails(SyntaxError))
-    source = f"{NEWER[0]}    grasp()\n"
-    assert len(_lint(source, library)) == 1
-    for name, least in budget.items():
-        monkeypatch.setattr(lint_parse, name, least)
-    assert _lint(source, library) == []
+    assert made == []
+    assert _lint("def run(:", library) == [], "a source that the guest cannot parse within its limits has no fault"
+    assert made == [1]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +203,8 @@ def test_a_tree_that_the_parsing_program_never_makes_is_none(
 ) -> None:
     said = json.dumps(["ask", False, [["told", {"rows": rows}, 1]]])
     monkeypatch.setattr(Instance, "call", lambda *_, **__: said)
-    assert lint_parse._guests("def run(): yield") is None
+    monkeypatch.setattr(ast, "parse", _fails(SyntaxError))
+    assert lint_parse.parse("def run(): yield") is None
 
 
 def test_parameters_and_signature_must_agree(library: Library) -> None:

@@ -1,4 +1,4 @@
-"""What a reply must keep beyond its schema, as messages for the model that wrote it. No message: it is good."""
+"""Checks of a reply beyond its schema. Each returns messages for the model that wrote the reply; none means valid."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rlgpt.agents.base import Brief
 from rlgpt.domain import ActionPlan, CodedAction, RLSetup
 from rlgpt.sandbox import Library, SandboxLimits, lint
 
-MOST_CODED = 8
+MAX_CODED_ACTIONS = 8
 """Coded actions of a plan. Each is one more branch to explore with a few thousand decisions."""
 
-LARGEST_WEIGHT = 100.0
-GAMMA = (0.9, 1.0)
+MAX_WEIGHT = 100.0
+GAMMA_RANGE = (0.9, 1.0)
 
 
 def plan_faults(plan: ActionPlan, brief: Brief) -> list[str]:
@@ -30,21 +30,21 @@ def plan_faults(plan: ActionPlan, brief: Brief) -> list[str]:
         for s in plan.sub_actions
         if s.name in taken
     ]
-    if len(plan.coded) > MOST_CODED:
-        faults.append(f"there are {len(plan.coded)} sub-actions of kind code; at most {MOST_CODED} are taken")
+    if len(plan.coded) > MAX_CODED_ACTIONS:
+        faults.append(f"there are {len(plan.coded)} sub-actions of kind code; at most {MAX_CODED_ACTIONS} are taken")
     return faults
 
 
-def action_faults(action: CodedAction, library: Library, budgets: SandboxLimits, horizon: int) -> list[str]:
-    """What lint says of the source, and a step limit that an episode cannot hold."""
-    faults = [f"line {v.line}: {v.message}" if v.line else v.message for v in lint(action, library, budgets)]
+def action_faults(action: CodedAction, library: Library, limits: SandboxLimits, horizon: int) -> list[str]:
+    """The verdicts of lint on the source, and a step limit that exceeds the horizon."""
+    faults = [f"line {v.line}: {v.message}" if v.line else v.message for v in lint(action, library, limits)]
     if action.max_steps > horizon:
         faults.append(f"max_steps is {action.max_steps}, but an episode has only {horizon} primitive steps")
     return faults
 
 
 def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction]) -> list[str]:
-    """Every field against what the plugin and this iteration offer."""
+    """Check every field against the plugin's offer and this iteration's actions."""
     horizon = brief.task.horizon
     faults = [
         *_unknown("reward term", setup.reward_weights, _first(brief.reward_terms)),
@@ -54,14 +54,14 @@ def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction])
         *_unknown("start state", [setup.reset_option] if setup.reset_option else (), _first(brief.reset_options)),
     ]
     for term, weight in setup.reward_weights.items():
-        if not (math.isfinite(weight) and abs(weight) <= LARGEST_WEIGHT):
-            faults.append(
-                f"the weight of {term!r} is {weight}; it must be within -{LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
-            )
+        if not (math.isfinite(weight) and abs(weight) <= MAX_WEIGHT):
+            faults.append(f"the weight of {term!r} is {weight}; it must be within -{MAX_WEIGHT:g} to {MAX_WEIGHT:g}")
     if not any(weight > 0 for weight in setup.reward_weights.values()):
         faults.append("no reward term has a weight above 0, so there is nothing to gain")
-    if not GAMMA[0] <= setup.gamma <= GAMMA[1]:
-        faults.append(f"gamma is {setup.gamma}; it is per primitive step and must be within {GAMMA[0]} to {GAMMA[1]}")
+    if not GAMMA_RANGE[0] <= setup.gamma <= GAMMA_RANGE[1]:
+        faults.append(
+            f"gamma is {setup.gamma}; it is per primitive step and must be within {GAMMA_RANGE[0]} to {GAMMA_RANGE[1]}"
+        )
     if setup.horizon is not None and setup.horizon > horizon:
         faults.append(f"horizon is {setup.horizon}; the task's own is {horizon}, and training may only be shorter")
     faults += _repeated("observation key", setup.observation_keys)

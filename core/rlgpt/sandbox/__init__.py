@@ -1,6 +1,6 @@
-"""The sandbox: coded actions run as CPython inside WebAssembly, under budgets, and reach the world by requests alone.
+"""The sandbox: coded actions run as CPython inside WebAssembly, under limits. Requests are their only effect.
 
-Importing it is light; WebAssembly's runtime is loaded with the first guest.
+The import is light; WebAssembly's runtime is loaded with the first guest.
 """
 
 from rlgpt.sandbox.host import Guest, Sandbox

@@ -1,7 +1,7 @@
 """Builds the guest: ``python -m rlgpt.sandbox.build`` (what ``make guest`` calls) writes ``guest.wasm``.
 
-Needs ``componentize-py``, which is a development dependency alone: a released wheel brings the built guest along.
-The file ends in a custom section that says which sources it was built from, so that it is never used with others.
+Needs ``componentize-py``, a development dependency: a released wheel contains the built guest. The file ends in a
+custom section with a hash of its sources, so that it is never used with others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def sources_hash() -> str:
 
 
 def current() -> dict[str, str]:
-    """What a guest built here and now would say in its :func:`~rlgpt.sandbox.stamps.stamp`."""
+    """The :func:`~rlgpt.sandbox.stamps.stamp` of a guest built now."""
     return {"sources": sources_hash(), "componentize_py": importlib.metadata.version("componentize-py")}
 
 
@@ -45,28 +45,28 @@ def can_build() -> bool:
 
 
 def build(guest: Path, *, force: bool = False) -> bool:
-    """Build ``guest`` from the sources, whole or not at all; False where it was up to date already.
+    """Build ``guest`` from the sources, completely or not at all. Returns False where it was up to date.
 
     :raises SandboxError: ``componentize-py`` is missing or failed.
     """
     if not can_build():
         raise SandboxError("componentize-py is not installed: run `make guest`, or install a released wheel of rlgpt")
-    want = current()
+    wanted = current()
     guest.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(Path(tempfile.gettempdir()) / f"rlgpt-guest-{_name(guest)}.lock"):
-        if not force and stamps.stamp(guest) == want:
+        if not force and stamps.stamp(guest) == wanted:
             return False
         log.warning("building the sandbox's guest program (once, about half a minute): %s", guest)
         with tempfile.TemporaryDirectory(dir=guest.parent, prefix=".guest-") as folder:
-            made = _componentize(Path(folder))
-            with made.open("ab") as file:
-                file.write(stamps.section(want))
-            os.replace(made, guest)
+            built = _componentize(Path(folder))
+            with built.open("ab") as file:
+                file.write(stamps.section(wanted))
+            os.replace(built, guest)
     return True
 
 
 def _componentize(folder: Path) -> Path:
-    """Run componentize-py in ``folder``, on a copy of the sources and with no other package in reach."""
+    """Run componentize-py in ``folder``, on a copy of the sources and without any other package."""
     app, wit, venv = folder / "app", folder / "wit", folder / "venv"
     for directory in (app, wit, venv / "lib" / "python3" / "site-packages"):
         directory.mkdir(parents=True)
@@ -94,10 +94,10 @@ def _name(path: Path) -> str:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m rlgpt.sandbox.build", description="Build the sandbox's guest.")
-    parser.add_argument("--force", action="store_true", help="build it even where it is up to date")
+    parser.add_argument("--force", action="store_true", help="build it even if it is up to date")
     logging.basicConfig(format="%(message)s")
-    made = build(GUEST, force=parser.parse_args().force)
-    print(f"{GUEST}: {'built' if made else 'up to date'}, {GUEST.stat().st_size / 1e6:.1f} MB")
+    built = build(GUEST, force=parser.parse_args().force)
+    print(f"{GUEST}: {'built' if built else 'up to date'}, {GUEST.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A request of the guest, held against the library."""
+"""Checks a request of the guest against the library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from rlgpt.sandbox.turns import Request
 
 
 class Refused(Exception):
-    """Something of the guest's cannot be accepted: becomes a verdict of ``kind``."""
+    """Something from the guest is not accepted. It becomes a verdict of ``kind``.
+
+    :ivar message: printable text.
+    :ivar line: of the source; None where unknown.
+    """
 
     def __init__(self, kind: VerdictKind, message: str, line: int | None = None) -> None:
         self.kind, self.message, self.line = kind, printable(message), line
@@ -31,9 +35,9 @@ class Checker:
         self._parameters = {name: {p.name: (p, *_span(p)) for p in s.parameters} for name, s in self.signatures.items()}
 
     def request(self, name: str, args: Mapping[str, Any], line: int | None) -> Request:
-        """The request with defaults filled in and numbers clipped.
+        """The request, with defaults filled in and numbers clipped into their ranges.
 
-        :raises Refused: ``primitive`` where there is none of that name, ``type`` where an argument does not fit.
+        :raises Refused: ``primitive``: there is no such primitive; ``type``: an argument is unknown or does not fit.
         """
         parameters = self._parameters.get(name)
         if parameters is None:
@@ -52,7 +56,7 @@ class Checker:
                 values[key] = parameter.default
                 continue
             given = args[key]
-            if type(given) is float and low <= given <= high:  # nearly all there is, without a call
+            if type(given) is float and low <= given <= high:  # the usual case, without a call
                 values[key] = given
                 continue
             value, outside = fit(parameter, given, name, line)
@@ -63,18 +67,18 @@ class Checker:
 
 
 def _span(parameter: Parameter) -> tuple[float, float]:
-    """Between which floats nothing is to be done: none where the parameter takes another type."""
+    """The range in which a float needs no change; empty where the parameter takes another type."""
     if parameter.kind != "float" or parameter.low is None or parameter.high is None:
         return math.inf, -math.inf
     return parameter.low, parameter.high
 
 
 def fit(parameter: Parameter, value: Any, primitive: str, line: int | None) -> tuple[Scalar, bool]:
-    """``value`` as ``parameter`` takes it, and whether it had to be clipped into the range.
+    """``value`` converted for ``parameter``, and whether it was clipped into the range.
 
-    Floats take ints, ints take whole floats; a bool is no number.
+    A float parameter takes ints, an int parameter takes whole floats; neither takes a bool.
 
-    :raises Refused: ``type``, where it is of another type, not finite, or none of the choices.
+    :raises Refused: ``type``: ``value`` has another type, is not finite, or is none of the choices.
     """
     kind = parameter.kind
     if kind == "bool":
@@ -100,7 +104,7 @@ def fit(parameter: Parameter, value: Any, primitive: str, line: int | None) -> t
 
 
 def expects(parameter: Parameter) -> str:
-    """What ``parameter`` takes, in words."""
+    """The values that ``parameter`` takes, for messages."""
     if parameter.kind == "choice":
         return f"one of {', '.join(map(repr, parameter.choices))}"
     if parameter.kind == "bool":

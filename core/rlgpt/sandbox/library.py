@@ -1,4 +1,4 @@
-"""What a coded action may call and see: data, from which come the guest's functions, the host's checks, the prompt."""
+"""What a coded action may call and see, as data: the source of the guest's functions, the checks and the prompt."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from rlgpt.domain import Name, Parameter, Value
 from rlgpt.sandbox.guest.modules import PREIMPORTED
 
 OBSERVE = "observe"
-"""The request for the view: no arguments, no primitive step, no primitive of a plugin."""
+"""The request for the view. It has no arguments, costs no primitive step and is no primitive of a plugin."""
 
 
 class Signature(Value):
-    """One primitive: what it does (with units), its typed and bounded parameters, the keys of its outcome."""
+    """One primitive.
+
+    :ivar doc: its effect, with units.
+    :ivar parameters: typed and bounded.
+    """
 
     name: Name
     doc: str = ""
@@ -27,7 +31,7 @@ class Signature(Value):
 class ViewDoc(Value):
     """One key of the view.
 
-    ``size`` is how many numbers it is for a policy; 0 where it is for code alone (text, lists of varying length).
+    ``size`` is the count of numbers for a policy; 0 where only code can use the key (text, lists of varying length).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Checks of a coded action's source before it runs: feedback for the model that wrote it, no boundary of any kind."""
+"""Checks of a coded action's source before it runs. They are feedback for the model that wrote it, not a boundary."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 from rlgpt.sandbox.lint_calls import Finding
 
 
-def lint(action: CodedAction, library: Library, budgets: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """What is wrong with ``action`` as far as its text tells; empty where nothing is. Each verdict is of kind ``lint``.
+def lint(action: CodedAction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
+    """The faults that the source of ``action`` shows without running. Each verdict is of kind ``lint``.
 
-    Nothing of the source runs. Where the host's Python cannot read it the guest's is asked, so that all hosts tell the
-    same; what only the guest's compiler refuses is told when the source is loaded.
+    Where the host's Python cannot parse the source, the guest's Python does, so all hosts give the same verdicts. What
+    only the guest's compiler refuses becomes a verdict when the source is loaded.
 
-    :raises SandboxError: the guest is asked, and its program is missing.
+    :raises SandboxError: the guest is needed and its program is missing.
     """
-    return [_verdict(action, finding) for finding in _findings(action, library, budgets)]
+    return [_verdict(action, finding) for finding in _findings(action, library, limits)]
 
 
-def faults(action: CodedAction, library: Library, budgets: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """Those of :func:`lint` that are surely wrong, for one who uses the action and need not have written it."""
-    return [_verdict(action, finding) for finding in _findings(action, library, budgets) if finding.sure]
+def faults(action: CodedAction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
+    """The verdicts of :func:`lint` that are certain, for users of an action that somebody else wrote."""
+    return [_verdict(action, finding) for finding in _findings(action, library, limits) if finding.sure]
 
 
-def _findings(action: CodedAction, library: Library, budgets: SandboxLimits) -> list[Finding]:
+def _findings(action: CodedAction, library: Library, limits: SandboxLimits) -> list[Finding]:
     size = len(action.source.encode("utf-8", "replace"))
-    if size > budgets.source_bytes:
-        return [Finding(None, f"the source has {size} bytes; at most {budgets.source_bytes} are taken")]
+    if size > limits.source_bytes:
+        return [Finding(None, f"the source has {size} bytes; at most {limits.source_bytes} are taken")]
     try:
         tree = lint_parse.parse(action.source)
     except lint_parse.NoTree as refused:
@@ -52,9 +52,9 @@ def _run(tree: ast.Module, action: CodedAction) -> list[Finding]:
         return [Finding(None, f"define `def run({_signature(action)}):`, a generator; there is no function `run`")]
     if isinstance(run, ast.AsyncFunctionDef):
         return [Finding(run.lineno, "`run` must be a plain generator: `def`, not `async def`")]
-    found = []
+    findings = []
     if not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in lint_calls.own_nodes(run)):
-        found.append(Finding(run.lineno, "`run` is no generator: it must hand over primitives by `yield`"))
+        findings.append(Finding(run.lineno, "`run` is no generator: it must hand over primitives by `yield`"))
     takes = run.args
     named = [a.arg for a in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
     positional = [a.arg for a in (*takes.posonlyargs, *takes.args)]
@@ -64,13 +64,13 @@ def _run(tree: ast.Module, action: CodedAction) -> list[Finding]:
     declared = {p.name for p in action.parameters}
     for name in (p.name for p in action.parameters):
         if name in {a.arg for a in takes.posonlyargs} or (name not in named and takes.kwarg is None):
-            found.append(Finding(run.lineno, f"parameter {name!r} is declared, but `run` takes none of that name"))
+            findings.append(Finding(run.lineno, f"parameter {name!r} is declared, but `run` takes none of that name"))
     for name in named:
         if name not in declared:
             what = "is never given: declare it, or make it a constant" if name in optional else "is not declared"
             text = f"argument {name!r} of `run` {what}; declared: {sorted(declared)}"
-            found.append(Finding(run.lineno, text, sure=name not in optional))
-    return found
+            findings.append(Finding(run.lineno, text, sure=name not in optional))
+    return findings
 
 
 def _signature(action: CodedAction) -> str:
@@ -83,24 +83,24 @@ def _can_start(tree: ast.Module) -> list[Finding]:
         return []
     if isinstance(function, ast.AsyncFunctionDef):
         return [Finding(function.lineno, "`can_start(view)` must be a plain function: `def`, not `async def`")]
-    found = []
+    findings = []
     if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in lint_calls.own_nodes(function)):
-        found.append(
+        findings.append(
             Finding(function.lineno, "`can_start(view)` is a plain function: it is given the view, no `yield`")
         )
     elif not any(isinstance(n, ast.Return) and n.value is not None for n in lint_calls.own_nodes(function)):
-        found.append(
+        findings.append(
             Finding(function.lineno, "`can_start(view)` returns nothing, so `run` never starts: `return` a condition")
         )
     takes = function.args
     required = len(takes.posonlyargs) + len(takes.args) - len(takes.defaults)
     if required > 1 or not (takes.posonlyargs or takes.args or takes.vararg):
-        found.append(Finding(function.lineno, "`can_start` takes one argument, the view"))
-    return found
+        findings.append(Finding(function.lineno, "`can_start` takes one argument, the view"))
+    return findings
 
 
 def _imports(tree: ast.Module) -> list[Finding]:
-    found = []
+    findings = []
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -109,8 +109,8 @@ def _imports(tree: ast.Module) -> list[Finding]:
             names = ["." * node.level + (node.module or "")]
         for name in names:
             if name.partition(".")[0] not in IMPORTABLE:
-                found.append(Finding(node.lineno, refusal(name), sure=False))  # type: ignore[attr-defined]
-    return found
+                findings.append(Finding(node.lineno, refusal(name), sure=False))  # type: ignore[attr-defined]
+    return findings
 
 
 def _top_level(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

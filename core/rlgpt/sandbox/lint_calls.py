@@ -13,9 +13,10 @@ from rlgpt.sandbox.library import Library
 
 
 class Finding(NamedTuple):
-    """One thing wrong, and the line it is in.
+    """One fault of a source.
 
-    :ivar sure: no source that does what it was written for has it.
+    :ivar line: of the source; None where the fault has no line.
+    :ivar sure: no working source has this fault.
     """
 
     line: int | None
@@ -27,36 +28,36 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """Every node under ``function`` that is not in a function or class of its own."""
-    waiting = list(ast.iter_child_nodes(function))
-    while waiting:
-        node = waiting.pop()
+    """Every node under ``function`` that is not inside a nested function or class."""
+    nodes = list(ast.iter_child_nodes(function))
+    while nodes:
+        node = nodes.pop()
         yield node
         if not isinstance(node, _SCOPES):
-            waiting.extend(ast.iter_child_nodes(node))
+            nodes.extend(ast.iter_child_nodes(node))
 
 
 def check(tree: ast.Module, library: Library) -> list[Finding]:
-    """What is wrong with calls of names. Names the source itself binds anywhere are its own affair."""
+    """The faults in calls of names. Names that the source binds anywhere are not checked."""
     functions = library.functions
     bound = _bound(tree)
     known = {*functions, *PREIMPORTED, *dir(builtins)}
     parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
     uses = _uses(parents)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id in bound:
             continue
         name = node.func.id
         if name in functions:
-            found += _arguments(node, name, functions[name])
+            findings += _arguments(node, name, functions[name])
             if not _reaches_yield(node, parents, uses):
-                found.append(Finding(node.lineno, f"`{name}(...)` does nothing unless yielded: `{_use(name)}`"))
+                findings.append(Finding(node.lineno, f"`{name}(...)` does nothing unless yielded: `{_use(name)}`"))
         elif name not in known:
             near = difflib.get_close_matches(name, functions, n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            found.append(Finding(node.lineno, f"there is no {name!r} to call.{hint} Valid: {', '.join(functions)}"))
-    return found
+            findings.append(Finding(node.lineno, f"there is no {name!r} to call.{hint} Valid: {', '.join(functions)}"))
+    return findings
 
 
 def _use(name: str) -> str:
@@ -81,31 +82,31 @@ def _bound(tree: ast.Module) -> set[str]:
 
 def _arguments(call: ast.Call, name: str, parameters: tuple[str, ...]) -> list[Finding]:
     valid = ", ".join(parameters) or "(none)"
-    found = []
+    findings = []
     if not any(isinstance(a, ast.Starred) for a in call.args) and len(call.args) > len(parameters):
         text = f"{name} takes at most {len(parameters)} arguments ({valid}), got {len(call.args)}"
-        found.append(Finding(call.lineno, text))
+        findings.append(Finding(call.lineno, text))
     for keyword in call.keywords:
         if keyword.arg is not None and keyword.arg not in parameters:
-            found.append(Finding(call.lineno, f"{name} has no argument {keyword.arg!r}; valid: {valid}"))
+            findings.append(Finding(call.lineno, f"{name} has no argument {keyword.arg!r}; valid: {valid}"))
         elif keyword.arg in parameters[: len(call.args)]:
-            found.append(Finding(call.lineno, f"{name} got {keyword.arg!r} twice"))
-    return found
+            findings.append(Finding(call.lineno, f"{name} got {keyword.arg!r} twice"))
+    return findings
 
 
 class _Uses(NamedTuple):
-    """Which variables are loaded where.
+    """Where the source uses each variable.
 
-    :ivar whole: yielded, returned, put into a list or another call: a request in such a variable may get to a yield.
-    :ivar part: by an index or a method too: so may a request in a list of such a name.
+    :ivar values: variables that are yielded, returned, stored or passed on: a request in one may reach a yield.
+    :ivar containers: these, and variables that are indexed or have methods called: so may a request in a list in one.
     """
 
-    whole: set[str]
-    part: set[str]
+    values: set[str]
+    containers: set[str]
 
 
 def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], uses: _Uses) -> bool:
-    """Whether the request may get to a ``yield``: False only where it surely does not."""
+    """Whether the request may reach a ``yield``. False only where it certainly does not."""
     node, parent = call, parents[call]
     listed = False
     unused = ast.Expr | ast.Subscript | ast.Attribute | ast.Compare | ast.YieldFrom | ast.Assert
@@ -119,10 +120,10 @@ def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], uses: _Uses) 
         elif isinstance(parent, ast.Assign | ast.AnnAssign):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             if len(targets) == 1 and isinstance(targets[0], ast.Name):
-                return targets[0].id in (uses.part if listed else uses.whole)
+                return targets[0].id in (uses.containers if listed else uses.values)
             return True
         elif isinstance(parent, ast.NamedExpr):
-            if listed and parent.target.id in uses.part:
+            if listed and parent.target.id in uses.containers:
                 return True
         elif isinstance(parent, ast.List | ast.Tuple):
             listed = True
@@ -134,6 +135,6 @@ def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], uses: _Uses) 
 def _uses(parents: dict[ast.AST, ast.AST]) -> _Uses:
     nowhere = (ast.Compare, ast.If, ast.While, ast.Expr)
     loads = [(n.id, p) for n, p in parents.items() if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
-    part = {name for name, parent in loads if not isinstance(parent, nowhere)}
-    whole = {name for name, parent in loads if not isinstance(parent, (*nowhere, ast.Subscript, ast.Attribute))}
-    return _Uses(whole, part)
+    containers = {name for name, parent in loads if not isinstance(parent, nowhere)}
+    values = {name for name, parent in loads if not isinstance(parent, (*nowhere, ast.Subscript, ast.Attribute))}
+    return _Uses(values, containers)

@@ -1,7 +1,7 @@
-"""A coded action's source as a tree. The guest's Python is the one that counts: the host's may be older, or newer.
+"""A coded action's source as a syntax tree. The guest's Python decides: the host's may be older or newer.
 
-The host's parser is asked first, since it is at hand; where it fails the guest's is asked, which takes some 30 ms. Its
-tree is handed over, so that the same is found in a source whatever Python the host has.
+The host's parser is tried first, because it is faster. Where it fails, the guest parses (some 30 ms) and hands over its
+tree, so that lint gives the same verdicts on every host.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def put(value, nodes, leaves):
     leaves[type(value)] = place = [len(nodes) - 1]
     return place
 """
-"""Parses in the guest: its only request has a tree in it, or why there is none. Runs nothing of the source."""
+"""Parses in the guest. Its only request holds the tree, or the reason why there is none. The source does not run."""
 
-_BUDGETS = SandboxLimits(wall_seconds=60)
-"""Of the guest that parses: what a busy machine makes of its time must not tell."""
-_FUEL = 10 * _BUDGETS.turn_fuel
-_LONGEST = 16 * 2**20
-"""Bytes of a tree in words: a source of 16 KB makes half a million of them."""
+_LIMITS = SandboxLimits(wall_seconds=60)
+"""Limits of the guest that parses. Fuel decides; the wall clock must not, since the machine may be busy."""
+_FUEL = 10 * _LIMITS.turn_fuel
+_MAX_TREE_BYTES = 16 * 2**20
+"""Bytes of a tree as JSON; a source of 16 KB makes about half a million."""
 
 
 class NoTree(Exception):
@@ -68,35 +68,35 @@ class NoTree(Exception):
 
 
 def parse(source: str) -> ast.Module | None:
-    """The tree of ``source``; None where it is right for all one knows, but too large or too deep to be looked into.
+    """The tree of ``source``; None where the source is too large or too deep to be parsed here.
 
-    In a tree from the guest constants have no value, and nodes that the host's Python does not know are plain
-    :class:`ast.AST`. Nothing of the source runs.
+    In a tree from the guest, constants have no value, and nodes that the host's Python does not know are plain
+    :class:`ast.AST`. The source does not run.
 
-    :raises NoTree: the guest refuses it; in its words.
-    :raises SandboxError: the guest is needed, and its program is missing.
+    :raises NoTree: the guest refuses the source; with its message.
+    :raises SandboxError: the guest is needed and its program is missing.
     """
     try:
         with warnings.catch_warnings():
-            # of the source's text, such as an unknown escape: nothing to print here, and no error under -W error
+            # warnings about the text, of unknown escapes for example, must not be printed, nor raised under -W error
             warnings.simplefilter("ignore")
             return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
-    return _guests(source)
+    return _parse_in_guest(source)
 
 
-def _guests(source: str) -> ast.Module | None:
+def _parse_in_guest(source: str) -> ast.Module | None:
     """As :func:`parse`, by the guest alone."""
     from rlgpt.sandbox.runtime import Instance
 
-    guest = Instance(_BUDGETS)
+    guest = Instance(_LIMITS)
     try:
-        guest.call("prepare-library", json.dumps({"told": []}), 0, fuel=_BUDGETS.load_fuel)
-        guest.call("load-action", "lint", _PROGRAM, fuel=_BUDGETS.load_fuel)
+        guest.call("prepare-library", json.dumps({"told": []}), 0, fuel=_LIMITS.load_fuel)
+        guest.call("load-action", "lint", _PROGRAM, fuel=_LIMITS.load_fuel)
         reply = guest.call("start-action", "lint", json.dumps({"source": source}), fuel=_FUEL)
-        said = replies.parse(reply, _LONGEST)
-    except Refused:  # so large or deep that it stopped the guest itself
+        said = replies.parse(reply, _MAX_TREE_BYTES)
+    except Refused:  # the source is so large or deep that the guest stopped
         return None
     match said:
         case ["ask", False, [["told", {"refused": [str(message), int() | None as line]}, _]]]:
@@ -105,21 +105,21 @@ def _guests(source: str) -> ast.Module | None:
             try:
                 return _tree(rows)
             except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
-                return None  # no tree that this program makes: whatever the guest says is a stranger's word
+                return None  # the guest's messages are foreign data: this is no tree that the program above makes
     return None
 
 
 def _tree(rows: Sequence[Any]) -> ast.Module:
-    """The first of ``rows``. Each is a node: the name of its class, its line, its fields where it has any to tell.
+    """The first node of ``rows``. Each row is a node: the name of its class, its line, and its fields, if any.
 
-    Constants have none: no check may read the value of one.
+    Constants have no fields: no check may read their value.
     """
     nodes = [_blank(name) for name, *_ in rows]
     for node, (_, line, *fields) in zip(nodes, rows, strict=True):
         if line is not None:
             node.lineno = line  # type: ignore[attr-defined]
         for values in fields:
-            node._fields = tuple(values)  # type: ignore[misc]  # of this node alone: Pythons differ
+            node._fields = tuple(values)  # type: ignore[misc]  # an attribute of the node, not of its class: versions differ
             for name, value in values.items():
                 setattr(node, name, _put(value, nodes))
     assert isinstance(nodes[0], ast.Module)
@@ -133,7 +133,7 @@ def _blank(name: str) -> ast.AST:
 
 
 def _put(value: Any, nodes: Sequence[ast.AST]) -> Any:
-    """What stands in a field: the number of a node in a list of its own, a list of such, or the thing itself."""
+    """The value of a field: ``[number]`` stands for a node, another list for a list of values."""
     match value:
         case [int() as place]:
             return nodes[place]

@@ -1,4 +1,4 @@
-"""A handful of escapes, tried on this machine: ``rlgpt doctor`` shows with them that the boundary holds here."""
+"""A few escapes, tried on this machine: ``rlgpt doctor`` shows with them that the boundary holds here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ _UNLOCK = f"    {_SYS}.modules['surroundings'].audit.__code__ = (lambda event, _
 
 @dataclass(frozen=True)
 class Escape:
-    """One attempt: a body of ``run`` (``FILE`` and ``NEW`` are paths), and the verdicts that stop it."""
+    """One attempt.
+
+    :ivar body: of ``run``; ``FILE`` and ``NEW`` in it are paths.
+    :ivar stopped_by: the kinds of verdict that stop it.
+    """
 
     name: str
     body: str
@@ -51,8 +55,8 @@ ESCAPES = (
 def prove(sandbox: Sandbox | None = None) -> list[str]:
     """Try every escape.
 
-    :param sandbox: default: one with the default budgets.
-    :returns: what did not hold, in words; empty where all did.
+    :param sandbox: default: one with the default limits.
+    :returns: a message for each escape that was not stopped; empty where all were.
     :raises SandboxError: the guest program is missing.
     """
     with _bait() as (file, new):
@@ -80,7 +84,7 @@ def _started(sandbox: Sandbox, library: Library, source: str) -> Turn:
 
 @contextmanager
 def _bait() -> Iterator[tuple[Path, Path]]:
-    """A file and a variable with a secret, and a path where no file may appear."""
+    """Make a file and a variable with a secret; yield the file, and a path where no file may appear."""
     before = os.environ.get(VARIABLE)
     with tempfile.TemporaryDirectory(prefix="rlgpt-proof-") as folder:
         file = Path(folder) / "secret.txt"

@@ -1,4 +1,4 @@
-"""Reading what the guest says. It is hostile: any string may come."""
+"""Reads the guest's messages. The guest is hostile: any string may come."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _GUEST_KINDS: dict[str, VerdictKind] = {
 }
 
 DEPTH = 64
-"""Lists and objects in one another that are read; a message of the guest has four, and seldom more brackets."""
+"""Levels of nested lists and objects that are read. A regular message has four."""
 
 
 def parse(reply: str, limit: int) -> list[Any]:
-    """The JSON list that every reply is.
+    """The reply as the JSON list that it must be.
 
-    :param limit: UTF-8 bytes; checked before anything is parsed.
-    :raises Refused: ``reply``, where it is longer, no JSON, nested too deep, holds NaN or an infinity, or is no list.
+    :param limit: UTF-8 bytes of the reply; checked before it is parsed.
+    :raises Refused: ``reply``: it is too long, no JSON, nested too deep, holds NaN or an infinity, or is no list.
     """
     if len(reply) > limit or not (reply.isascii() or len(reply.encode("utf-8", "replace")) <= limit):
         raise Refused("reply", f"one yield may hand over at most {limit} bytes, got {len(reply)} characters")
@@ -42,7 +42,7 @@ def parse(reply: str, limit: int) -> list[Any]:
 
 
 def _depth(reply: str) -> int:
-    """How deep brackets lie in one another. Python's own limit depends on who calls: the verdict must not."""
+    """The depth of nested brackets. Python's own limit depends on the caller's stack; the verdict must not."""
     deepest = depth = 0
     quoted = escaped = False
     for char in reply:
@@ -60,45 +60,45 @@ def _depth(reply: str) -> int:
     return deepest
 
 
-def turn(reply: str, checker: Checker, budgets: SandboxLimits) -> Ask | Done:
+def turn(reply: str, checker: Checker, limits: SandboxLimits) -> Ask | Done:
     """The checked reply to ``start`` or ``send``.
 
-    :raises Refused: with the kind of the verdict it becomes.
+    :raises Refused: the reply is refused, or it reports an error; with the kind of the verdict.
     """
-    match parse(reply, budgets.reply_bytes):
+    match parse(reply, limits.reply_bytes):
         case ["done"]:
             return Done()
         case ["ask", bool(many), list(items)] if items and (many or len(items) == 1):
-            if len(items) > budgets.requests:
-                raise Refused("type", f"one yield may hold at most {budgets.requests} requests, got {len(items)}")
+            if len(items) > limits.requests:
+                raise Refused("type", f"one yield may hold at most {limits.requests} requests, got {len(items)}")
             return Ask(tuple([_request(item, checker) for item in items]), many)
         case other:
-            raise _refusal(other, budgets)
+            raise _refusal(other, limits)
 
 
-def loaded(reply: str, budgets: SandboxLimits) -> bool:
+def loaded(reply: str, limits: SandboxLimits) -> bool:
     """Whether the loaded source defines ``can_start``. :raises Refused: where loading failed."""
-    return _flag("loaded", reply, budgets)
+    return _flag("loaded", reply, limits)
 
 
-def answer(reply: str, budgets: SandboxLimits) -> bool:
-    """What ``can_start`` said. :raises Refused: where it failed."""
-    return _flag("answer", reply, budgets)
+def answer(reply: str, limits: SandboxLimits) -> bool:
+    """The answer of ``can_start``. :raises Refused: where it failed."""
+    return _flag("answer", reply, limits)
 
 
-def _flag(word: str, reply: str, budgets: SandboxLimits) -> bool:
-    match parse(reply, budgets.reply_bytes):
-        case [str(said), bool(flag)] if said == word:
+def _flag(tag: str, reply: str, limits: SandboxLimits) -> bool:
+    match parse(reply, limits.reply_bytes):
+        case [str(name), bool(flag)] if name == tag:
             return flag
         case other:
-            raise _refusal(other, budgets)
+            raise _refusal(other, limits)
 
 
-def _refusal(message: list[Any], budgets: SandboxLimits) -> Refused:
-    """The guest's own word on an error, as far as it can be believed."""
+def _refusal(message: list[Any], limits: SandboxLimits) -> Refused:
+    """The guest's report of an error, with its claims checked."""
     match message:
         case ["error", "memory", str(text), line]:
-            most = f"; an instance has {budgets.memory_bytes / 2**20:g} MiB, the interpreter's own included"
+            most = f"; an instance has {limits.memory_bytes / 2**20:g} MiB, the interpreter's own included"
             return Refused("memory", text[: 500 - len(most)] + most, _line(line))
         case ["error", str(kind), str(text), line] if kind in _GUEST_KINDS:
             return Refused(_GUEST_KINDS[kind], text[:500], _line(line))

@@ -1,4 +1,4 @@
-"""WebAssembly's engine and the compiled guest: one a process, and one running program in it."""
+"""WebAssembly's engine and the compiled guest, one per process; an instance is one running guest."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ TICK = 0.25
 
 EXPORTS = ("prepare-library", "load-action", "start-action", "send-reply", "ask-can-start", "cancel-action")
 
-_DOING = {
+_ACTIVITY = {
     "load-action": "while its top level ran",
     "ask-can-start": "before it answered",
     "cancel-action": "while it cleaned up",
 }
-"""What a call did when it was stopped, where it was not a turn."""
+"""What the guest did when it was stopped, by export; every other export is a turn."""
 
 
 class Clock:
@@ -71,8 +71,8 @@ class Runtime:
         config.consume_fuel = True
         config.epoch_interruption = True
         config.max_wasm_stack = _STACK
-        # Else faults are caught by handlers of the whole process: beside other libraries wasmtime once took a null
-        # entry of a table for an access outside of all memories, and ended the process.
+        # With signal handlers, which belong to the whole process, wasmtime once took a null entry of a table for an
+        # access outside of all memories and aborted the process.
         config.signals_based_traps = False
         self.engine = Engine(config)
         self.component: Component = cache.compiled(self.engine, cache.guest(), _SETTINGS)
@@ -86,9 +86,9 @@ def _runtime(pid: int) -> Runtime:
 
 
 def runtime() -> Runtime:
-    """The process's runtime; a forked child makes its own.
+    """The runtime of this process; a forked child makes a new one.
 
-    :raises SandboxError: the guest is missing or does not fit.
+    :raises SandboxError: the guest program is missing or cannot be loaded.
     """
     try:
         return _runtime(os.getpid())
@@ -97,22 +97,24 @@ def runtime() -> Runtime:
 
 
 class Instance:
-    """One running guest: calls into it under budgets of fuel, memory and time."""
+    """One running guest, with limits on fuel, memory and time.
 
-    def __init__(self, budgets: SandboxLimits) -> None:
+    :ivar fuel_used: fuel of the newest call.
+    """
+
+    def __init__(self, limits: SandboxLimits) -> None:
         self._runtime = runtime()
-        self._wall = budgets.wall_seconds
-        self._ticks = int(budgets.wall_seconds / TICK) + 1
+        self._wall = limits.wall_seconds
+        self._ticks = int(limits.wall_seconds / TICK) + 1
         self._store = Store(self._runtime.engine)
-        self._store.set_limits(memory_size=budgets.memory_bytes)
-        self._store.set_fuel(budgets.load_fuel)
+        self._store.set_limits(memory_size=limits.memory_bytes)
+        self._store.set_fuel(limits.load_fuel)
         self._store.set_epoch_deadline(self._ticks)
         self.fuel_used = 0
-        """Fuel of the newest call."""
         try:
             instance = self._runtime.linker.instantiate(self._store, self._runtime.component)
         except WasmtimeError as error:
-            raise SandboxError(f"the guest does not start within {budgets}: {str(error)[:300]}") from error
+            raise SandboxError(f"the guest does not start within {limits}: {str(error)[:300]}") from error
         self._functions: dict[str, Func] = {}
         for name in EXPORTS:
             function = instance.get_func(self._store, name)
@@ -123,8 +125,8 @@ class Instance:
     def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> str:
         """Call an export with at most ``fuel``.
 
-        :param exceeded: the message where that is not enough; None says which limit of a turn it was.
-        :raises Refused: ``fuel``, ``wall``, ``memory`` or ``error``; the instance must not be used any more.
+        :param exceeded: the message where the fuel runs out; None names the limit of a turn or of loading.
+        :raises Refused: ``fuel``, ``wall``, ``memory`` or ``error``; the instance must not be used again.
         """
         function, store = self._functions[export], self._store
         self._runtime.clock.ensure()
@@ -135,13 +137,13 @@ class Instance:
             function.post_return(store)
         except (WasmtimeError, UnicodeError) as error:
             self.fuel_used = fuel - store.get_fuel()
-            doing = _DOING.get(export, "between two yields")
+            activity = _ACTIVITY.get(export, "between two yields")
             budget = f"Budgets({'load' if export == 'load-action' else 'turn'}_fuel=...)"
-            advice = "give loops a bound" + ("" if export in _DOING else ", yield inside them")
+            advice = "give loops a bound" + ("" if export in _ACTIVITY else ", yield inside them")
             _refuse(
                 str(error),
-                fuel=exceeded or f"it ran too long {doing} (over {fuel:,} units of fuel: {budget}): {advice}",
-                wall=f"it ran too long by the wall clock {doing} (over {self._wall:g} s)",
+                fuel=exceeded or f"it ran too long {activity} (over {fuel:,} units of fuel: {budget}): {advice}",
+                wall=f"it ran too long by the wall clock {activity} (over {self._wall:g} s)",
             )
         self.fuel_used = fuel - store.get_fuel()
         if not isinstance(reply, str):
@@ -150,10 +152,10 @@ class Instance:
 
 
 def _with_known_type(function: Func, store: Store) -> Func:
-    """``function``, which asks the engine for its type once and not at every call (a seventh of a call's time)."""
-    asked = function.type(store)
-    known = SimpleNamespace(params=asked.params, result=asked.result)
-    function.type = lambda store: known  # type: ignore[method-assign, assignment, return-value]
+    """``function`` with its type cached. The binding asks the engine at every call: a seventh of a call's time."""
+    queried = function.type(store)
+    cached = SimpleNamespace(params=queried.params, result=queried.result)
+    function.type = lambda store: cached  # type: ignore[method-assign, assignment, return-value]
     return function
 
 
@@ -162,8 +164,8 @@ def _refuse(error: str, *, fuel: str, wall: str) -> NoReturn:
 
     :param fuel: the message where fuel ran out; ``wall``: where time did.
     """
-    found = re.search(r"wasm trap: ([^\n]*)", error)
-    trap = found.group(1) if found else error.strip().splitlines()[-1][:200]
+    match = re.search(r"wasm trap: ([^\n]*)", error)
+    trap = match.group(1) if match else error.strip().splitlines()[-1][:200]
     if "fuel" in trap:
         raise Refused("fuel", fuel)
     if "interrupt" in trap:

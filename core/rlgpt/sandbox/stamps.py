@@ -1,6 +1,6 @@
-"""What a built guest was made from, as it says itself: a custom section at the end of the file.
+"""The stamp of a built guest, a custom section at the end of the file: which sources it was built from.
 
-Stands alone: the build of a wheel reads it by its path, where no dependency of the package is installed.
+This module has no imports from the package: the build of a wheel loads it by its path, without any dependency.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def sources_hash(sources: Path) -> str:
 
 
 def stamp(guest: Path) -> dict[str, str]:
-    """What ``guest`` says it was made from: ``sources`` (hash), ``componentize_py`` (version); empty where nothing."""
+    """The stamp of ``guest``: ``sources`` (hash) and ``componentize_py`` (version); empty where it has none."""
     try:
         with guest.open("rb") as file:
             file.seek(max(0, guest.stat().st_size - 512))

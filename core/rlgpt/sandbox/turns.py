@@ -1,4 +1,4 @@
-"""What a guest hands back: the checked requests of a yield, the end of its generator, or a verdict."""
+"""The results of a turn: the checked requests of a yield, the end of the generator, or a verdict."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class Request(NamedTuple):
     """One checked request.
 
     :ivar name: a primitive of the library, or ``observe``.
-    :ivar args: every parameter of the primitive, defaults filled in, each within its range.
+    :ivar args: a value for every parameter of the primitive, within its range; defaults are filled in.
     :ivar clipped: names of the arguments that were outside their range.
-    :ivar line: of the source, where the request was made; as the guest says, so for messages alone.
+    :ivar line: of the source, as the guest reports it; use it in messages only.
     """
 
     name: str
@@ -25,7 +25,7 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The generator yielded: run ``requests`` in order, then send one outcome, or a list of them where ``many``."""
+    """The generator yielded. Run ``requests`` in order, then send the outcome; a list of outcomes where ``many``."""
 
     requests: tuple[Request, ...]
     many: bool = False
