@@ -1,4 +1,4 @@
-"""The environment that a worker plays, as one of gymnasium."""
+"""The environment of a worker process, as a gymnasium environment."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ Stepped = tuple[Any, float, bool, bool, dict[str, Any]]
 
 
 class WorkerEnv(gymnasium.Env[Any, Any]):
-    """An environment in another interpreter, for simulators whose pins cannot live beside ours.
+    """An environment in another interpreter, for simulators whose dependencies conflict with this one's.
 
-    Observations and actions are those of the environment that the recipe's factory makes, an environment of old gym
-    included (``done`` is ``truncated`` where its info says ``TimeLimit.truncated``). Of ``info``, what is text, number,
-    truth, None, list or dict arrives; what is not is left out, and named once in the worker's output.
+    Observations and actions are those of the environment that the recipe's factory makes. Environments of old gym work
+    too: ``done`` becomes ``truncated`` where the info has ``TimeLimit.truncated``. ``info`` holds text, numbers, bools,
+    None, lists and dicts; other values are left out, and named once in the worker's output.
 
-    A worker that was killed, raised, or gave no answer in time is ended; the next :meth:`reset` starts a fresh one.
+    A worker that is killed, raises, or does not answer in time is ended. The next :meth:`reset` starts another one.
 
-    :param render_mode: given to the factory as ``render_mode`` where it takes one; frames are RGB arrays.
-    :ivar restarts: how many workers were replaced so far.
-    :raises WorkerError: (of ``reset``, ``step``, ``render`` too) it could not be started, crashed, hung, talked
-        nonsense, or crashed more often in a row than the recipe allows.
+    :param render_mode: passed to a factory that takes a ``render_mode``; frames are RGB arrays.
+    :ivar restarts: the number of workers that were replaced so far.
+    :raises WorkerError: (``reset``, ``step`` and ``render`` too) the worker could not be started, crashed, hung, sent
+        an invalid answer, or crashed more often in a row than the recipe allows.
     """
 
     def __init__(self, recipe: Recipe, *, render_mode: str | None = None) -> None:
@@ -50,7 +50,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def pid(self) -> int:
-        """The process that plays now."""
+        """The process ID of the current worker."""
         return self._worker.pid
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Observed:
@@ -96,14 +96,14 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
             raise self._worker.unusable(error) from error
 
     def close(self) -> None:
-        """End the worker and all that it started. Idempotent."""
+        """End the worker and every process it started. Idempotent."""
         self._closed = True
         self._worker.close()
 
     def _alive(self) -> None:
         self._open()
         if not self._worker.alive:
-            raise WorkerError(f"{self._worker.name} is not running: call reset(), which starts it anew.")
+            raise WorkerError(f"{self._worker.name} is not running: call reset(), which starts another one.")
 
     def _open(self) -> None:
         if self._closed:
@@ -131,12 +131,12 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
             "paths": list(recipe.paths),
             "render_mode": self.render_mode,
         }
-        told = worker.ask(order, recipe.timeouts.start)
+        description = worker.ask(order, recipe.timeouts.start)
         try:
-            described = told["observation"], told["action"]
+            described = description["observation"], description["action"]
             if self._described is None:
                 self.observation_space, self.action_space = (build(space, recipe.space_bytes) for space in described)
-                self.metadata = _metadata(told)
+                self.metadata = _metadata(description)
                 self._described = described
             elif described != self._described:
                 raise Unusable("its spaces are not those it had before it crashed")
@@ -160,8 +160,8 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
         return self._last, info
 
 
-def _metadata(told: Mapping[str, Any]) -> dict[str, Any]:
-    modes, fps = told.get("render_modes"), told.get("fps")
+def _metadata(description: Mapping[str, Any]) -> dict[str, Any]:
+    modes, fps = description.get("render_modes"), description.get("fps")
     if not (isinstance(modes, list) and all(isinstance(mode, str) for mode in modes)):
         raise Unusable("render_modes is no list of names")
     known: dict[str, Any] = {"render_modes": modes}

@@ -1,4 +1,4 @@
-"""Memory that two processes share without a name: nothing is left behind, however either of them ends."""
+"""Anonymous memory that two processes share. Nothing is left behind, however either of them ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 
 
 def anonymous() -> int:
-    """A file descriptor of an empty file that no folder lists."""
+    """The file descriptor of an empty file without a name."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("rlgpt", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with tempfile.TemporaryFile() as file:
@@ -17,9 +17,10 @@ def anonymous() -> int:
 
 
 def mapped(handle: int, size: int) -> mmap.mmap:
-    """The file as memory of ``size`` bytes.
+    """Map ``size`` bytes of the file into memory.
 
-    Where the system can, its size is sealed: a worker that cut the file would end this process with a bus error.
+    Where the system supports it, the size is sealed: a worker that truncated the file would end this process with a bus
+    error.
     """
     os.ftruncate(handle, size)
     if hasattr(fcntl, "F_ADD_SEALS") and hasattr(os, "memfd_create"):

@@ -1,4 +1,4 @@
-"""A worker process: started, asked, heard, ended. Every wait sleeps in the kernel and has an end."""
+"""A worker process: start, ask, listen, end. Every wait sleeps in the kernel and has a time limit."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from rlgpt.errors import WorkerError
 
 TAIL_BYTES = 16 << 10
 TAIL_LINES = 15
-"""How much of what a worker wrote last is kept, and quoted."""
-LOOK = 1.0
-"""Seconds between looks at the process itself: a connection stays open where a child of the worker holds it."""
+"""How much of a worker's newest output is kept, and quoted in errors."""
+STATUS_SECONDS = 1.0
+"""Seconds between checks of the process: its connection stays open while a child of the worker holds it."""
 _UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\uffff]")
 
 
 class Worker:
-    """One process that plays one environment.
+    """One process that runs one environment.
 
-    :raises WorkerError: (of every method that asks) it could not be started, crashed, hung, or talked nonsense; the
-        process is gone then, and the message says what happened and quotes what it wrote last.
+    :raises WorkerError: (every method that asks) it could not be started, crashed, hung, or sent an invalid answer. The
+        process has ended then, and the message quotes its newest output.
     """
 
     def __init__(self, recipe: Recipe) -> None:
@@ -79,7 +79,7 @@ class Worker:
 
     @property
     def name(self) -> str:
-        """For messages: the factory, and the process where there is one."""
+        """The factory, and the process if there is one; for messages."""
         process = getattr(self, "_process", None)
         return f"environment {self.recipe.factory!r}" + (f" (worker {process.pid})" if process else "")
 
@@ -89,15 +89,15 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it was neither closed nor killed from here."""
+        """Whether it was neither closed nor killed by this process."""
         return self._end.alive
 
     def share(self, size: int) -> mmap.mmap:
-        """The shared memory, from here on of ``size`` bytes."""
+        """Set the size of the shared memory, in bytes, and return it."""
         return memory.mapped(self.memory, size)
 
     def ask(self, order: Message, seconds: float) -> Message:
-        """The answer to an order, within ``seconds`` of wall time."""
+        """Send an order and return the answer, which must arrive within ``seconds`` of wall time."""
         self._doing = str(order["do"])
         try:
             self._connection.settimeout(seconds)
@@ -117,7 +117,7 @@ class Worker:
         return answer
 
     def close(self) -> None:
-        """Let it end by itself, for as long as the recipe says, then kill it and all that it started. Idempotent."""
+        """Wait for it to end, as long as the recipe allows, then kill it and every process it started. Idempotent."""
         self._end()
 
     def kill(self) -> None:
@@ -126,7 +126,7 @@ class Worker:
         self._end()
 
     def unusable(self, error: Exception) -> WorkerError:
-        """The fault of an answer that is no answer to the question; the worker is ended."""
+        """The error for an answer that does not fit the order; the worker is ended."""
         return self._failed(f"gave an answer that cannot be used: {error}")
 
     def _answer(self, end: float) -> Message:
@@ -143,12 +143,12 @@ class Worker:
         return answer
 
     def _wait(self, end: float) -> None:
-        """Until there is something to read from the connection."""
+        """Wait until the connection has data."""
         while True:
             left = end - time.monotonic()
             if left <= 0:
                 raise TimeoutError
-            ready = dict(self._poll.poll(1000 * min(left, LOOK)))
+            ready = dict(self._poll.poll(1000 * min(left, STATUS_SECONDS)))
             if self._output in ready:
                 self._hear()
             if self._connection.fileno() in ready:
@@ -175,16 +175,16 @@ class Worker:
         return f"ended with exit status {code}"
 
     def _failed(self, what: str) -> WorkerError:
-        """The error, with what the worker wrote last; the worker is ended."""
+        """The error, with the worker's newest output; the worker is ended."""
         with contextlib.suppress(KeyError, OSError):
             self._poll.modify(self._output, select.POLLIN)
             self._hear()
         self.kill()
         text = _UNPRINTABLE.sub("?", self._tail.decode(errors="replace"))
         lines = [line for line in text.splitlines() if line.strip()][-TAIL_LINES:]
-        told = "".join(f"\n  | {line[:300]}" for line in lines)
-        said = f"{self.name}, asked to {self._doing}, {what}"
-        return WorkerError(f"{said}\nIt wrote last:{told}" if told else said)
+        output = "".join(f"\n  | {line[:300]}" for line in lines)
+        message = f"{self.name}, asked to {self._doing}, {what}"
+        return WorkerError(f"{message}\nIt wrote last:{output}" if output else message)
 
 
 def _variables(recipe: Recipe) -> dict[str, str]:
@@ -199,14 +199,14 @@ def _length(data: bytearray) -> int:
 
 
 def _raised(error: Any) -> str:
-    told = error if isinstance(error, dict) else {}
-    trace = _UNPRINTABLE.sub("?", str(told.get("trace", "")))[-8000:].rstrip()
+    report = error if isinstance(error, dict) else {}
+    trace = _UNPRINTABLE.sub("?", str(report.get("trace", "")))[-8000:].rstrip()
     lines = "".join(f"\n  : {line}" for line in trace.splitlines())
-    return f"raised {told.get('kind', 'an error')}: {told.get('text', '')}{lines}"
+    return f"raised {report.get('kind', 'an error')}: {report.get('text', '')}{lines}"
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Everything in the worker's process group."""
+    """Kill every process of the worker's process group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -219,7 +219,7 @@ def _end(
     owner: int,
     seconds: float,
 ) -> None:
-    """Close the connection, which asks the worker to end; kill what is left. A forked copy only closes its own ends."""
+    """Close the connection, which asks the worker to end; kill what is left. A forked copy only closes its handles."""
     connection.close()
     if os.getpid() == owner:
         end = time.monotonic() + seconds
@@ -236,7 +236,7 @@ def _end(
 
 
 def _drained(output: int) -> bool:
-    """Whether more may come. A worker whose output nobody reads would never end."""
+    """Read some output; whether there may be more. A worker blocks while its output is not read."""
     try:
         return bool(os.read(output, 1 << 16))
     except BlockingIOError:

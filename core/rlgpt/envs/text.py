@@ -1,4 +1,4 @@
-"""Arrays of text as a space of gymnasium, which has text of one line only."""
+"""Arrays of text as a gymnasium space. Gymnasium itself has a space of single strings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 
 class TextArray(spaces.Space[NDArray[np.str_]]):
-    """An array of strings of a fixed shape, of any length each.
+    """An array of strings: a fixed shape, any lengths.
 
     >>> TextArray((2,)).contains(np.array(["a cow", ""]))
     True
     """
 
-    LONGEST = 100
+    MAX_SAMPLED_CHARACTERS = 100
     """Characters of a sampled string, at most."""
 
     def __init__(self, shape: Sequence[int], seed: int | np.random.Generator | None = None) -> None:
@@ -30,12 +30,12 @@ class TextArray(spaces.Space[NDArray[np.str_]]):
         return False
 
     def sample(self, mask: None = None, probability: None = None) -> NDArray[np.str_]:
-        """Strings of lower case letters, of uniform length."""
+        """Random strings of lower case letters, with uniformly distributed lengths."""
         if mask is not None or probability is not None:
             raise ValueError("TextArray.sample takes neither mask nor probability")
         letters = np.array(list(string.ascii_lowercase))
         count = math.prod(self._shape or ())
-        lengths = self.np_random.integers(0, self.LONGEST + 1, count)
+        lengths = self.np_random.integers(0, self.MAX_SAMPLED_CHARACTERS + 1, count)
         words = ["".join(self.np_random.choice(letters, n)) for n in lengths]
         return np.array(words, np.str_).reshape(self._shape or ())
 

@@ -63,37 +63,36 @@ def extend(
 ) -> ExtendedEnv:
     """Add coded actions to any gymnasium environment.
 
-    :param actions: a :class:`~rlgpt.Bundle`, the folder of one, or coded actions. A bundle's setup says which of its
-        actions are offered, which base actions are kept, and the discount, where the arguments below do not.
-    :param plugin: whose primitives, views and labels are used. Default: a GenericPlugin made from ``env``'s spaces, and
-        from the names that a bundle of :func:`rlgpt.design` carries. With primitives of your own, or ``docs`` for a
-        language model that writes actions: ``plugin=GenericPlugin.of(env, primitives=..., docs=...)``.
-    :param task: one of the plugin's tasks, or its id; may be left out where the plugin has only one.
+    :param actions: a :class:`~rlgpt.Bundle`, the folder of one, or coded actions. The setup of a bundle chooses the
+        actions that are offered, the base actions and the discount, unless the arguments below do.
+    :param plugin: provides primitives, views and labels. Default: a GenericPlugin, made from the spaces of ``env`` and
+        from the names that a bundle of :func:`rlgpt.design` carries. For custom primitives, or ``docs`` for a language
+        model that writes actions: ``plugin=GenericPlugin.of(env, primitives=..., docs=...)``.
+    :param task: one of the plugin's tasks, or its id; optional where the plugin has one task.
     :param labels: without a plugin: names of the action's parts, or name -> meaning, as for :func:`rlgpt.design`; code
         then calls ``act(action="left")``. Default: the bundle's; else what the environment says, else ``action_0``, ...
     :param observations: without a plugin: names of the numbers of a one-dimensional observation, or name -> meaning;
         code then reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the bundle's, else none.
-    :param idle: without a plugin: what a masked choice, or a coded action that asks for nothing, does for its one step:
-        a label of a Discrete's value, or an action of the space. Default: what the bundle says, else a label that says
-        so (``noop``, ``idle``, ``stay``, ...), else zeros: value 0 of a Discrete, whatever that does.
+    :param idle: without a plugin: the low-level action of a masked choice, and of a coded action that asks for nothing:
+        a label of a Discrete space, or an action of the space. Default: the bundle's, else a label with such a meaning
+        (``noop``, ``idle``, ``stay``, ...), else zeros, which is value 0 of a Discrete.
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
     :param base_actions: labels of the base actions that stay; None keeps all.
-    :param reward_weights: replace the environment's reward by the plugin's terms, so weighted.
-    :param sandbox: where coded actions run, or its :class:`~rlgpt.sandbox.SandboxLimits`, or some of them by name:
+    :param reward_weights: replace the environment's reward by the plugin's terms with these weights.
+    :param sandbox: runs the coded actions; or its :class:`~rlgpt.sandbox.SandboxLimits`, or some of them by name:
         ``{"yields": 100}``. Default: ``Sandbox()``.
-    :param quarantined: names of coded actions that are masked, all that are: the caller counts violations, over many
-        environments, say (see :meth:`ExtendedEnv.quarantine`). None, the default: this environment counts its own, and
-        masks what has violated three times from the next reset on.
+    :param quarantined: names of the coded actions that are masked. The caller counts violations then, for example over
+        many environments (see :meth:`ExtendedEnv.quarantine`). None, the default: this environment counts, and masks an
+        action after three violations, from the next reset on.
     :param trace: put a :class:`~rlgpt.domain.Decision` with the views before and after into ``info["decision"]``.
     :returns: the environment with its action space extended as :mod:`rlgpt.options.space` tabulates. With no actions
         and all base actions it has the same spaces and trajectories, bit for bit.
-        An action whose source cannot be loaded, or surely holds a mistake, is taken with a
-        :class:`BrokenActionWarning`.
+        An action whose source cannot be loaded, or contains a certain mistake, causes a :class:`BrokenActionWarning`.
     :raises rlgpt.errors.ConfigError: an argument is of another kind, the action space has no extension, ``gamma`` is
         out of range, or names do not fit their space or are given beside a plugin, which has its own.
-    :raises rlgpt.errors.UnknownNameError: a task, base action, reward term or coded action there is not.
-    :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or its actions call primitives of its
-        designer's own and no plugin brings them.
+    :raises rlgpt.errors.UnknownNameError: there is no such task, base action, reward term or coded action.
+    :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or its actions call custom primitives and no
+        plugin provides them.
     """
     from rlgpt.plugin.library import library_of
 

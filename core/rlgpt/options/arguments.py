@@ -1,4 +1,4 @@
-"""What ``extend()`` is given, checked: each error says what to hand over instead."""
+"""Checks of the arguments of ``extend()``. Each error says what is valid."""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 
 
+MAX_LINTED = 16
+"""Actions whose source is linted. One may take half a second, and a bundle of a stranger may hold hundreds."""
+
+
 class BrokenActionWarning(UserWarning):
-    """A coded action was taken whose source cannot be loaded, or holds what is surely a mistake: a primitive that is
-    never yielded, say."""
+    """A coded action's source cannot be loaded, or contains a certain mistake, for example a primitive that is never
+    yielded. The action is part of the environment all the same."""
 
 
 def check_environment(env: object) -> None:
@@ -34,13 +38,13 @@ def check_environment(env: object) -> None:
         )
     if not isinstance(env, gymnasium.Env):
         hint = f"extend(gymnasium.make({env!r}), ...)" if isinstance(env, str) else "extend(gymnasium.make(...), ...)"
-        raise ConfigError(f"extend() takes a gymnasium environment, got {_told(env)}. Make it first: {hint}.")
+        raise ConfigError(f"extend() takes a gymnasium environment, got {_describe(env)}. Make it first: {hint}.")
 
 
 def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
-    """The bundle, the bundle in a folder, or the coded actions.
+    """The bundle, read from its folder where ``actions`` is a path, or the coded actions.
 
-    :raises ConfigError: it is none of these.
+    :raises ConfigError: ``actions`` is none of these.
     :raises BundleError: the folder cannot be read.
     """
     if isinstance(actions, (str, Path)):
@@ -51,18 +55,19 @@ def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
     if isinstance(actions, CodedAction):
         raise ConfigError(f"actions is one CodedAction, {actions.name!r}. {valid}: put it into a list.")
     if isinstance(actions, Mapping) or not isinstance(actions, Iterable):
-        raise ConfigError(f"actions is {_told(actions)}. {valid}.")
-    found = tuple(actions)
-    for action in found:
+        raise ConfigError(f"actions is {_describe(actions)}. {valid}.")
+    listed = tuple(actions)
+    for action in listed:
         if not isinstance(action, CodedAction):
-            raise ConfigError(f"actions holds {_told(action)}. {valid}.")
-    return found
+            raise ConfigError(f"actions holds {_describe(action)}. {valid}.")
+    return listed
 
 
 def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) -> Sandbox | None:
-    """The sandbox that is meant; None for the default.
+    """The sandbox, made from limits where limits are given; None for the default.
 
-    :raises ConfigError: it is neither a sandbox nor budgets; UnknownNameError: there is no such budget.
+    :raises ConfigError: ``sandbox`` is neither a sandbox nor limits.
+    :raises UnknownNameError: there is no such limit.
     """
     from rlgpt.sandbox import Sandbox, SandboxLimits
 
@@ -73,12 +78,12 @@ def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) ->
     if isinstance(sandbox, Mapping):
         return Sandbox(validated(SandboxLimits, sandbox, "sandbox"))
     raise ConfigError(
-        f'sandbox is {_told(sandbox)}. Valid: a Sandbox, SandboxLimits, or some by name: {{"yields": 100}}.'
+        f'sandbox is {_describe(sandbox)}. Valid: a Sandbox, SandboxLimits, or some by name: {{"yields": 100}}.'
     )
 
 
 def check_names(argument: str, names: Iterable[str] | None) -> None:
-    """:raises ConfigError: one name where several are expected: its letters would be taken for names."""
+    """:raises ConfigError: ``names`` is one text, whose letters would count as names."""
     if isinstance(names, str):
         raise ConfigError(f"{argument} is the text {names!r}; give a list of names: {argument}=[{names!r}].")
 
@@ -91,9 +96,9 @@ def merge_custom_names(
     observations: Named | None,
     idle: Any,
 ) -> World | None:
-    """What a bundle says of its world, with what was given instead.
+    """The names that a bundle carries, with the given ones in their place.
 
-    :raises ConfigError: they are given beside a plugin.
+    :raises ConfigError: names are given together with a plugin, which has its own.
     """
     from rlgpt.plugin.idle import plain_idle
 
@@ -106,10 +111,10 @@ def merge_custom_names(
         )
     if not given:
         return world
-    told: dict[str, Any] = {k: dict(v) if isinstance(v, Mapping) else dict.fromkeys(v, "") for k, v in names.items()}
+    custom: dict[str, Any] = {k: dict(v) if isinstance(v, Mapping) else dict.fromkeys(v, "") for k, v in names.items()}
     if idle is not None:
-        told["idle"] = plain_idle(idle)
-    return (world or World()).model_copy(update=told)
+        custom["idle"] = plain_idle(idle)
+    return (world or World()).model_copy(update=custom)
 
 
 def plugin_and_task(
@@ -120,9 +125,10 @@ def plugin_and_task(
     *,
     bundled: bool,
 ) -> tuple[EnvironmentPlugin, Task]:
-    """The plugin, where none is given a generic one, and the one of its tasks that is meant.
+    """The plugin (a generic one where none is given) and the chosen task.
 
-    :raises BundleError: the bundle's actions call primitives of its designer's own and no plugin brings them.
+    :param bundled: the actions come from a bundle.
+    :raises BundleError: the bundle's actions call custom primitives, and no plugin provides them.
     :raises UnknownNameError: the plugin has no such task.
     :raises ConfigError: the plugin has several tasks, and none is named.
     """
@@ -136,9 +142,11 @@ def plugin_and_task(
                 f"this bundle's actions call primitives of their designer's own: {', '.join(world.primitives)}. "
                 "Give them: extend(env, actions, plugin=GenericPlugin.of(env, primitives=[...], labels=..., ...))."
             )
-        made = task if isinstance(task, Task) else None
+        own_task = task if isinstance(task, Task) else None
         try:
-            plugin = GenericPlugin.of(env, made, labels=world.labels, observations=world.observations, idle=world.idle)
+            plugin = GenericPlugin.of(
+                env, own_task, labels=world.labels, observations=world.observations, idle=world.idle
+            )
         except ConfigError as fault:
             if bundled and world != World():
                 raise ConfigError(
@@ -160,7 +168,7 @@ def plugin_and_task(
 
 
 def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
-    """One warning for each coded action that cannot be loaded, with the verdict's own words."""
+    """Warn of each coded action that cannot be loaded, with the message of its verdict."""
     for name, verdict in verdicts.items():
         where = f", line {verdict.line}" if verdict.line is not None else ""
         warnings.warn(
@@ -172,23 +180,23 @@ def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
 
 
 def warn_of_faults(actions: Sequence[CodedAction], library: Library, sandbox: Sandbox | None, origin: str) -> None:
-    """One warning for each of ``actions`` whose text tells that it cannot do what it was written for, in lint's words.
+    """Warn of each action whose source shows a certain mistake, with the message of lint.
 
-    :param origin: " of the bundle ...", where they come from one; else empty.
+    :param origin: " of the bundle ..." for actions of a bundle; else empty.
     """
     from rlgpt.sandbox import SandboxLimits, faults
 
     limits = SandboxLimits() if sandbox is None else sandbox.limits
-    for action in actions:
-        told = [f"line {v.line}: {v.message}" if v.line else v.message for v in faults(action, library, limits)]
-        if told:
-            more = f" And {len(told) - 1} more." if told[1:] else ""
+    for action in actions[:MAX_LINTED]:
+        messages = [f"line {v.line}: {v.message}" if v.line else v.message for v in faults(action, library, limits)]
+        if messages:
+            more = f" And {len(messages) - 1} more." if messages[1:] else ""
             warnings.warn(
-                f"coded action {action.name!r}{origin} will not do what it says, {told[0]}.{more} Mend its source.",
+                f"coded action {action.name!r}{origin} will not do what it says, {messages[0]}.{more} Mend its source.",
                 BrokenActionWarning,
                 stacklevel=3,
             )
 
 
-def _told(value: object) -> str:
+def _describe(value: object) -> str:
     return f"{value!r:.80} (of type {type(value).__name__})"

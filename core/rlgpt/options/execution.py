@@ -1,4 +1,4 @@
-"""One call of a coded action: the guest asks, the host runs primitives, until one of them has had enough."""
+"""One call of a coded action: the guest asks for primitives, and the host runs them until the call ends."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from rlgpt.plugin.types import Context, Primitive
 from rlgpt.sandbox import Ask, Guest, Request
 
 Step = Callable[[Any], bool]
-"""Steps the base environment by one low-level action; True where the episode ended."""
+"""Steps the base environment by one low-level action. Returns whether the episode ended."""
 
 
 @dataclass
 class Call:
-    """What a call has done so far."""
+    """The progress of a call.
+
+    :ivar steps: primitive steps so far.
+    :ivar verdict: on the call, or on its clean-up; None where nothing was wrong.
+    :ivar calls: of primitives; only where the trace is kept.
+    """
 
     steps: int = 0
     ended: Ending = "returned"
@@ -25,9 +30,10 @@ class Call:
 
 
 class Execution:
-    """Runs coded actions. Owns no environment: every low-level action goes through ``step``.
+    """Runs coded actions. It has no environment: every low-level action goes through ``step``.
 
-    :param view: builds the plugin's view, only when the code asks for it.
+    :param view: builds the plugin's view; called only when the code asks for it.
+    :param keep_calls: record each call of a primitive in :attr:`Call.calls`.
     """
 
     def __init__(
@@ -36,7 +42,7 @@ class Execution:
         self._primitives, self._view, self._step, self._keep_calls = primitives, view, step, keep_calls
 
     def run(self, guest: Guest, action: CodedAction, parameters: Mapping[str, float], ctx: Context) -> Call:
-        """Run ``action`` until it returns, the episode ends, its step limit, or a violation."""
+        """Run ``action`` until it returns, violates a limit, reaches its step limit, or the episode ends."""
         call = Call()
         turn = guest.start(action.name, parameters)
         while isinstance(turn, Ask):
@@ -59,7 +65,7 @@ class Execution:
             call.verdict = verdict.model_copy(update={"step": call.steps})
 
     def _answer(self, request: Request, ctx: Context, call: Call, *, limit: int) -> tuple[bool, dict[str, Plain]]:
-        """Run one request. The bool says that the call is over: the episode ended, or the step limit is reached."""
+        """Run one request. Returns whether the call is over (end of the episode, step limit), and the outcome."""
         if request.name == "observe":
             return False, self._view()
         primitive = self._primitives[request.name]
@@ -91,7 +97,7 @@ class Execution:
             if call.steps >= limit:
                 call.ended = "limit"
                 return True, {"ended": "limit"}
-        try:  # its last action has been carried out: it may still want to say how that went
+        try:  # a last chance to return an outcome
             next(actions)
         except StopIteration as end:
             return False, dict(end.value or {})

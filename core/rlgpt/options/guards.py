@@ -13,10 +13,10 @@ View = dict[str, Plain]
 
 @dataclass(frozen=True)
 class Offer:
-    """What is offered at one moment.
+    """The coded actions that are offered at one moment.
 
-    :ivar allowed: names of the coded actions that may start.
-    :ivar refusals: the verdicts on those whose ``can_start`` failed.
+    :ivar allowed: names of the actions that may start.
+    :ivar refusals: the verdicts on actions whose ``can_start`` failed, by name.
     """
 
     allowed: frozenset[str]
@@ -24,11 +24,11 @@ class Offer:
 
 
 class Guards:
-    """Asks, cheapest first; a view is built only where somebody wants to see it.
+    """Applies the guards, cheapest first. A view is built only where a guard needs it.
 
-    :param names: of the coded actions.
-    :param conditional: of those that define a ``can_start``.
-    :param applicable: the plugin's say, given a name and the view; None where it has none.
+    :param names: the coded actions.
+    :param conditional: the actions that define a ``can_start``.
+    :param applicable: the plugin's guard, given a name and the view; None where the plugin has none.
     """
 
     def __init__(
@@ -41,20 +41,20 @@ class Guards:
 
     @property
     def vary(self) -> bool:
-        """Whether the answer may differ from step to step of an episode."""
+        """Whether the offer may change within an episode."""
         return bool(self._names) and (self._applicable is not None or bool(self._conditional))
 
     def offer(self, quarantined: Collection[str], view: Callable[[], View], guest: Callable[[], Guest]) -> Offer:
-        """What may start now, each guard asked about what those before it let pass."""
+        """The actions that may start now. Each guard is asked only about actions that passed the guards before it."""
         names = [name for name in self._names if name not in quarantined]
         if not self.vary:
             return Offer(frozenset(names))
-        asked = guest() if self._conditional else None
-        seen = view()
+        opened = guest() if self._conditional else None
+        current = view()
         if self._applicable is not None:
-            names = [name for name in names if self._applicable(name, seen)]
-        if asked is None:
+            names = [name for name in names if self._applicable(name, current)]
+        if opened is None:
             return Offer(frozenset(names))
-        answers = asked.can_start_each([name for name in names if name in self._conditional], seen)
+        answers = opened.can_start_each([name for name in names if name in self._conditional], current)
         refusals = {name: answer for name, answer in answers.items() if isinstance(answer, Verdict)}
         return Offer(frozenset(name for name in names if answers.get(name, True) is True), refusals)

@@ -1,4 +1,4 @@
-"""Meta-World in an interpreter of its own: it pins another MuJoCo than other simulators want.
+"""Meta-World in a separate interpreter, because it pins a version of MuJoCo that other simulators do not support.
 
 ``requirements.txt`` beside this file says what that interpreter needs; ``make metaworld`` makes one in ``.metaworld``.
 """
@@ -20,8 +20,8 @@ from rlgpt.errors import ConfigError
 
 HERE = Path(__file__).parent
 PYTHON = "RLGPT_METAWORLD_PYTHON"
-LONGEST = 500
-"""Steps after which Meta-World itself truncates an episode."""
+MAX_EPISODE_STEPS = 500
+"""Steps after which Meta-World truncates an episode."""
 
 OBSERVATIONS = {
     "hand_x": "gripper, to the robot's right, m",
@@ -53,17 +53,18 @@ LABELS = {
 
 
 def make(
-    task: str, *, seed: int = 0, horizon: int = LONGEST, render_mode: str | None = None
+    task: str, *, seed: int = 0, horizon: int = MAX_EPISODE_STEPS, render_mode: str | None = None
 ) -> gymnasium.Env[Any, Any]:
-    """One of Meta-World's tasks, such as ``drawer-open-v3``, played by a worker process.
+    """A task of Meta-World, for example ``drawer-open-v3``, in a worker process.
 
-    :param seed: draws the 50 places of the object, one of which each reset takes (by its own seed).
+    :param seed: draws the 50 positions of the object; each reset chooses one of them by its own seed.
     :param horizon: steps after which an episode is truncated, at most 500.
     :raises ConfigError: there is no interpreter with Meta-World, or the horizon is too long.
     """
-    if not 1 <= horizon <= LONGEST:
+    if not 1 <= horizon <= MAX_EPISODE_STEPS:
         raise ConfigError(
-            f"horizon is {horizon}; Meta-World ends every episode at {LONGEST} steps: give 1 to {LONGEST}."
+            f"horizon is {horizon}; Meta-World ends every episode at {MAX_EPISODE_STEPS} steps: give 1 to "
+            f"{MAX_EPISODE_STEPS}."
         )
     spec = EnvSpec(
         f"MetaWorld/{task}",
@@ -76,17 +77,17 @@ def make(
 
 
 def worker(task: str, seed: int, render_mode: str | None = None) -> WorkerEnv:
-    """The task without a horizon of its own."""
+    """The task without a time limit."""
     return WorkerEnv(recipe(task, seed=seed), render_mode=render_mode)
 
 
-def maker(task: str, *, seed: int = 0, horizon: int = LONGEST) -> Callable[..., gymnasium.Env[Any, Any]]:
+def maker(task: str, *, seed: int = 0, horizon: int = MAX_EPISODE_STEPS) -> Callable[..., gymnasium.Env[Any, Any]]:
     """A picklable ``make_env`` for :func:`rlgpt.design`."""
     return functools.partial(make, task, seed=seed, horizon=horizon)
 
 
 def recipe(task: str, *, seed: int = 0) -> Recipe:
-    """How the worker is made.
+    """The recipe of the worker.
 
     :raises ConfigError: there is no interpreter with Meta-World.
     """

@@ -1,4 +1,4 @@
-"""Runs in Meta-World's own interpreter: makes one of its tasks. Needs gymnasium, numpy and metaworld alone."""
+"""Runs in Meta-World's interpreter and makes one of its tasks. Imports only gymnasium, numpy and metaworld."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 def make(task: str, seed: int = 0, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     """The environment of ``task``.
 
-    :param seed: draws the 50 places of the object among which resets choose.
+    :param seed: draws the 50 positions of the object; each reset chooses one of them.
     """
     benchmark = metaworld.MT1(task, seed=seed)
     return Places(benchmark.train_classes[task](render_mode=render_mode), benchmark.train_tasks)
 
 
 class Places(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Each reset takes one of the benchmark's places, by the reset's seed; observations have no bounds, as Meta-World
-    leaves its own."""
+    """Each reset chooses one of the benchmark's positions by its seed. Observations have no bounds, because Meta-World
+    leaves its own bounds."""
 
     def __init__(self, env: Any, tasks: list[Any]) -> None:
         super().__init__(env)

@@ -1,15 +1,14 @@
-"""An environment, played for another process: what runs in the other interpreter.
+"""The worker process: it runs an environment for another process, in another interpreter.
 
-Any Python from 3.8 with numpy runs this package, whatever gym or gymnasium its environment is made for. It imports
-nothing from outside itself, and is written in the language of 3.8. ``rlgpt.envs``, at the other end, starts it as
-``rlgpt_worker`` (see :data:`BOOT`) and imports it for what both must agree on: frames, descriptions of spaces, places
-in the shared memory.
+Python 3.8 or newer with numpy runs this package, with any version of gym or gymnasium. It is written for 3.8 and
+imports nothing else. ``rlgpt.envs`` in the other process starts it as ``rlgpt_worker`` (see :data:`BOOT`), and imports
+it for what both share: frames, descriptions of spaces, places in the shared memory.
 
 A frame is four bytes of length (big endian) and a JSON object. Numbers of a fixed shape lie in shared memory; text and
 sequences travel in the frame, as ``inline``.
 
 ==========  =========================================  =========================================================
-asked       with                                       answered with
+order       with                                       answer
 ==========  =========================================  =========================================================
 ``make``    factory, arguments, paths, render_mode     observation, action (described), render_modes, fps
 ``attach``                                             (from here on both spaces lie in the shared memory)
@@ -18,7 +17,7 @@ asked       with                                       answered with
 ``render``                                             frame (shape, base64) or null
 ==========  =========================================  =========================================================
 
-Whatever goes wrong is answered with ``error``. When the other end closes, or its process is gone, this one ends.
+Every failure is answered with ``error``. This process ends when the connection closes or the other process is gone.
 """
 
 BOOT = """
@@ -30,4 +29,4 @@ s.loader.exec_module(m)
 from rlgpt_worker.program import main
 main(sys.argv[2:])
 """
-"""For ``python -c``, with the path of this file: the package alone, so that no neighbour of it hides a module there."""
+"""For ``python -c``, with the path of this file. Only the package is on the path, so that no other module is hidden."""

@@ -1,4 +1,4 @@
-"""Where the parts of an observation or an action lie: numbers in shared memory, text and sequences in the frame."""
+"""The places of the parts of an observation or an action: numbers in shared memory, text and sequences in frames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALIGNMENT = 64
 
 
 class Numbers:
-    """A leaf of fixed shape: it has its place in the shared memory."""
+    """A part of fixed shape, in the shared memory."""
 
     def __init__(self, path: str, space: Described, offset: int) -> None:
         self.path, self.offset = path, offset
@@ -42,13 +42,13 @@ class Numbers:
 
 
 class Words:
-    """Text, an array of text, a sequence: what has no fixed size travels in the frame."""
+    """A part without a fixed size (text, arrays of text, sequences), in the frame."""
 
     def __init__(self, path: str, space: Described) -> None:
         self.path, self.space, self.shape = path, space, tuple(space.get("shape", ()))
 
     def attach(self, memory: Any) -> None:
-        """There is nothing of it in the memory."""
+        """Nothing of this part is in the memory."""
 
     def write(self, value: Any, inline: list[Any]) -> None:
         if self.space["kind"] == "text":
@@ -88,7 +88,7 @@ class Words:
 
 
 class Parts:
-    """A Dict, or a Tuple, which has no keys."""
+    """The parts of a Dict, or of a Tuple, which has no keys."""
 
     def __init__(self, path: str, keys: list[str] | None, parts: list[Any]) -> None:
         self.path, self.keys, self.parts = path, keys, parts
@@ -117,7 +117,7 @@ Layout = Union[Numbers, Words, Parts]  # noqa: UP007 (evaluated: must be of 3.8)
 
 
 def layout(space: Described, path: str, offset: int = 0) -> tuple[Layout, int]:
-    """Where the parts of a described space lie from ``offset`` on, and where they end."""
+    """The layout of a described space in memory from ``offset`` on, and the offset of its end."""
     kind = space["kind"]
     if kind in ("dict", "tuple"):
         named = [part if kind == "dict" else (str(number), part) for number, part in enumerate(space["parts"])]

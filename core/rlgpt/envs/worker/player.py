@@ -1,4 +1,4 @@
-"""The environment itself, by the protocol of old gym or of gymnasium."""
+"""The environment itself, with the protocol of old gym or of gymnasium."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 INFO_ARRAY = 4096
-"""Numbers of an array that ``info`` may hold; a larger one is left out."""
+"""Numbers of an array in ``info``, at most; a larger array is left out."""
 
 Message = Dict[str, Any]  # noqa: UP006
 
 
 class Player:
-    """An environment by either protocol: five values of a step or four, ``reset`` with a seed and info or without."""
+    """An environment with either protocol: a step returns five values or four, ``reset`` takes a seed or does not."""
 
     def __init__(self, env: Any) -> None:
         self.env = env
@@ -37,8 +37,8 @@ class Player:
         self.sees, self.acts, self.size = layouts(self.observation, self.action)
         self.left_out: set[str] = set()
 
-    def told(self) -> Message:
-        """What the other end has to know of it."""
+    def description(self) -> Message:
+        """The spaces and the metadata, for the other process."""
         metadata = getattr(self.env, "metadata", None) or {}
         modes = metadata.get("render_modes", metadata.get("render.modes", []))
         fps = metadata.get("render_fps", metadata.get("video.frames_per_second"))
@@ -93,9 +93,9 @@ class Player:
 
 
 def plain(value: Any) -> Any:
-    """What of an ``info`` can cross: text, numbers, truth, None, and lists and dicts of them.
+    """``value`` of an ``info`` as JSON can hold it: text, numbers, bools, None, and lists and dicts of these.
 
-    :raises Unusable: anything else.
+    :raises Unusable: ``value`` is anything else.
     """
     if value is None or isinstance(value, (bool, str)):
         return value
@@ -124,12 +124,12 @@ def load(factory: str) -> Callable[..., Any]:
 
 
 def make(order: Message) -> Player:
-    """The environment that the first order asks for."""
+    """Make the environment of the first order."""
     sys.path[:0] = order["paths"]
     factory = load(order["factory"])
     arguments = dict(order["arguments"])
     taken = inspect.signature(factory).parameters
-    whatever = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in taken.values())
-    if order["render_mode"] is not None and ("render_mode" in taken or whatever):
+    takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in taken.values())
+    if order["render_mode"] is not None and ("render_mode" in taken or takes_any):
         arguments["render_mode"] = order["render_mode"]
     return Player(factory(**arguments))

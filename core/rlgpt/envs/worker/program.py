@@ -1,4 +1,4 @@
-"""The process: answers one order after another until the other end closes."""
+"""The program of the worker process: it answers orders until the connection closes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .spaces import Unusable
 FRAME_LIMIT = 64 << 20
 """Bytes of one frame, at most."""
 CLOSING = 30.0
-"""Seconds in which an environment may close itself once its parent is gone."""
+"""Seconds that an environment has to close once its parent is gone."""
 
 
 def pack(message: Message) -> bytes:
@@ -34,7 +34,7 @@ def pack(message: Message) -> bytes:
 
 
 def receive(connection: socket.socket) -> Message | None:
-    """The next order; None when the other end is closed."""
+    """The next order; None when the connection is closed."""
     data = b""
     while len(data) < 4 or len(data) < 4 + struct.unpack_from("!I", data)[0]:
         part = connection.recv(1 << 16)
@@ -45,9 +45,9 @@ def receive(connection: socket.socket) -> Message | None:
 
 
 def end_with(parent: int, ending: threading.Event) -> None:
-    """End the whole process group once the parent is gone, even in the middle of a step.
+    """End the process group once the parent is gone, even in the middle of a step.
 
-    The closed connection tells it only between steps, and not where the parent's other children hold it open.
+    A closed connection is noticed between steps only, and not at all where other children of the parent hold it open.
     """
     while os.getppid() == parent:
         time.sleep(1.0)
@@ -72,7 +72,7 @@ def follow(order: Message, player: Player, memory: int) -> Message:
 
 
 def serve(connection: socket.socket, memory: int, ending: threading.Event) -> None:
-    """Answer until the other end closes."""
+    """Answer orders until the connection closes."""
     player: Player | None = None
     while True:
         order = receive(connection)
@@ -81,7 +81,7 @@ def serve(connection: socket.socket, memory: int, ending: threading.Event) -> No
         try:
             if player is None:
                 player = make(order)
-                frame = pack(player.told())
+                frame = pack(player.description())
             else:
                 frame = pack(follow(order, player, memory))
         except BaseException as fault:
@@ -96,13 +96,13 @@ def serve(connection: socket.socket, memory: int, ending: threading.Event) -> No
 
 
 def failure(fault: BaseException) -> Message:
-    """What is answered instead."""
+    """The answer to an order that failed."""
     trace = "".join(traceback.format_exception(type(fault), fault, fault.__traceback__, limit=-6))
     return {"error": {"kind": type(fault).__name__, "text": str(fault)[:4000], "trace": trace[-8000:]}}
 
 
 def main(arguments: list[str]) -> None:
-    """Serve on the two inherited file descriptors, for the process that ``arguments`` names third."""
+    """Serve on inherited descriptors. ``arguments``: the connection, the shared memory, the parent's process ID."""
     control, memory, parent = (int(text) for text in arguments)
     for handle in (control, memory):
         os.set_inheritable(handle, False)

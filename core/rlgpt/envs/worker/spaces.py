@@ -11,13 +11,13 @@ Described = Dict[str, Any]  # noqa: UP006
 
 
 class Unusable(ValueError):
-    """A space or a value that cannot cross."""
+    """A space or a value that cannot be sent."""
 
 
 def describe(space: Any) -> Described:
-    """A space as JSON; spaces are told apart by their classes' names, as there are several packages of them.
+    """A space as JSON. Spaces are recognised by the names of their classes, because several packages define them.
 
-    :raises Unusable: of another class.
+    :raises Unusable: the space is of another class.
     """
     names = {kind.__name__ for kind in type(space).__mro__}
     if "Dict" in names:
@@ -49,7 +49,7 @@ def describe(space: Any) -> Described:
 
 
 def text_key(key: Any) -> str:
-    """The key of a dict.
+    """``key`` of a dict.
 
     :raises Unusable: it is no text.
     """
@@ -71,7 +71,7 @@ def _numbers(space: Any) -> Described:
 
 
 def _bound(values: Any) -> str:
-    """All of the bounds; one of them where all are the same."""
+    """The bounds; a single one where all are equal."""
     flat = np.ravel(values)
     same = flat.size > 0 and bool((flat == flat[0]).all())
     return encoded(flat[:1] if same else flat)
