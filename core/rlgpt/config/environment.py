@@ -15,9 +15,9 @@ from rlgpt.errors import ConfigError
 from rlgpt.llm.base import LLM
 from rlgpt.loop import Observer
 from rlgpt.plugin import EnvironmentPlugin, PluginManager
-from rlgpt.plugin.types import Primitive
 from rlgpt.plugin.generic import MakeEnv
 from rlgpt.plugin.judged import Success
+from rlgpt.plugin.types import Primitive
 from rlgpt.rl.base import Trainer
 
 
