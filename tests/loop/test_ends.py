@@ -1,4 +1,4 @@
-"""How a run ends before its end: a model that stops, a failure, another process, a file that is corrupt."""
+"""Runs that end early: the language model stops, a stage fails, another process works on it, a file is corrupt."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from story import BROKEN, SETTINGS, WALK, context, reply
 
 
 @pytest.mark.parametrize("stop", [BudgetExceeded("12 calls are spent"), TranscriptEnded("no further reply")])
-def test_a_model_that_stops_ends_the_run_with_the_best_so_far(tmp_path: Path, stop: Exception) -> None:
-    def dries_up(request: Request) -> str:
+def test_end_of_llm_budget_or_transcript_keeps_the_best_iteration(tmp_path: Path, stop: Exception) -> None:
+    def stops_in_iteration_1(request: Request) -> str:
         if request.key.iteration == 1:
             raise stop
         return reply(request)
 
-    result = run(context(tmp_path, PPO(), FakeLLM(dries_up)))
+    result = run(context(tmp_path, PPO(), FakeLLM(stops_in_iteration_1)))
     assert result.stopped is stop
     assert len(result.history) == 1
     assert result.report is not None
@@ -32,8 +32,8 @@ def test_a_model_that_stops_ends_the_run_with_the_best_so_far(tmp_path: Path, st
     assert Run.open(tmp_path).record.status == "finished"
 
 
-def test_a_replay_that_drifts_goes_on_without_what_was_not_recorded(tmp_path: Path) -> None:
-    """A repair nobody recorded leaves the last attempt standing; a review nobody recorded lets it pass."""
+def test_replay_continues_without_unrecorded_repairs_and_reviews(tmp_path: Path) -> None:
+    """Without a recorded repair the last attempt is kept; without a recorded review it is accepted."""
 
     def unrecorded(request: Request) -> str:
         if request.key.role == "review" or request.key.attempt == 1:
@@ -50,13 +50,13 @@ def test_a_replay_that_drifts_goes_on_without_what_was_not_recorded(tmp_path: Pa
     assert [a.name for a in second.actions] == ["to_row"]
 
 
-def test_a_model_that_stops_before_anything_leaves_a_run_to_resume(tmp_path: Path) -> None:
+def test_end_of_llm_budget_before_the_first_plan_leaves_a_resumable_run(tmp_path: Path) -> None:
     result = run(context(tmp_path, PPO(), FakeLLM({"slow": BudgetExceeded("none left")})))
     assert result.report is None
     assert Run.open(tmp_path).record.status == "stopped"
 
 
-def test_a_failure_is_recorded_with_its_cause(tmp_path: Path) -> None:
+def test_failed_run_records_its_cause(tmp_path: Path) -> None:
     class Broken(PPO):
         def train(self, *_: object, **__: object) -> None:  # type: ignore[override]
             raise RuntimeError("the learner is on fire")
@@ -67,13 +67,13 @@ def test_a_failure_is_recorded_with_its_cause(tmp_path: Path) -> None:
     assert (record.status, record.reason) == ("failed", "RuntimeError: the learner is on fire")
 
 
-def test_two_processes_cannot_work_on_one_run(tmp_path: Path) -> None:
+def test_second_process_on_a_run_is_refused(tmp_path: Path) -> None:
     ctx = context(tmp_path, PPO())
     with ctx.run.lock(), pytest.raises(RunError, match="another process"):
         run(ctx)
 
 
-def test_a_corrupt_stage_is_named_with_what_to_do(tmp_path: Path) -> None:
+def test_corrupt_stage_file_is_named_with_advice(tmp_path: Path) -> None:
     settings = SETTINGS.model_copy(update={"iterations": 1})
     run(context(tmp_path, PPO(), settings=settings))
     (tmp_path / "report.json").unlink()

@@ -34,7 +34,7 @@ def test_frames_are_spread_over_the_first_episode(length: int) -> None:
     assert length - 1 - 2 * length / COUNT <= shades[-1] < 255
 
 
-def test_no_renderer_is_told_and_harms_nothing() -> None:
+def test_missing_renderer_gives_no_frames_and_a_reason() -> None:
     def broken(_: object) -> None:
         raise RuntimeError("no GL here")
 
@@ -42,7 +42,7 @@ def test_no_renderer_is_told_and_harms_nothing() -> None:
 
 
 @pytest.mark.parametrize("supports_vision", [True, False])
-def test_a_critic_is_shown_what_its_model_can_see(tmp_path: Path, supports_vision: bool) -> None:
+def test_critic_receives_frames_only_with_vision(tmp_path: Path, supports_vision: bool) -> None:
     llm = FakeLLM(reply, supports_vision=supports_vision)
     run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"budget": 1500})))
     critics = [r for r in llm.requests if r.key.role == "critic"]

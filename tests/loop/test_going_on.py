@@ -1,4 +1,4 @@
-"""Runs that stop at an awkward moment, or go on with other settings: nothing is lost, stale or forgotten."""
+"""Resumed runs: after a stop at any stage, or with other settings, nothing is lost, stale or repeated."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from story import BROKEN, SETTINGS, context, reply
 ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
 
 
-def test_a_model_that_stops_at_the_critique_loses_no_iteration(tmp_path: Path) -> None:
-    def speechless(request: Request) -> str:
+def test_stop_at_the_critique_keeps_the_iteration(tmp_path: Path) -> None:
+    def no_critique(request: Request) -> str:
         if request.key.role == "critic":
             raise TranscriptEnded("no critique is recorded")
         return reply(request)
 
-    result = run(context(tmp_path, PPO(), FakeLLM(speechless)))
+    result = run(context(tmp_path, PPO(), FakeLLM(no_critique)))
     assert result.stopped is not None
     assert [i.critique for i in result.history] == [None]
     assert result.report is not None
@@ -38,7 +38,7 @@ def test_a_model_that_stops_at_the_critique_loses_no_iteration(tmp_path: Path) -
     assert Run.open(tmp_path).iterations() == resumed.history
 
 
-def test_steps_of_an_iteration_that_was_stopped_are_on_the_bill(tmp_path: Path) -> None:
+def test_steps_of_a_stopped_iteration_are_counted(tmp_path: Path) -> None:
     def stops_at_setup(request: Request) -> str:
         if request.key.role == "setup":
             raise TranscriptEnded("no setup is recorded")
@@ -51,7 +51,7 @@ def test_steps_of_an_iteration_that_was_stopped_are_on_the_bill(tmp_path: Path) 
     assert record.steps.rehearsal == record.steps.total == sum(attempts) > 0
 
 
-def test_a_finished_run_that_goes_on_reports_anew(tmp_path: Path) -> None:
+def test_continued_run_writes_a_new_report(tmp_path: Path) -> None:
     first = run(context(tmp_path, PPO(), settings=ONCE))
     llm = FakeLLM(reply)
     more = run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"report_episodes": 3})))
@@ -63,7 +63,7 @@ def test_a_finished_run_that_goes_on_reports_anew(tmp_path: Path) -> None:
     assert more.report.iteration == Run.open(tmp_path).record.best
 
 
-def test_killed_between_the_iteration_and_the_record_of_it(tmp_path: Path) -> None:
+def test_resume_after_kill_between_iteration_and_record(tmp_path: Path) -> None:
     run(context(tmp_path, PPO(), settings=ONCE))
     before = Run.open(tmp_path).record
     report = (tmp_path / "report.json").stat().st_mtime_ns
@@ -76,15 +76,17 @@ def test_killed_between_the_iteration_and_the_record_of_it(tmp_path: Path) -> No
 
 
 def test_rehearsal_uses_the_sandbox_limits_of_the_run(tmp_path: Path) -> None:
-    def nothing_kept(request: Request) -> str:
+    def without_coded_actions(request: Request) -> str:
         return setup(request, coded_actions=[]) if request.key.role == "setup" else reply(request)
 
-    ctx = context(tmp_path, PPO(), FakeLLM(nothing_kept), settings=ONCE, sandbox_limits=SandboxLimits(source_bytes=40))
+    ctx = context(
+        tmp_path, PPO(), FakeLLM(without_coded_actions), settings=ONCE, sandbox_limits=SandboxLimits(source_bytes=40)
+    )
     attempts = run(ctx).history[0].rehearsals["to_row"]
     assert [a.verdict.kind for a in attempts if a.verdict] == ["load", "load"]
 
 
-def test_a_simulator_that_diverged_leaves_stages_that_can_be_read(tmp_path: Path) -> None:
+def test_stage_with_infinite_reward_is_readable(tmp_path: Path) -> None:
     here = Run.create(tmp_path, task="grid/key", seed=0, config={})
     lost = Episode(seed=0, success=False, total_reward=-math.inf, primitive_steps=1, decisions=1)
     for _ in range(2):
@@ -97,25 +99,25 @@ def setup(request: Request, **changes: Any) -> str:
 
 
 @pytest.mark.parametrize("kind", ["slow_fast_critic", "code_only", "untrained"])
-def test_no_action_survives_its_repairs(tmp_path: Path, kind: str) -> None:
+def test_run_without_any_working_action_finishes(tmp_path: Path, kind: str) -> None:
     meta = json.dumps({"thoughts": "", "doc": "Walk to the row of the key.", "parameters": [], "max_steps": 10})
 
-    def hopeless(request: Request) -> str:
+    def always_broken(request: Request) -> str:
         if request.key.role == "fast":
             return f"{meta}\n```python\n{BROKEN}\n```"
         return setup(request, coded_actions=[]) if request.key.role == "setup" else reply(request)
 
-    result = run(context(tmp_path, PPO(), FakeLLM(hopeless), kind=kind))
+    result = run(context(tmp_path, PPO(), FakeLLM(always_broken), kind=kind))
     assert [i.actions for i in result.history] == [(), ()]
     assert result.report is not None
     assert result.report.mode == ("code" if kind == "code_only" else "policy")
     assert Run.open(tmp_path).record.status == "finished"
 
 
-def test_a_plan_may_leave_everything_to_learning_and_a_setup_may_drop_what_was_coded(tmp_path: Path) -> None:
-    """And a warm start finds no policy that sees what this one sees: it begins afresh."""
+def test_plan_without_code_and_setup_without_coded_actions(tmp_path: Path) -> None:
+    """The second training starts without a warm start, as its observation differs from the first one's."""
 
-    def changes_its_mind(request: Request) -> str:
+    def learn_then_code(request: Request) -> str:
         if request.key.role == "slow" and request.key.iteration == 0:
             part = {
                 "name": "search",
@@ -129,6 +131,6 @@ def test_a_plan_may_leave_everything_to_learning_and_a_setup_may_drop_what_was_c
             return setup(request, coded_actions=[], observation_keys=seen)
         return reply(request)
 
-    result = run(context(tmp_path, PPO(), FakeLLM(changes_its_mind)))
+    result = run(context(tmp_path, PPO(), FakeLLM(learn_then_code)))
     assert [len(i.actions) for i in result.history] == [0, 1]
     assert all(i.training is not None for i in result.history)

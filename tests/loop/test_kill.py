@@ -1,4 +1,4 @@
-"""kill -9 at any moment, then go on: every iteration exactly once, nothing paid for asked twice."""
+"""Runs killed with SIGKILL at any moment and resumed: each iteration once, no request sent twice, all steps counted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def start(folder: Path, trainer: str, calls: Path, *fault: str) -> subprocess.Po
 
 
 def survive(tmp_path: Path, trainer: str, kills: int, *, longest: float, seed: int = 0) -> None:
-    """Kill runs at random moments until ``kills`` of them were killed; each goes on until it is finished."""
+    """Kill runs at random moments, ``kills`` times in all, and resume each until it is finished."""
     rng = random.Random(seed)
     killed = number = 0
     while killed < kills:
@@ -54,11 +54,11 @@ def finished(folder: Path, calls: Path, kills: int) -> None:
     assert run.record.status == "finished"
     assert [i.index for i in run.iterations()] == list(range(run.record.iterations))
     assert len(run.iterations()) == SETTINGS.iterations
-    assert not [p for p in folder.rglob(".*.json.*") if p.suffix == ".json"], "a half-written file stands for a stage"
+    assert not [p for p in folder.rglob(".*.json.*") if p.suffix == ".json"], "a temporary file of a stage is left"
     recorded = [json.loads(line)["request"]["key"] for line in (folder / "llm.jsonl").read_text().splitlines()]
     assert len({json.dumps(k, sort_keys=True) for k in recorded}) == len(recorded)
     asked = Counter(calls.read_text().splitlines())
-    assert sum(asked.values()) - len(asked) <= kills, "only a request in flight may be asked again"
+    assert sum(asked.values()) - len(asked) <= kills, "only a request in flight may be sent again"
     taken, steps = counted(calls.with_name(calls.name + "_steps")), run.record.steps
     assert 0 <= taken - steps.total <= kills * HYPERPARAMETERS.num_envs, "only a step in flight may be uncounted"
     assert sum((i.steps for i in run.iterations()), Steps()) == steps
@@ -69,8 +69,8 @@ def finished(folder: Path, calls: Path, kills: int) -> None:
 
 
 @pytest.mark.slow
-def test_every_step_is_on_the_bill_though_kills_fall_anywhere(tmp_path: Path) -> None:
-    """The environment kills its process between two steps, so that there is none in flight: the counts are equal."""
+def test_killed_run_counts_every_step(tmp_path: Path) -> None:
+    """The environment kills its process between two steps, so that no step is uncounted."""
     folder, calls = tmp_path / "run", tmp_path / "calls"
     rng = random.Random(3)
     moments = [rng.randrange(1, 6), *sorted(rng.sample(range(20, 3000), 4))]
@@ -88,16 +88,16 @@ def log_of(folder: Path) -> str:
     return (folder / "log").read_text()[-3000:]
 
 
-def test_a_run_survives_kills(tmp_path: Path) -> None:
+def test_killed_run_resumes(tmp_path: Path) -> None:
     survive(tmp_path, "ppo", 3, longest=6.0)
 
 
 @pytest.mark.slow
-def test_a_run_survives_23_kills(tmp_path: Path) -> None:
+def test_run_resumes_after_23_kills(tmp_path: Path) -> None:
     survive(tmp_path, "ppo", 23, longest=8.0, seed=1)
 
 
 @pytest.mark.slow
-def test_a_run_with_sample_factory_survives_2_kills(tmp_path: Path) -> None:
+def test_sample_factory_run_resumes_after_2_kills(tmp_path: Path) -> None:
     pytest.importorskip("sample_factory")
     survive(tmp_path, "sample_factory", 2, longest=40.0, seed=2)

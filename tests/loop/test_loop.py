@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import pytest
-from rlgpt.domain import Evaluation, Iteration, TrainingRecord
+from rlgpt.domain import Evaluation, Iteration, Task, TrainingRecord
 from rlgpt.llm.base import Request
 from rlgpt.loop import LoopSettings, Observer, Seeds, run
 from rlgpt.options import load_bundle
@@ -16,13 +17,12 @@ from rlgpt.rl.evaluation import evaluate_code
 from rlgpt.rl.policy_env import TRAINING_SEEDS, build
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
-from rlgpt.testing.counting import grid_spec
-from rlgpt.testing.grid import FETCH
+from rlgpt.testing.grid import FETCH, GridPlugin
 from rlgpt.testing.llm import FakeLLM
 from story import AWAY, SETTINGS, TASK, context, reply
 
 
-def test_a_run_from_plan_to_bundle(tmp_path: Path) -> None:
+def test_run_goes_from_plan_to_bundle(tmp_path: Path) -> None:
     llm = FakeLLM(reply)
     result = run(context(tmp_path, PPO(), llm))
     assert result.stopped is None
@@ -51,7 +51,7 @@ def test_a_run_from_plan_to_bundle(tmp_path: Path) -> None:
     assert roles == ["slow", "fast", "fast", "review", "setup", "critic"]
 
 
-def test_a_finished_run_is_read_not_redone(tmp_path: Path) -> None:
+def test_finished_run_is_read_without_requests(tmp_path: Path) -> None:
     first = run(context(tmp_path, PPO()))
     llm = FakeLLM(reply)
     again = run(context(tmp_path, PPO(), llm))
@@ -59,7 +59,7 @@ def test_a_finished_run_is_read_not_redone(tmp_path: Path) -> None:
     assert llm.requests == []
 
 
-def test_seeds_of_different_purposes_and_runs_never_meet() -> None:
+def test_seeds_of_purposes_and_runs_are_disjoint() -> None:
     sets = [
         set(part)
         for seed in range(5)
@@ -69,16 +69,27 @@ def test_seeds_of_different_purposes_and_runs_never_meet() -> None:
     assert len(set().union(*sets)) == sum(map(len, sets))
 
 
-def test_no_episode_of_training_has_a_seed_that_judges(tmp_path: Path) -> None:
-    judging = [seed for s in (Seeds(0), Seeds(1000)) for seed in (*s.selection(1000), *s.report(1000), s.rehearsal(99))]
-    assert max(judging) < TRAINING_SEEDS[0]
-    env = build(grid_spec(tmp_path / "count"), seed=Seeds(1000).training(0))
-    found = []
+def test_training_seeds_differ_from_evaluation_seeds() -> None:
+    evaluation = [s for run in (Seeds(0), Seeds(1000)) for s in (*run.selection(1000), *run.report(1000))]
+    assert max(*evaluation, Seeds(1000).rehearsal(99)) < TRAINING_SEEDS[0]
+    seeds: list[int | None] = []
+
+    class ResetLog(gymnasium.Wrapper[Any, Any, Any, Any]):
+        def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+            seeds.append(seed)
+            return super().reset(seed=seed, options=options)
+
+    class LoggingGrid(GridPlugin):
+        def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
+            return ResetLog(super().make_env(task, seed=seed, render_mode=render_mode))
+
+    plugin = LoggingGrid()
+    spec = EnvSpec(TASK, plugin.default_setup(TASK), factory=lambda task: plugin)
+    env = build(spec, seed=Seeds(1000).training(0))
     for _ in range(20):
         env.reset()
-        found.append(env._seed)
-    assert len(set(found)) == 20
-    assert all(TRAINING_SEEDS[0] <= seed < TRAINING_SEEDS[1] for seed in found)
+    assert len(set(seeds)) == len(seeds) == 20
+    assert all(seed is not None and TRAINING_SEEDS[0] <= seed < TRAINING_SEEDS[1] for seed in seeds)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +102,7 @@ def test_no_episode_of_training_has_a_seed_that_judges(tmp_path: Path) -> None:
         ("slow_fast", True, True),
     ],
 )
-def test_ablations_are_configuration(tmp_path: Path, kind: str, asks: bool, trains: bool) -> None:
+def test_ablations_ask_and_train_as_named(tmp_path: Path, kind: str, asks: bool, trains: bool) -> None:
     llm = FakeLLM(reply)
     settings = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
     result = run(context(tmp_path, PPO(), llm, kind=kind, settings=settings))
@@ -105,7 +116,7 @@ def test_ablations_are_configuration(tmp_path: Path, kind: str, asks: bool, trai
         assert "review" not in [k.role for k in llm.keys]
 
 
-def test_code_that_solves_the_task_spends_no_steps_on_learning(tmp_path: Path) -> None:
+def test_solving_code_skips_the_training(tmp_path: Path) -> None:
     meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
 
     def all_code(request: Request) -> str:
@@ -121,19 +132,19 @@ def test_code_that_solves_the_task_spends_no_steps_on_learning(tmp_path: Path) -
     assert Run.open(tmp_path).record.steps.training == 0
 
 
-def test_the_observer_sees_every_stage(tmp_path: Path) -> None:
+def test_observer_receives_every_stage(tmp_path: Path) -> None:
     seen: list[str] = []
 
-    class Watching(Observer):
+    class Stages(Observer):
         def stage(self, name: str, **facts: object) -> None:
             seen.append(name)
 
     settings = LoopSettings(budget=1500, iterations=1, selection_episodes=2, report_episodes=2, target_success=1.0)
-    run(context(tmp_path, PPO(), observer=Watching(), settings=settings))
+    run(context(tmp_path, PPO(), observer=Stages(), settings=settings))
     assert seen == ["plan", "write", "rehearse", "write", "rehearse", "setup", "code", "train", "select", "report"]
 
 
-def test_iterations_are_whole_on_disk(tmp_path: Path) -> None:
+def test_stored_iterations_equal_the_result(tmp_path: Path) -> None:
     result = run(context(tmp_path, PPO()))
     for i, iteration in enumerate(result.history):
         path = tmp_path / f"iterations/{i}/iteration.json"
@@ -142,7 +153,7 @@ def test_iterations_are_whole_on_disk(tmp_path: Path) -> None:
     assert TASK.id == Run.open(tmp_path).record.task
 
 
-def test_code_that_does_better_than_the_policy_is_what_the_run_keeps(tmp_path: Path) -> None:
+def test_iteration_keeps_the_better_of_code_and_policy(tmp_path: Path) -> None:
     result = run(context(tmp_path, PPO(), settings=SETTINGS.model_copy(update={"iterations": 1})))
     (iteration,) = result.history
 
@@ -158,8 +169,8 @@ def test_code_that_does_better_than_the_policy_is_what_the_run_keeps(tmp_path: P
         assert iteration.model_copy(update=changes).success_rate == max(code, policy) / 8
 
 
-def test_code_alone_is_reported_as_it_was_selected(tmp_path: Path) -> None:
-    """What the training of the policy quarantined masks nothing in code that did better."""
+def test_report_on_code_ignores_the_quarantine_of_training(tmp_path: Path) -> None:
+    """What was quarantined while the policy learned is not masked when code alone is reported."""
     meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
     half = FETCH.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
 

@@ -1,4 +1,4 @@
-"""The ablation of one agent through both loops: one reply an iteration, and one for each repair."""
+"""The single-agent ablation in both loops: one request for each iteration and for each repair."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from story import BROKEN, TASK, WALK, context, reply
 
 
 def asked(role: str) -> dict[str, object]:
-    """What the story's model says to one of its roles."""
+    """What the story's model replies to a role."""
     text = reply(Request(key=RequestKey(task=TASK.id, role=role), messages=(), fingerprint=""))
-    said: dict[str, object] = json.loads(text.partition("\n```")[0])
-    return said
+    fields: dict[str, object] = json.loads(text.partition("\n```")[0])
+    return fields
 
 
 def whole(request: Request) -> str:
@@ -26,11 +26,11 @@ def whole(request: Request) -> str:
     if request.key.attempt:
         return f"{json.dumps(signature)}\n```python\n{WALK}\n```"
     signature.pop("thoughts")
-    said = {**asked("slow"), "actions": [{"name": "to_row", **signature}], "setup": asked("setup")}
-    return f"{json.dumps(said)}\n```python\n# action: to_row\n{BROKEN}\n```"
+    fields = {**asked("slow"), "actions": [{"name": "to_row", **signature}], "setup": asked("setup")}
+    return f"{json.dumps(fields)}\n```python\n# action: to_row\n{BROKEN}\n```"
 
 
-def test_one_agent_plans_writes_repairs_and_sets_up(tmp_path: Path) -> None:
+def test_solo_agent_plans_writes_repairs_and_sets_up(tmp_path: Path) -> None:
     llm = FakeLLM(whole)
     result = run(context(tmp_path, PPO(), llm, kind="one_agent"))
     assert result.stopped is None

@@ -1,4 +1,4 @@
-"""What a run has spent: every primitive step, those of stages that failed or were cut short too."""
+"""Step counts of a run: every primitive step, also in stages that failed or were cut short."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ended(folder: Path) -> tuple[Steps, int]:
     return Run.open(folder).record.steps, counted(folder / "env_steps")
 
 
-def test_a_run_counts_what_its_environment_counts(tmp_path: Path) -> None:
+def test_run_counts_what_its_environment_counts(tmp_path: Path) -> None:
     result = run(context(tmp_path, PPO()))
     steps, taken = ended(tmp_path)
     assert steps.total == taken
@@ -34,7 +34,7 @@ def test_a_run_counts_what_its_environment_counts(tmp_path: Path) -> None:
     assert steps == sum((i.steps for i in result.history), Steps())
 
 
-def test_what_is_played_for_a_critic_to_look_at_is_counted(tmp_path: Path) -> None:
+def test_episode_filmed_for_the_critic_is_counted(tmp_path: Path) -> None:
     blind = run(context(tmp_path / "blind", PPO())).history[0]
     result = run(context(tmp_path / "seeing", PPO(), FakeLLM(reply, supports_vision=True)))
     steps, taken = ended(tmp_path / "seeing")
@@ -44,11 +44,11 @@ def test_what_is_played_for_a_critic_to_look_at_is_counted(tmp_path: Path) -> No
     first, last = result.history
     looked_at = first.evaluation.episodes[0].primitive_steps
     assert first.steps.selection == first.evaluation.primitive_steps + looked_at
-    assert last.steps.selection == last.evaluation.primitive_steps, "nobody asked for a word on it"
+    assert last.steps.selection == last.evaluation.primitive_steps, "it has no critique"
     assert blind.steps.selection == blind.evaluation.primitive_steps
 
 
-def test_what_was_played_for_a_critic_who_never_answered_is_lost_and_no_less_spent(tmp_path: Path) -> None:
+def test_episode_filmed_without_a_critique_counts_as_lost(tmp_path: Path) -> None:
     def silent(request: Request) -> str | Exception:
         return BudgetExceeded("none left") if request.key.role == "critic" else reply(request)
 
@@ -72,14 +72,14 @@ def stage_of(folder: Path) -> str:
 
 
 @pytest.mark.parametrize(("at", "stage"), [(4, "rehearsal"), (60, "code"), (500, "training"), (1250, "selection")])
-def test_a_run_that_fails_bills_what_it_began_and_goes_on_from_there(at: int, stage: str, tmp_path: Path) -> None:
+def test_failed_run_counts_the_unfinished_stage_and_resumes(at: int, stage: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="exploded"):
         run(context(tmp_path, PPO(), settings=ONCE, at=at))
     assert stage_of(tmp_path) == stage
     steps, taken = ended(tmp_path)
     assert Run.open(tmp_path).record.status == "failed"
     assert steps.total == taken == at
-    assert (steps.lost > 0) == (stage != "training"), "a training takes up what it began"
+    assert (steps.lost > 0) == (stage != "training"), "a training resumes and loses nothing"
 
     run(context(tmp_path, PPO(), settings=ONCE))
     after, taken = ended(tmp_path)
@@ -88,7 +88,7 @@ def test_a_run_that_fails_bills_what_it_began_and_goes_on_from_there(at: int, st
     assert Run.open(tmp_path).record.status == "finished"
 
 
-def test_a_stage_that_is_done_again_on_request_was_paid_for_twice(tmp_path: Path) -> None:
+def test_repeated_stage_is_counted_twice(tmp_path: Path) -> None:
     run(context(tmp_path, PPO(), settings=ONCE))
     here = tmp_path / "iterations" / "0"
     for stage in ("evaluation", "iteration"):
@@ -100,28 +100,28 @@ def test_a_stage_that_is_done_again_on_request_was_paid_for_twice(tmp_path: Path
     assert steps.lost == before.selection
 
 
-def test_lost_steps_are_in_the_budget(tmp_path: Path) -> None:
-    """They leave less for the training to come, and where they were all that was left nothing new is begun."""
+def test_lost_steps_reduce_the_budget(tmp_path: Path) -> None:
+    """The next training gets less, and where nothing is left no further iteration begins."""
     free = run(context(tmp_path / "free", PPO(), settings=ONCE)).history[0]
     (tmp_path / "dear").mkdir()
     ctx = context(tmp_path / "dear", PPO(), settings=ONCE)
-    with StepCounter(ctx.run.folder / STEPS_FILE, 3) as ledger:
-        ledger.add(0, 600)
+    with StepCounter(ctx.run.folder / STEPS_FILE, 3) as counter:
+        counter.add(0, 600)
     dear = run(ctx).history[0]
     assert dear.steps.lost == 600
     assert free.training is not None
     assert dear.training is not None
     assert dear.training.primitive_steps <= free.training.primitive_steps - 500
 
-    with StepCounter(tmp_path / "free" / STEPS_FILE, 3) as ledger:
-        ledger.add(2, 10_000)
+    with StepCounter(tmp_path / "free" / STEPS_FILE, 3) as counter:
+        counter.add(2, 10_000)
     more = run(context(tmp_path / "free", PPO(), settings=SETTINGS))
     assert len(more.history) == 1
     assert Run.open(tmp_path / "free").record.steps.total == free.steps.total + 10_000
 
 
-def test_a_run_of_an_earlier_version_has_lost_nothing(tmp_path: Path) -> None:
-    """It has no ledger of its own: what its stages recorded is where counting begins."""
+def test_run_without_a_step_file_starts_from_its_stages(tmp_path: Path) -> None:
+    """A run of an earlier version has no step file: the counts start from what its stages recorded."""
     run(context(tmp_path, PPO(), settings=ONCE))
     (tmp_path / STEPS_FILE).unlink()
     (tmp_path / "iterations" / "0" / "iteration.json").unlink()
@@ -132,10 +132,10 @@ def test_a_run_of_an_earlier_version_has_lost_nothing(tmp_path: Path) -> None:
     assert steps_in(tmp_path / STEPS_FILE) == steps.total - steps.training
 
 
-def test_a_file_that_is_no_ledger_stops_the_run_and_its_bill_stays(tmp_path: Path) -> None:
+def test_corrupt_step_file_stops_the_run_and_keeps_its_counts(tmp_path: Path) -> None:
     run(context(tmp_path, PPO(), settings=ONCE))
     before, _ = ended(tmp_path)
     (tmp_path / STEPS_FILE).write_bytes(b"abc")
-    with pytest.raises(Exception, match="no ledger"):
+    with pytest.raises(Exception, match="no count of steps"):
         run(context(tmp_path, PPO()))
     assert ended(tmp_path)[0] == before

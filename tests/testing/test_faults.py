@@ -1,4 +1,4 @@
-"""Planted faults: broken variants of the grid plugin, each of which the contract must catch, by the law it breaks."""
+"""Broken variants of the grid plugin. The contract must report each by the law that it breaks."""
 
 import re
 import sys
@@ -228,14 +228,14 @@ def replace_id(task):
 
 
 @pytest.mark.parametrize(("plugin", "law"), FAULTS.values(), ids=FAULTS)
-def test_the_contract_catches(plugin, law: str) -> None:
+def test_contract_catches_faulty_plugins(plugin, law: str) -> None:
     found = broken_laws(plugin)
     hits = [text for name, text in found.items() if name.startswith(law)]
     assert hits, f"{law} is among none of {found}"
     assert re.search(r"[.!?\]}]$|valid|must|unexpected|permitted", hits[0].strip()), f"a law says what to do: {hits[0]}"
 
 
-def test_the_sound_plugin_breaks_no_law() -> None:
+def test_correct_plugin_breaks_no_law() -> None:
     assert broken_laws(GridPlugin()) == {}
 
 
@@ -250,7 +250,7 @@ MODULES = {
 
 
 @pytest.mark.parametrize(("source", "text"), MODULES.values(), ids=MODULES)
-def test_the_contract_catches_modules(tmp_path, monkeypatch, source: str, text: str) -> None:
+def test_contract_catches_faulty_modules(tmp_path, monkeypatch, source: str, text: str) -> None:
     module = f"faulty_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{module}.py").write_text(source)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -265,7 +265,7 @@ def test_the_contract_catches_modules(tmp_path, monkeypatch, source: str, text: 
     sys.modules.pop(module, None)
 
 
-def test_a_call_of_one_argument_setting_is_enough() -> None:
+def test_contract_tries_every_choice_of_an_argument() -> None:
     """A choice among harmless calls that hides a solution."""
 
     def run(ctx, what):
@@ -286,7 +286,7 @@ class TakesMore(GridEnv):
         return super().step(min(int(action), USE))
 
 
-def test_primitives_may_yield_what_the_low_level_space_holds() -> None:
+def test_primitives_can_yield_low_level_actions() -> None:
     def run(ctx):
         yield USE + 1
 

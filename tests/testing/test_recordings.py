@@ -1,4 +1,4 @@
-"""The contract's laws of transcripts: a plugin whose prompts moved on since they were recorded breaks them."""
+"""The laws of transcripts: a plugin whose prompts changed after the recording breaks them."""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ def laws_broken_by(plugin: type[Shipping], *paths: Path) -> Mapping[str, str]:
     return broken_laws(type("Shipped", (plugin,), {"paths": paths})(), laws=[PROMPTS, OWN])
 
 
-def test_recordings_of_todays_prompts_are_fine(shipped: Mapping[str, Path]) -> None:
+def test_current_recordings_pass(shipped: Mapping[str, Path]) -> None:
     assert laws_broken_by(Shipping, shipped["a"], shipped["b"]) == {}
 
 
-def test_one_of_an_older_prompt_is_named(shipped: Mapping[str, Path]) -> None:
+def test_outdated_recording_is_named(shipped: Mapping[str, Path]) -> None:
     said = laws_broken_by(Reworded, shipped["a"])
     assert list(said) == [PROMPTS]
     assert "a.jsonl" in said[PROMPTS]
     assert "Record it again" in said[PROMPTS]
 
 
-def test_the_same_recording_twice_is_one(shipped: Mapping[str, Path]) -> None:
+def test_identical_recordings_are_reported(shipped: Mapping[str, Path]) -> None:
     assert list(laws_broken_by(Shipping, shipped["b"], shipped["copy"])) == [OWN]

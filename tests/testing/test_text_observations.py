@@ -28,7 +28,7 @@ class Reader(gymnasium.Env):
         return self._observe(), 0.0, False, False, {}
 
 
-def test_text_is_compared() -> None:
+def test_contract_compares_text_observations() -> None:
     check(Reader(fickle=False))
     with pytest.raises(AssertionError, match="seed"):
         check(Reader(fickle=True))
