@@ -14,8 +14,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from rlgpt.errors import ConfigError
 
-from rlgpt_minecraft.eyes import Seen
 from rlgpt_minecraft.moves import Action, crafting, move
+from rlgpt_minecraft.observation import ParsedObservation
 
 MOVES: dict[str, Action] = {
     "no_op": move(),
@@ -64,7 +64,7 @@ class BaseActions:
         self.space = spaces.MultiDiscrete([len(MOVES), len(self.choices)])
         self._moves = tuple(MOVES.values())
 
-    def translate(self, action: NDArray[np.integer] | Sequence[int], seen: Seen) -> Action:
+    def translate(self, action: NDArray[np.integer] | Sequence[int], obs: ParsedObservation) -> Action:
         """MineDojo's action for a pair.
 
         An item that is to be placed or equipped and is not there leaves the hand idle. Crafting, placing and equipping
@@ -80,19 +80,19 @@ class BaseActions:
             )
         first, second = (int(part) for part in given)
         whole = self._moves[first].copy()
-        whole[_FUNCTION:] = self._hand(self.choices[second], seen)[_FUNCTION:]
+        whole[_FUNCTION:] = self._hand(self.choices[second], obs)[_FUNCTION:]
         return whole
 
     def _has(self, pair: NDArray[np.integer]) -> bool:
         return bool((pair >= 0).all() and (pair < self.space.nvec).all())
 
-    def _hand(self, choice: str, seen: Seen) -> Action:
+    def _hand(self, choice: str, obs: ParsedObservation) -> Action:
         if choice in ("use", "attack"):
             return move(function="use" if choice == "use" else "attack")
         verb, _, item = choice.partition("_")
         if verb == "craft":
             return crafting(item)
-        slot = seen.slot(item) if verb in ("place", "equip") else None
+        slot = obs.slot(item) if verb in ("place", "equip") else None
         if slot is None:
             return move()
         return move(function="place" if verb == "place" else "equip", slot=slot)

@@ -26,7 +26,7 @@ from voxeldojo.malmo import flat
 from voxeldojo.mission import Box, Mission, Ray
 from voxeldojo.names import BIOMES
 from voxeldojo.spaces import action_space, no_op, observation_space
-from voxeldojo.text_array import TextArray as OurText
+from voxeldojo.text_array import TextArray as WorldTextArray
 
 from rlgpt_minecraft.doctor import display, java
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
@@ -34,17 +34,17 @@ from rlgpt_minecraft.interpreter import HINT, minedojo_python
 logger = logging.getLogger(__name__)
 
 FACTORY = f"{Path(__file__).with_name('minedojo_worker.py')}:MineDojo"
-PASSED = ("JAVA_HOME", "GRADLE_USER_HOME", "XDG_RUNTIME_DIR", "MINEDOJO_HEADLESS", "MINEDOJO_DEBUG_LOG")
+PASSED_VARIABLES = ("JAVA_HOME", "GRADLE_USER_HOME", "XDG_RUNTIME_DIR", "MINEDOJO_HEADLESS", "MINEDOJO_DEBUG_LOG")
 """Variables that the game and its launcher read, beside those that every worker gets."""
 LIMITS = WorkerTimeouts(start=180.0, reset=1200.0, step=300.0, close=30.0)
 """The game is built at its first start, starts in the first reset, and its own client waits 240 s for an answer."""
-UNSEEN = (64, 64)
+HIDDEN_IMAGE_SIZE = (64, 64)
 """Height and width that the game draws where nobody looks: it cannot be told not to."""
-RENDERED = (160, 256)
+RENDERED_IMAGE_SIZE = (160, 256)
 HOST = "localhost"
-SERVED = 8
+MAX_SERVED_ENVS = 8
 """Environments of a training on a server that runs already; each has an interpreter of its own, and a place there."""
-PATIENCE = 15.0
+SLOW_RESET_S = 15.0
 """Seconds of a reset after which it is told what it may wait for."""
 
 
@@ -83,16 +83,16 @@ class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
-        with told_if_long(self._waits_for):
+        with log_if_slow(self._waits_for):
             return self.worker.reset(seed=seed)
 
     def step(self, action: NDArray[np.int64]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         if not self.action_space.contains(np.asarray(action)):
             raise ConfigError(f"{action!r} is no action; valid: {self.action_space}, like {no_op().tolist()}.")
-        seen, reward, terminated, truncated, info = self.worker.step(action)
+        obs, reward, terminated, truncated, info = self.worker.step(action)
         if "crash" in info:
             logger.warning("the episode is cut short: %s", info["crash"])
-        return seen, reward, terminated, truncated, info
+        return obs, reward, terminated, truncated, info
 
     def render(self) -> Any:
         """What the player sees: uint8 ``(height, width, 3)``, or None where ``render_mode`` is None."""
@@ -143,7 +143,7 @@ def make_task(
     :raises ConfigError, PluginError, WorkerError: see :func:`make_minedojo`.
     """
     mission = Mission(image_size=image_size, voxels=voxels, rays=tuple(rays))
-    known = {"fast_reset": False, **sights(mission), **options}
+    known = {"fast_reset": False, **sensor_options(mission), **options}
     return _backend(task_id, known, mission, port=port, render_mode=render_mode)
 
 
@@ -169,10 +169,10 @@ def mission_options(mission: Mission) -> dict[str, Plain]:
         known["specified_biome"] = mission.biome
     if mission.start is not None:
         known["start_position"] = mission.start.model_dump()
-    return {**known, **sights(mission)}
+    return {**known, **sensor_options(mission)}
 
 
-def sights(mission: Mission) -> dict[str, Plain]:
+def sensor_options(mission: Mission) -> dict[str, Plain]:
     """What of a mission MineDojo shows, as keyword arguments of ``minedojo.make``."""
     known: dict[str, Plain] = {}
     if mission.voxels is not None:
@@ -182,15 +182,19 @@ def sights(mission: Mission) -> dict[str, Plain]:
     return known
 
 
-def differences(said: Any, wanted: Any, path: str) -> list[str]:
+def differences(actual: Any, expected: Any, path: str) -> list[str]:
     """Where the spaces that MineDojo has are others than the plugin's."""
-    if isinstance(said, spaces.Dict) and isinstance(wanted, spaces.Dict):
-        keys = {*said.spaces, *wanted.spaces}
-        missing = [f"{path}/{key} is on one side only" for key in sorted(keys - (said.keys() & wanted.keys()))]
-        both = sorted(said.keys() & wanted.keys())
-        return missing + [fault for key in both for fault in differences(said[key], wanted[key], f"{path}/{key}")]
-    same = said.shape == wanted.shape if isinstance(said, TextArray) and isinstance(wanted, OurText) else said == wanted
-    return [] if same else [f"{path} is {said}, not {wanted}"]
+    if isinstance(actual, spaces.Dict) and isinstance(expected, spaces.Dict):
+        keys = {*actual.spaces, *expected.spaces}
+        missing = [f"{path}/{key} is on one side only" for key in sorted(keys - (actual.keys() & expected.keys()))]
+        both = sorted(actual.keys() & expected.keys())
+        return missing + [fault for key in both for fault in differences(actual[key], expected[key], f"{path}/{key}")]
+    same = (
+        actual.shape == expected.shape
+        if isinstance(actual, TextArray) and isinstance(expected, WorldTextArray)
+        else actual == expected
+    )
+    return [] if same else [f"{path} is {actual}, not {expected}"]
 
 
 def _backend(
@@ -204,9 +208,9 @@ def _backend(
     spread: float = 0.0,
 ) -> MineDojoBackend:
     check_server(port) if port else check_game()
-    size = mission.image_size or (RENDERED if render_mode else UNSEEN)
+    size = mission.image_size or (RENDERED_IMAGE_SIZE if render_mode else HIDDEN_IMAGE_SIZE)
     shown = {"rgb": mission.image_size, "voxels": mission.voxels, "rays": mission.rays}
-    hidden: list[Plain] = [key for key, wanted in shown.items() if not wanted]
+    hidden: list[Plain] = [key for key, expected in shown.items() if not expected]
     arguments: dict[str, Plain] = {
         "task_id": task_id,
         "options": {**options, "image_size": list(size)},
@@ -216,18 +220,18 @@ def _backend(
         "hidden": hidden,
     }
     box = mission.voxels
-    seen = observation_space(mission.image_size, None if box is None else box.shape, len(mission.rays))
+    obs = observation_space(mission.image_size, None if box is None else box.shape, len(mission.rays))
     waits_for = (
         f"the server on port {port} tells clients to wait while all of its places are taken (ours: "
         "python -m voxeldojo.malmo --games N), and MineDojo asks again for ten minutes"
         if port
         else "MineDojo starts the game, which takes minutes"
     )
-    return MineDojoBackend(recipe(arguments), seen, action_space(), render_mode=render_mode, waits_for=waits_for)
+    return MineDojoBackend(recipe(arguments), obs, action_space(), render_mode=render_mode, waits_for=waits_for)
 
 
 @contextlib.contextmanager
-def told_if_long(what: str, seconds: float = PATIENCE) -> Iterator[None]:
+def log_if_slow(what: str, seconds: float = SLOW_RESET_S) -> Iterator[None]:
     """Log what is waited for, once, if the body takes longer than some seconds."""
     timer = threading.Timer(seconds, logger.warning, (f"still waiting after {seconds:g} s: %s", what))
     timer.daemon = True
@@ -254,7 +258,7 @@ def recipe(arguments: Mapping[str, Plain]) -> Recipe:
         python=str(python),
         arguments=arguments,
         environment={"MALMO_MINECRAFT_OUTPUT_LOGDIR": str(logs), **headless},
-        passed=(*Recipe.model_fields["passed"].default, *PASSED),
+        passed=(*Recipe.model_fields["passed"].default, *PASSED_VARIABLES),
         timeouts=LIMITS,
         on_crash="truncate",
     )
@@ -267,9 +271,9 @@ def check_game() -> None:
     """
     missing = [check for check in (java(), display()) if not check.ok]
     if missing:
-        told = " ".join(f"{check.name}: {check.detail}. {check.advice}" for check in missing)
+        details = " ".join(f"{check.name}: {check.detail}. {check.advice}" for check in missing)
         raise ConfigError(
-            f"backend=minedojo starts the game where no port is given, and that cannot start here. {told}"
+            f"backend=minedojo starts the game where no port is given, and that cannot start here. {details}"
         )
 
 

@@ -33,9 +33,9 @@ def checks() -> list[Check]:
 def numba() -> Check:
     """Compiled code is kept beside the modules, in ``NUMBA_CACHE_DIR``, or in the user's cache."""
     version = metadata.version("numba")
-    named = os.environ.get("NUMBA_CACHE_DIR")
+    value = os.environ.get("NUMBA_CACHE_DIR")
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    places = [Path(named)] if named else [Path(voxeldojo.__file__).parent / "world" / "__pycache__", home / "numba"]
+    places = [Path(value)] if value else [Path(voxeldojo.__file__).parent / "world" / "__pycache__", home / "numba"]
     found = next((place for place in places if _writable(place)), None)
     if found is None:
         advice = (
@@ -51,10 +51,10 @@ def minedojo() -> Check:
     if python is None:
         return Check(name, False, "no interpreter that has it", f"For backend=minedojo: {HINT}.")
     ask = "import importlib.metadata as m; print(m.version('minedojo'))"
-    status, said = _run([str(python), "-c", ask])
+    status, output = _run([str(python), "-c", ask])
     if status != 0:
         return Check(name, False, f"{python} has no minedojo", f"{HINT[0].upper()}{HINT[1:]}.")
-    return Check(name, said == VERSION, f"{said}, {python}", f"Version {VERSION} is needed: make minedojo")
+    return Check(name, output == VERSION, f"{output}, {python}", f"Version {VERSION} is needed: make minedojo")
 
 
 def java() -> Check:
@@ -67,8 +67,8 @@ def java() -> Check:
     program = shutil.which(str(Path(home) / "bin" / "java") if home else "java")
     if program is None:
         return Check("Java 8", False, f"no java in JAVA_HOME={home}" if home else "no java in PATH", advice)
-    status, said = _run([program, "-version"])
-    found = re.search(r'version "([^"]+)"', said)
+    status, output = _run([program, "-version"])
+    found = re.search(r'version "([^"]+)"', output)
     version = found[1] if status == 0 and found else "of unknown version"
     return Check("Java 8", version.startswith("1.8."), f"{version}, {program}", advice)
 
@@ -84,16 +84,16 @@ def display() -> Check:
 
 def server() -> Check:
     """A Malmo server that runs already spares Java and display."""
-    named = os.environ.get(MALMO_PORT, str(DEFAULT_PORT))
-    told = f"{MALMO_PORT} tells this check where (now {named})."
-    advice = f"Optional: task_settings.port=PORT plays on a running server; {told}"
-    if not named.isdecimal() or not 0 < int(named) < 65_536:
-        return Check("Malmo server", False, f"{MALMO_PORT}={named} is no port", advice)
+    value = os.environ.get(MALMO_PORT, str(DEFAULT_PORT))
+    hint = f"{MALMO_PORT} tells this check where (now {value})."
+    advice = f"Optional: task_settings.port=PORT plays on a running server; {hint}"
+    if not value.isdecimal() or not 0 < int(value) < 65_536:
+        return Check("Malmo server", False, f"{MALMO_PORT}={value} is no port", advice)
     try:
-        socket.create_connection(("localhost", int(named)), timeout=2.0).close()
+        socket.create_connection(("localhost", int(value)), timeout=2.0).close()
     except OSError as fault:
-        return Check("Malmo server", False, f"none on port {named}: {fault.strerror or fault}", advice)
-    return Check("Malmo server", True, f"something listens on port {named}")
+        return Check("Malmo server", False, f"none on port {value}: {fault.strerror or fault}", advice)
+    return Check("Malmo server", True, f"something listens on port {value}")
 
 
 def _writable(place: Path) -> bool:

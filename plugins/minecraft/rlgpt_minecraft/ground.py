@@ -20,10 +20,10 @@ VOXELS = {"xmin": -2, "xmax": 2, "ymin": -4, "ymax": 3, "zmin": -2, "zmax": 2}
 SIDES = {"left": -45.0, "ahead": 0.0, "right": 45.0}
 """Degrees from the heading at which ways are looked at."""
 
-STEP = 0.8
+STEP_M = 0.8
 """Metres from the player's middle at which a way is tried: half of its width and half a block."""
 
-DEEPEST = 4
+MAX_DESCENT_BLOCKS = 4
 """Blocks down that a fall is looked at; the game hurts from falls of more than 3."""
 
 _XLOW, _YLOW, _ZLOW = VOXELS["xmin"], VOXELS["ymin"], VOXELS["zmin"]
@@ -66,7 +66,7 @@ class Ground:
         """MineDojo's name of a block of the box, counted from that of the feet."""
         return self._names[dx - _XLOW][dy - _YLOW][dz - _ZLOW]
 
-    def ahead(self, degrees: float = 0.0, metres: float = STEP) -> tuple[int, int]:
+    def column_at(self, degrees: float = 0.0, metres: float = STEP_M) -> tuple[int, int]:
         """The column so far away (at most 1.5 m), ``degrees`` to the right of the heading: x and z from the feet's."""
         if (way := (degrees, metres)) not in self._ways:
             turn = math.radians(self._yaw + degrees)
@@ -75,16 +75,16 @@ class Ground:
         return self._ways[way]
 
     def feet_blocked(self, degrees: float = 0.0) -> bool:
-        dx, dz = self.ahead(degrees)
+        dx, dz = self.column_at(degrees)
         return self.solid(dx, 0, dz)
 
     def head_blocked(self, degrees: float = 0.0) -> bool:
-        dx, dz = self.ahead(degrees)
+        dx, dz = self.column_at(degrees)
         return self.solid(dx, 1, dz)
 
     def steppable(self, degrees: float = 0.0) -> bool:
         """A jump gets onto what blocks the feet."""
-        dx, dz = self.ahead(degrees)
+        dx, dz = self.column_at(degrees)
         return (
             self.solid(dx, 0, dz)
             and not self.solid(dx, 1, dz)
@@ -92,21 +92,26 @@ class Ground:
             and not self.solid(0, 2, 0)
         )
 
-    def wall(self, degrees: float, metres: float = STEP) -> bool:
+    def wall(self, degrees: float, metres: float = STEP_M) -> bool:
         """Something that a jump does not get over is so far away."""
-        dx, dz = self.ahead(degrees, metres)
+        dx, dz = self.column_at(degrees, metres)
         return self.solid(dx, 1, dz) or (self.solid(dx, 0, dz) and self.solid(dx, 2, dz))
 
-    def descent(self, degrees: float = 0.0, metres: float = STEP) -> int:
+    def descent(self, degrees: float = 0.0, metres: float = STEP_M) -> int:
         """Blocks down to the floor of the column so far away, 4 also where it is deeper; 0 where it rises."""
-        dx, dz = self.ahead(degrees, metres)
+        dx, dz = self.column_at(degrees, metres)
         return next(
-            (depth for depth in range(DEEPEST) if self.solid(dx, -depth, dz) or self.solid(dx, -depth - 1, dz)), DEEPEST
+            (
+                depth
+                for depth in range(MAX_DESCENT_BLOCKS)
+                if self.solid(dx, -depth, dz) or self.solid(dx, -depth - 1, dz)
+            ),
+            MAX_DESCENT_BLOCKS,
         )
 
-    def liquid(self, kind: str, degrees: float = 0.0, metres: float = STEP) -> bool:
+    def liquid(self, kind: str, degrees: float = 0.0, metres: float = STEP_M) -> bool:
         """Whether water or lava lies in the column so far away, from the head down to the floor."""
-        dx, dz = self.ahead(degrees, metres)
+        dx, dz = self.column_at(degrees, metres)
         for dy in (1, 0, -1, -2, -3, -4):
             if kind in self.name(dx, dy, dz):
                 return True

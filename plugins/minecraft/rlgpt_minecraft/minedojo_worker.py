@@ -52,7 +52,7 @@ class MineDojo:
             known["lidar_rays"] = [tuple(ray) for ray in known["lidar_rays"]]
         if port:
             use_server(port)
-        self.env = made(task_id, known)
+        self.env = make_minedojo_env(task_id, known)
         for layer in self.layers():
             if "_strict_check" in vars(layer):
                 layer._strict_check = False
@@ -80,15 +80,15 @@ class MineDojo:
             places[:, 1] = SPAWN_HEIGHT
             self.env.unwrapped.spawn_mobs(self.mobs, places)
             observation, _, _, _ = self.env.step(self.action_space.no_op())
-        return self.seen(observation), self.told()
+        return self.converted(observation), self.malmo_info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         observation, reward, done, _ = self.env.step(action)
-        info = self.told()
+        info = self.malmo_info()
         dead = not info.get("is_alive", True) or info.get("life", 1.0) <= 0
         if self.env.unwrapped.is_terminated and not (dead or info["success"]):
             raise ConnectionError("the mission ended or the game no longer answers; what MineDojo logged says more")
-        return self.seen(observation), float(reward), bool(done) or dead, False, info
+        return self.converted(observation), float(reward), bool(done) or dead, False, info
 
     def render(self) -> Any:
         return None if self.frame is None else np.ascontiguousarray(self.frame.transpose(1, 2, 0))
@@ -113,11 +113,11 @@ class MineDojo:
     def draw(self) -> int:
         return int(self.rng.integers(SEED_LIMIT))
 
-    def seen(self, observation: Mapping[str, Any]) -> Any:
+    def converted(self, observation: Mapping[str, Any]) -> Any:
         self.frame = observation["rgb"]
         return fit(self.observation_space, observation)
 
-    def told(self) -> dict[str, Any]:
+    def malmo_info(self) -> dict[str, Any]:
         info = {key: value for key, value in self.env.unwrapped.prev_info.items() if key not in HIDDEN}
         return {**info, "success": bool(getattr(self.env, "is_successful", False))}
 
@@ -132,7 +132,7 @@ def fit(space: Any, value: Any) -> Any:
     return array.reshape(space.shape or ()).astype(np.str_ if array.dtype.kind in "UO" else space.dtype)
 
 
-def made(task_id: str, options: Mapping[str, Any]) -> Any:
+def make_minedojo_env(task_id: str, options: Mapping[str, Any]) -> Any:
     """``minedojo.make``, which takes what it reads out of its own table: the table gets it back.
 
     An option that its table names too is taken from ``options``: together they would be an error.

@@ -24,13 +24,13 @@ SAME = 1.5
 
 
 @dataclass(frozen=True)
-class Sight:
+class Sighting:
     """The nearest of some things. Metres from the eyes, degrees to the right of the look's heading and above the level.
 
     What is not seen is at 40 m, straight ahead.
     """
 
-    seen: bool = False
+    visible: bool = False
     distance: float = DISTANCE
     bearing: float = 0.0
     elevation: float = 0.0
@@ -40,14 +40,14 @@ class Sight:
     """Unit vectors that lead to it: float64 ``(n, 3)``."""
 
 
-NOTHING = Sight()
+NOTHING = Sighting()
 
 
 Place = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Aim:
+class Crosshair:
     """What is under the cross-hair. ``block`` and ``entity`` are MineDojo's names, empty where there is none."""
 
     block: str
@@ -59,7 +59,7 @@ class Aim:
 
 
 @dataclass
-class Seen:
+class ParsedObservation:
     """One observation, read. Angles in degrees, lengths in metres."""
 
     observation: Mapping[str, Any]
@@ -82,20 +82,20 @@ class Seen:
         return Ground(self.observation["voxels"], self.position, self.yaw)
 
     @cached_property
-    def aim(self) -> Aim:
+    def crosshair(self) -> Crosshair:
         rays = self.observation["rays"]
         entity, block = str(rays["entity_name"][CENTRE]), str(rays["block_name"][CENTRE])
         near, far = float(rays["entity_distance"][CENTRE]), float(rays["block_distance"][CENTRE])
         x, y, z = (int(rays[f"traced_block_{axis}"][CENTRE]) for axis in "xyz")
         entity, block = "" if entity == "null" else entity, "" if block == "air" else block
         if entity:
-            return Aim("", entity, near, near <= ENTITY_REACH, (x, y, z))
+            return Crosshair("", entity, near, near <= ENTITY_REACH, (x, y, z))
         distance = min(far, DISTANCE) if block else DISTANCE
         reach = bool(block) and far <= BLOCK_REACH and not rays["is_liquid"][CENTRE]
-        return Aim(block, "", distance, bool(reach), (x, y, z))
+        return Crosshair(block, "", distance, bool(reach), (x, y, z))
 
     @cached_property
-    def sights(self) -> dict[str, Sight]:
+    def sights(self) -> dict[str, Sighting]:
         """The nearest of each thing sought: of what rays hit, else of the blocks right around the player."""
         found = self._by_ray()
         for thing in self.sought:
@@ -103,7 +103,7 @@ class Seen:
                 found[thing.name] = self._beside(thing) if thing.kind == "block" else NOTHING
         return found
 
-    def _by_ray(self) -> dict[str, Sight]:
+    def _by_ray(self) -> dict[str, Sighting]:
         rays = self.observation["rays"]
         blocks, entities = rays["block_name"], rays["entity_name"]
         no_entity = entities == "null"
@@ -117,7 +117,7 @@ class Seen:
                 found[thing.name] = self._nearest(thing.kind, which)
         return found
 
-    def _nearest(self, kind: str, which: NDArray[np.int64]) -> Sight:
+    def _nearest(self, kind: str, which: NDArray[np.int64]) -> Sighting:
         """The nearest thing that rays ``which`` hit, in the middle of what they see of it."""
         rays = self.observation["rays"]
         away = rays["entity_distance" if kind == "entity" else "block_distance"][which]
@@ -129,11 +129,11 @@ class Seen:
             same = (places == places[:, first : first + 1]).all(axis=0)
         hits = self.directions[which[same]]
         middle = hits.mean(axis=0)
-        aimed = bool((which[same] == CENTRE).any()) and self.aim.reach
+        aimed = bool((which[same] == CENTRE).any()) and self.crosshair.reach
         distance = min(float(away[first]), DISTANCE)
-        return Sight(True, distance, bearing(middle, self.yaw), elevation(middle), aimed, hits)
+        return Sighting(True, distance, bearing(middle, self.yaw), elevation(middle), aimed, hits)
 
-    def _beside(self, thing: Thing) -> Sight:
+    def _beside(self, thing: Thing) -> Sighting:
         places = self.ground.blocks(thing.seen_as)
         if not len(places):
             return NOTHING
@@ -142,7 +142,7 @@ class Seen:
         nearest = int(np.argmin(lengths))
         offset = offsets[nearest]
         hits = offset[None] / lengths[nearest]
-        return Sight(
+        return Sighting(
             True, max(0.0, float(lengths[nearest]) - 0.5), bearing(offset, self.yaw), elevation(offset), hits=hits
         )
 
@@ -163,7 +163,7 @@ class Seen:
         spaced = item.replace("_", " ")
         return names.index(spaced) if spaced in names else None
 
-    def place(self, sight: Sight) -> Array:
+    def place(self, sight: Sighting) -> Array:
         """Where something that is seen is in the world, by its distance: x, y, z in m."""
         a, b = math.radians(self.yaw + sight.bearing), math.radians(sight.elevation)
         way = np.array([-math.sin(a) * math.cos(b), math.sin(b), math.cos(a) * math.cos(b)])
@@ -181,14 +181,14 @@ class Seen:
         return 0.0 - self.pitch
 
 
-class Eyes:
+class ObservationReader:
     """Reads observations for one task; keeps the newest reading."""
 
     def __init__(self, sought: Sequence[str]) -> None:
         self.sought = things(sought)
-        self._seen: Seen | None = None
+        self._seen: ParsedObservation | None = None
 
-    def read(self, observation: Mapping[str, Any]) -> Seen:
+    def read(self, observation: Mapping[str, Any]) -> ParsedObservation:
         if self._seen is None or self._seen.observation is not observation:
-            self._seen = Seen(observation, self.sought)
+            self._seen = ParsedObservation(observation, self.sought)
         return self._seen

@@ -32,7 +32,7 @@ class MinecraftPlugin(EnvironmentPlugin):
 
     def model(self, env: gymnasium.Env[Any, Any]) -> Any:
         """What reads observations. It knows nothing of the world."""
-        return env.unwrapped.eyes  # type: ignore[attr-defined]
+        return env.unwrapped.reader  # type: ignore[attr-defined]
 
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
         """Primitives yield MineDojo's own eight numbers."""
@@ -56,7 +56,7 @@ class MinecraftPlugin(EnvironmentPlugin):
         return view(ctx)
 
     def summarize(self, view: Mapping[str, Plain]) -> str:
-        from rlgpt_minecraft.words import summarize
+        from rlgpt_minecraft.summary import summarize
 
         return summarize(view)
 
@@ -76,7 +76,7 @@ class MinecraftPlugin(EnvironmentPlugin):
         return default_setup(task)
 
     def knowledge(self, task: Task) -> str:
-        from rlgpt_minecraft.lore import knowledge
+        from rlgpt_minecraft.knowledge_pages import knowledge
 
         return knowledge(task)
 
@@ -111,10 +111,10 @@ class MinecraftPlugin(EnvironmentPlugin):
             return EnvLimits(max_envs=64)
         if settings.port == 0:
             return EnvLimits(max_envs=2)
-        from rlgpt_minecraft.backend import SERVED, check_server
+        from rlgpt_minecraft.backend import MAX_SERVED_ENVS, check_server
 
         check_server(settings.port)
-        return EnvLimits(max_envs=SERVED)
+        return EnvLimits(max_envs=MAX_SERVED_ENVS)
 
     def doctor(self) -> Sequence[Check]:
         from rlgpt_minecraft.doctor import checks

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from voxeldojo.spaces import FUNCTIONS
 
-from rlgpt_minecraft.eyes import Seen
 from rlgpt_minecraft.moves import Action
+from rlgpt_minecraft.observation import ParsedObservation
 from rlgpt_minecraft.rays import DISTANCE
 
 _ATTACK = FUNCTIONS.index("attack")
@@ -25,20 +25,20 @@ class Progress:
     :param items: whose numbers are followed.
     """
 
-    def __init__(self, seen: Seen, items: Sequence[str]) -> None:
-        self._start = tuple(float(x) for x in seen.position)
-        self._had = {item: seen.inventory.get(item, 0) for item in items}
-        self._labels = {thing.seen_as: thing.name for thing in seen.sought if thing.kind == "block"}
+    def __init__(self, obs: ParsedObservation, items: Sequence[str]) -> None:
+        self._start = tuple(float(x) for x in obs.position)
+        self._had = {item: obs.inventory.get(item, 0) for item in items}
+        self._labels = {thing.seen_as: thing.name for thing in obs.sought if thing.kind == "block"}
         self._place: tuple[int, int, int] | None = None
         self._ticks = 0
-        self._nearest = dict.fromkeys((thing.name for thing in seen.sought), DISTANCE)
+        self._nearest = dict.fromkeys((thing.name for thing in obs.sought), DISTANCE)
         self._dug = dict.fromkeys(self._labels.values(), 0)
         self._most = dict.fromkeys(items, 0)
-        self._look(seen)
+        self._look(obs)
 
-    def update(self, seen: Seen, action: Action) -> None:
+    def update(self, obs: ParsedObservation, action: Action) -> None:
         """Take in a step: MineDojo's action and what it led to."""
-        aim = seen.aim
+        aim = obs.crosshair
         place = aim.place if aim.block and aim.reach else None
         if int(action[5]) != _ATTACK or place is None:
             self._ticks = 0
@@ -48,17 +48,17 @@ class Progress:
             if name is not None:
                 self._dug[name] = max(self._dug[name], self._ticks)
         self._place = place
-        self._look(seen)
+        self._look(obs)
 
-    def _look(self, seen: Seen) -> None:
-        for name, sight in seen.sights.items():
-            if sight.seen and sight.distance < self._nearest[name]:
+    def _look(self, obs: ParsedObservation) -> None:
+        for name, sight in obs.sights.items():
+            if sight.visible and sight.distance < self._nearest[name]:
                 self._nearest[name] = sight.distance
-        counts = seen.inventory
+        counts = obs.inventory
         for item, had in self._had.items():
             self._most[item] = max(self._most[item], counts.get(item, 0) - had)
 
-    def told(self) -> dict[str, object]:
+    def as_info(self) -> dict[str, object]:
         """What goes into ``info``."""
         return {
             "start": self._start,

@@ -38,22 +38,22 @@ class Settings(Value):
         :raises ConfigError: a setting is unknown, has no valid value, or does not go with another.
         :raises UnknownNameError: there is no such biome.
         """
-        said = {key: value if value not in ("", ()) else None for key, value in task.settings.items()}
+        given = {key: value if value not in ("", ()) else None for key, value in task.settings.items()}
         try:
-            found = cls(**{key: value for key, value in said.items() if value is not None})  # type: ignore[arg-type]
+            settings = cls(**{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
         except ValidationError as fault:
-            told = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in fault.errors())
-            raise ConfigError(f"settings of {task.id}: {told}. Valid: {', '.join(cls.model_fields)}.") from None
-        if found.biome is not None and found.biome not in BIOMES:
+            problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in fault.errors())
+            raise ConfigError(f"settings of {task.id}: {problems}. Valid: {', '.join(cls.model_fields)}.") from None
+        if settings.biome is not None and settings.biome not in BIOMES:
             raise UnknownNameError(
-                "biome", found.biome, BIOMES, "An empty one means all biomes: task_settings.biome=''."
+                "biome", settings.biome, BIOMES, "An empty one means all biomes: task_settings.biome=''."
             )
-        if found.port and found.backend == "embedded":
+        if settings.port and settings.backend == "embedded":
             raise ConfigError(
-                f"settings of {task.id}: port={found.port} is of no use to backend=embedded, which has no server. Say "
-                "task_settings.backend=minedojo with it, or leave it out."
+                f"settings of {task.id}: port={settings.port} is of no use to backend=embedded, which has no server. "
+                "Say task_settings.backend=minedojo with it, or leave it out."
             )
-        return found
+        return settings
 
     def check_ground(self) -> None:
         """Check that the embedded world has land of the biome.

@@ -10,12 +10,12 @@ from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
 
 from rlgpt_minecraft.actions import BaseActions, hands
-from rlgpt_minecraft.eyes import Eyes, Seen
 from rlgpt_minecraft.moves import SPACE, Action
+from rlgpt_minecraft.observation import ObservationReader, ParsedObservation
 from rlgpt_minecraft.progress import Progress
 from rlgpt_minecraft.settings import Settings
+from rlgpt_minecraft.task_world import make_world
 from rlgpt_minecraft.tasks import spec_of
-from rlgpt_minecraft.worlds import make_world
 
 
 class MinecraftTask(gymnasium.Env[Any, Any]):
@@ -41,7 +41,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         self.spec_of_task, self.horizon = spec_of(task), task.horizon
         self.base = make_world(self.spec_of_task, Settings.of(task), render_mode=render_mode)
         """MineDojo's environment."""
-        self.eyes = Eyes(self.spec_of_task.sights)
+        self.reader = ObservationReader(self.spec_of_task.sights)
         self.actions = BaseActions(choices(task))
         self.action_space = self.actions.space
         self.observation_space = self.base.observation_space
@@ -51,24 +51,24 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         observation, _ = self.base.reset(seed=int(self.np_random.integers(2**31)))
-        seen = self._take(observation)
+        obs = self._take(observation)
         self._steps = 0
-        self._had = seen.inventory.get(self.spec_of_task.target, 0)
+        self._had = obs.inventory.get(self.spec_of_task.target, 0)
         self._held = self._had
-        self._progress = Progress(seen, self.spec_of_task.path)
-        return seen.observation, self._info()
+        self._progress = Progress(obs, self.spec_of_task.path)
+        return obs.observation, self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         whole = self._whole(action)
         observation, _, ended, cut, _ = self.base.step(whole)
-        seen = self._take(observation)
+        obs = self._take(observation)
         self._steps += 1
-        self._progress.update(seen, whole)
-        held = seen.inventory.get(self.spec_of_task.target, 0)
+        self._progress.update(obs, whole)
+        held = obs.inventory.get(self.spec_of_task.target, 0)
         reward, self._held = float(held - self._held), held
         terminated = self._won or bool(ended)
         truncated = not terminated and (bool(cut) or self._steps >= self.horizon)
-        return seen.observation, reward, terminated, truncated, self._info()
+        return obs.observation, reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
         """What the player sees: uint8 ``(height, width, 3)``, or None where ``render_mode`` is None."""
@@ -91,14 +91,14 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
                 f"an action of shape {given.shape}, {given.dtype}: it must be a pair of {self.action_space} or the "
                 f"eight numbers of MineDojo's {SPACE}."
             )
-        return self.actions.translate(given, self.eyes.read(self._observation))
+        return self.actions.translate(given, self.reader.read(self._observation))
 
-    def _take(self, observation: dict[str, Any]) -> Seen:
+    def _take(self, observation: dict[str, Any]) -> ParsedObservation:
         self._observation = observation
-        return self.eyes.read(observation)
+        return self.reader.read(observation)
 
     def _info(self) -> dict[str, Any]:
-        return {"success": self._won, **self._progress.told()}
+        return {"success": self._won, **self._progress.as_info()}
 
 
 def choices(task: Task) -> tuple[str, ...]:
@@ -106,4 +106,4 @@ def choices(task: Task) -> tuple[str, ...]:
     spec = spec_of(task)
     if Settings.of(task).actions == "paper":
         return hands((), (), ())
-    return hands(spec.made, spec.places, spec.equips)
+    return hands(spec.makeable, spec.places, spec.equips)

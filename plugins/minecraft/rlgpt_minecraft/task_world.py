@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium
 from voxeldojo.env import MineDojoEnv
-from voxeldojo.footing import clear_of
+from voxeldojo.footing import can_stand
 from voxeldojo.mission import Box, Mission, Stack
 from voxeldojo.world.chunks import ensure
 
@@ -42,10 +42,10 @@ def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None
         from rlgpt_minecraft.backend import make_minedojo
 
         return make_minedojo(mission, mobs=spec.mobs, spread=spec.spread, port=settings.port, render_mode=render_mode)
-    return Herd(MineDojoEnv(mission, strict=False, informed=False, render_mode=render_mode), spec)
+    return AnimalSpawner(MineDojoEnv(mission, strict=False, informed=False, render_mode=render_mode), spec)
 
 
-class Herd(gymnasium.Wrapper[Any, Any, Any, Any]):
+class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Summons a task's animals after each reset, as MineDojo does (``ExtraSpawnMetaTaskBase``): evenly in a square
     around the player. There they stand one block above the player's height; here, on the ground."""
 
@@ -71,6 +71,6 @@ class Herd(gymnasium.Wrapper[Any, Any, Any, Any]):
             x, z = (int(player[axis] + draw.uniform(-reach, reach)) for axis in "xz")
             ensure(world, x, z, 0)
             y = int(world.top[x, z]) + 1
-            if clear_of(world, x, y, z):
+            if can_stand(world, x, y, z):
                 return x + 0.5, y, z + 0.5
         return float(player["x"]), int(player["y"]), float(player["z"])

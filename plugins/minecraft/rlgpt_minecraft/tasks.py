@@ -60,7 +60,7 @@ class Spec:
     pixels: tuple[int, ...] = ()
 
     @property
-    def made(self) -> tuple[str, ...]:
+    def makeable(self) -> tuple[str, ...]:
         """Everything that may be made."""
         return (*self.crafts, *self.smelts)
 

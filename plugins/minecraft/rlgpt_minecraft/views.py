@@ -10,8 +10,8 @@ from rlgpt.domain import Plain, Task
 from rlgpt.plugin.types import Context, ViewKey
 from voxeldojo.names import CRAFTS
 
-from rlgpt_minecraft.eyes import Seen, Sight
 from rlgpt_minecraft.ground import SIDES
+from rlgpt_minecraft.observation import ParsedObservation, Sighting
 from rlgpt_minecraft.settings import pixels
 from rlgpt_minecraft.tasks import Spec, spec_of
 from rlgpt_minecraft.things import FLUIDS, Thing, things
@@ -68,7 +68,7 @@ def _item_keys(spec: Spec) -> tuple[ViewKey, ...]:
     keys = [ViewKey("inventory", "item -> how many there are")]
     keys += [ViewKey(f"{item}_count", f"how many {item} there are", "", size=1) for item in spec.counted]
     keys += [ViewKey(f"{item}_in_hand", f"1 if {item} is in the hand", "", size=1) for item in spec.equips]
-    for item in spec.made:
+    for item in spec.makeable:
         doc = f"1 if {item} can be made here and now, else 0"
         if item in spec.smelts:
             doc += ", as MineDojo's mask has it: it does not count fuel, and takes logs for what coal is smelted from"
@@ -91,32 +91,32 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
     """
     spec = spec_of(task)
     sights = (key for thing in things(spec.sights) for key in _sight_keys(thing))
-    told: Iterable[ViewKey] = (*_HAND, *_WAYS, *sights)
+    keys: Iterable[ViewKey] = (*_HAND, *_WAYS, *sights)
     if pixels(task) is not None:
-        told = (replace(key, size=0) for key in told)
-    return (*_BODY, *told, *_item_keys(spec))
+        keys = (replace(key, size=0) for key in keys)
+    return (*_BODY, *keys, *_item_keys(spec))
 
 
 def view(ctx: Context) -> dict[str, Plain]:
     """The view now, by the observation alone."""
-    spec, seen = spec_of(ctx.task), ctx.model.read(ctx.observation)
-    told = _tell_body(ctx, seen) | _tell_hand(ctx, seen) | _tell_ways(seen)
+    spec, obs = spec_of(ctx.task), ctx.model.read(ctx.observation)
+    view_values = _read_body(ctx, obs) | _read_hand(ctx, obs) | _read_ways(obs)
     for name in spec.sights:
-        told |= _tell_sight(name, seen.sights[name])
-    return told | _tell_items(spec, seen)
+        view_values |= _read_sight(name, obs.sights[name])
+    return view_values | _read_items(spec, obs)
 
 
-def _tell_body(ctx: Context, seen: Seen) -> dict[str, Plain]:
-    life, location = seen.observation["life_stats"], seen.observation["location_stats"]
-    start, yaw = ctx.info["start"], math.radians(seen.yaw)
+def _read_body(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
+    life, location = obs.observation["life_stats"], obs.observation["location_stats"]
+    start, yaw = ctx.info["start"], math.radians(obs.yaw)
     return {
-        "position": [round(float(a) - b, 2) for a, b in zip(seen.position, start, strict=True)],
-        "height": round(float(seen.position[1]), 2),
-        "heading": round(seen.yaw, 1),
+        "position": [round(float(a) - b, 2) for a, b in zip(obs.position, start, strict=True)],
+        "height": round(float(obs.position[1]), 2),
+        "heading": round(obs.yaw, 1),
         "heading_vector": [round(math.sin(yaw), 4), round(math.cos(yaw), 4)],
-        "elevation": round(seen.look_elevation, 1),
-        "on_ground": int(seen.ground.on_ground),
-        "in_water": int(seen.ground.in_water),
+        "elevation": round(obs.look_elevation, 1),
+        "on_ground": int(obs.ground.on_ground),
+        "in_water": int(obs.ground.in_water),
         "life": round(life["life"].item(), 1),
         "food": round(life["food"].item(), 1),
         "breath": round(life["oxygen"].item()),
@@ -125,20 +125,20 @@ def _tell_body(ctx: Context, seen: Seen) -> dict[str, Plain]:
     }
 
 
-def _tell_hand(ctx: Context, seen: Seen) -> dict[str, Plain]:
-    aim = seen.aim
+def _read_hand(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
+    aim = obs.crosshair
     return {
         "aim_block": aim.block,
         "aim_entity": aim.entity,
         "aim_distance": round(aim.distance, 2),
         "aim_reach": int(aim.reach),
         "dig_ticks": int(ctx.info["dig_ticks"]),
-        "hand": seen.hand,
+        "hand": obs.hand,
     }
 
 
-def _tell_ways(seen: Seen) -> dict[str, Plain]:
-    ground, ways = seen.ground, SIDES.values()
+def _read_ways(obs: ParsedObservation) -> dict[str, Plain]:
+    ground, ways = obs.ground, SIDES.values()
     return {
         "feet_blocked": [int(ground.feet_blocked(way)) for way in ways],
         "head_blocked": [int(ground.head_blocked(way)) for way in ways],
@@ -148,24 +148,24 @@ def _tell_ways(seen: Seen) -> dict[str, Plain]:
     }
 
 
-def _tell_sight(name: str, sight: Sight) -> dict[str, Plain]:
-    told: dict[str, Plain] = {
-        f"{name}_seen": int(sight.seen),
+def _read_sight(name: str, sight: Sighting) -> dict[str, Plain]:
+    view_values: dict[str, Plain] = {
+        f"{name}_seen": int(sight.visible),
         f"{name}_distance": round(sight.distance, 2),
         f"{name}_bearing": round(sight.bearing, 1),
         f"{name}_elevation": round(sight.elevation, 1),
     }
-    return told if name in FLUIDS else {**told, f"{name}_aimed": int(sight.aimed)}
+    return view_values if name in FLUIDS else {**view_values, f"{name}_aimed": int(sight.aimed)}
 
 
-def _tell_items(spec: Spec, seen: Seen) -> dict[str, Plain]:
-    counts = seen.inventory
-    told: dict[str, Plain] = {"inventory": dict(counts)}
-    told |= {f"{item}_count": counts.get(item, 0) for item in spec.counted}
-    told |= {f"{item}_in_hand": int(seen.hand == item) for item in spec.equips}
-    can = seen.observation["masks"]["craft_smelt"]
-    told |= {f"{item}_possible": int(can[CRAFTS.index(item)]) for item in spec.made}
+def _read_items(spec: Spec, obs: ParsedObservation) -> dict[str, Plain]:
+    counts = obs.inventory
+    view_values: dict[str, Plain] = {"inventory": dict(counts)}
+    view_values |= {f"{item}_count": counts.get(item, 0) for item in spec.counted}
+    view_values |= {f"{item}_in_hand": int(obs.hand == item) for item in spec.equips}
+    can = obs.observation["masks"]["craft_smelt"]
+    view_values |= {f"{item}_possible": int(can[CRAFTS.index(item)]) for item in spec.makeable}
     if spec.places or spec.smelts:
-        tools = seen.observation["nearby_tools"]
-        told |= {"table_near": int(tools["table"]), "furnace_near": int(tools["furnace"])}
-    return told
+        tools = obs.observation["nearby_tools"]
+        view_values |= {"table_near": int(tools["table"]), "furnace_near": int(tools["furnace"])}
+    return view_values

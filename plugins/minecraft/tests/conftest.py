@@ -11,7 +11,7 @@ import pytest
 from rlgpt.domain import Plain
 from rlgpt.plugin.types import Context
 from rlgpt.testing.stage import Stage
-from rlgpt_minecraft.eyes import Seen
+from rlgpt_minecraft.observation import ParsedObservation
 from rlgpt_minecraft.plugin import MinecraftPlugin
 
 IDLE = np.array([0, 0])
@@ -45,9 +45,9 @@ class Player(Stage):
         return self.plugin.view(self.context)
 
     @property
-    def seen(self) -> Seen:
-        seen: Seen = self.context.model.read(self.context.observation)
-        return seen
+    def obs(self) -> ParsedObservation:
+        obs: ParsedObservation = self.context.model.read(self.context.observation)
+        return obs
 
     def type(self, *commands: str) -> None:
         """Change the embedded world by its own commands, and look again: for tests alone."""
@@ -57,7 +57,7 @@ class Player(Stage):
 
     def feet(self) -> tuple[int, int, int]:
         """The block that the feet are in."""
-        x, y, z = (math.floor(v) for v in self.seen.position)
+        x, y, z = (math.floor(v) for v in self.obs.position)
         return x, y, z
 
     @property

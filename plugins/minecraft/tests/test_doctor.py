@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt_minecraft import doctor
-from rlgpt_minecraft.backend import check_server, make_minedojo, make_task, mission_options, told_if_long
+from rlgpt_minecraft.backend import check_server, log_if_slow, make_minedojo, make_task, mission_options
 from rlgpt_minecraft.interpreter import VARIABLE
 from rlgpt_minecraft.plugin import MinecraftPlugin
-from voxeldojo.malmo.__main__ import GAMES
+from voxeldojo.malmo.__main__ import DEFAULT_GAMES
 from voxeldojo.mission import Box, Mission, Placement, Stack
 
 
@@ -146,7 +146,7 @@ def test_a_server_that_is_not_there_is_found_before_a_run_begins() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         task = task.model_copy(update={"settings": {**task.settings, "backend": "minedojo", "port": port}})
-        assert 2 < plugin.limits(task).max_envs <= GAMES - 2
+        assert 2 < plugin.limits(task).max_envs <= DEFAULT_GAMES - 2
     with pytest.raises(ConfigError, match=f"no Malmo server answers on localhost:{port}"):
         plugin.limits(task)
 
@@ -154,11 +154,11 @@ def test_a_server_that_is_not_there_is_found_before_a_run_begins() -> None:
 def test_who_waits_is_told_for_what(caplog: pytest.LogCaptureFixture) -> None:
     told = threading.Event()
     caplog.handler.addFilter(lambda record: told.set() or True)
-    with told_if_long("a place (--games)", seconds=0.0):
+    with log_if_slow("a place (--games)", seconds=0.0):
         assert told.wait(60.0)
     assert "still waiting after 0 s: a place (--games)" in caplog.text
     caplog.clear()
-    with told_if_long("nothing", seconds=600.0):
+    with log_if_slow("nothing", seconds=600.0):
         timer = next(thread for thread in threading.enumerate() if isinstance(thread, threading.Timer))
     timer.join(60.0)
     assert (timer.is_alive(), caplog.text) == (False, "")

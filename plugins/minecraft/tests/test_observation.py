@@ -71,8 +71,8 @@ def test_ways_are_told(room: Player) -> None:
     assert view["feet_blocked"] == [0, 1, 1]
     assert view["head_blocked"] == [0, 0, 1]
     assert view["descent"] == [4, 0, 0]
-    assert room.seen.ground.steppable(0.0)
-    assert not room.seen.ground.steppable(45.0)
+    assert room.obs.ground.steppable(0.0)
+    assert not room.obs.ground.steppable(45.0)
 
 
 def test_fluids_are_told(room: Player) -> None:
@@ -90,13 +90,13 @@ def test_rays_end_where_their_directions_lead(make_player: Make) -> None:
     checked = 0
     for _ in range(8):
         yaw, pitch = rng.uniform(-180, 180), rng.uniform(-60, 60)
-        x, y, z = player.seen.position
+        x, y, z = player.obs.position
         player.type(f"/tp {x} {y} {z} {yaw} {pitch}")
-        seen = player.seen
-        rays = seen.observation["rays"]
-        eyes = seen.position + np.array([0.0, EYE_HEIGHT, 0.0])
+        obs = player.obs
+        rays = obs.observation["rays"]
+        eyes = obs.position + np.array([0.0, EYE_HEIGHT, 0.0])
         hit = rays["block_name"] != "air"
-        points = eyes + seen.directions * (rays["block_distance"][:, None] + 2e-3)
+        points = eyes + obs.directions * (rays["block_distance"][:, None] + 2e-3)
         places = np.stack([rays[f"traced_block_{axis}"] for axis in "xyz"], axis=1)
         apart = np.abs(points - places - 0.5).max(axis=1)
         assert (apart[hit] <= 0.5 + 4e-3).all()
@@ -107,17 +107,17 @@ def test_rays_end_where_their_directions_lead(make_player: Make) -> None:
 def test_the_box_of_voxels_is_read_where_it_lies(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x + 1} {y + 2} {z - 2} log")
-    assert room.seen.ground.blocks("wood").tolist() == [[x + 1, y + 2, z - 2]]
-    assert room.seen.ground.name(1, 2, -2) == "wood"
-    assert room.seen.ground.solid(0, -1, 0)
+    assert room.obs.ground.blocks("wood").tolist() == [[x + 1, y + 2, z - 2]]
+    assert room.obs.ground.name(1, 2, -2) == "wood"
+    assert room.obs.ground.solid(0, -1, 0)
     shape = tuple(VOXELS[f"{a}max"] - VOXELS[f"{a}min"] + 1 for a in "xyz")
-    assert room.seen.observation["voxels"]["block_name"].shape == shape
+    assert room.obs.observation["voxels"]["block_name"].shape == shape
 
 
 def test_the_inventory_is_counted_over_all_slots(room: Player) -> None:
     room.type("/give @p log 60", "/replaceitem entity @p slot.inventory.5 log 3")
-    assert room.seen.inventory == {"shears": 1, "crafting_table": 1, "log": 63}
-    assert room.seen.inventory == room.see()["inventory"]
-    assert room.seen.slot("shears") == 0
-    assert room.seen.slot("diamond") is None
-    assert room.seen.hand == "shears" == room.see()["hand"]
+    assert room.obs.inventory == {"shears": 1, "crafting_table": 1, "log": 63}
+    assert room.obs.inventory == room.see()["inventory"]
+    assert room.obs.slot("shears") == 0
+    assert room.obs.slot("diamond") is None
+    assert room.obs.hand == "shears" == room.see()["hand"]

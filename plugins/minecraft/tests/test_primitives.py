@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rlgpt_minecraft.plugin import MinecraftPlugin
-from rlgpt_minecraft.primitives.stride import Stride
+from rlgpt_minecraft.primitives.locomotion import Stride
 from rlgpt_minecraft.tasks import make_tasks
 
 from .conftest import roomy

@@ -23,7 +23,7 @@ def test_a_pair_and_its_eight_numbers_do_the_same(make_player: Make) -> None:
     rng = np.random.default_rng(0)
     for _ in range(30):
         pair = np.array([rng.integers(12), rng.integers(3)])
-        whole = one.env.unwrapped.actions.translate(pair, one.seen)
+        whole = one.env.unwrapped.actions.translate(pair, one.obs)
         assert whole in SPACE
         one.step(pair)
         other.step(whole)
@@ -48,7 +48,7 @@ def test_base_actions_alone_can_make_things(make_player: Make) -> None:
         player.step(np.array([0, names.index("craft_planks")]))
     player.step(np.array([0, names.index("craft_stick")]))
     player.step(np.array([0, names.index("craft_crafting_table")]))
-    assert player.seen.inventory == {"planks": 6, "stick": 4, "crafting_table": 1}
+    assert player.obs.inventory == {"planks": 6, "stick": 4, "crafting_table": 1}
     player.step(np.array([9, 0]))  # look down
     for _ in range(12):
         if player.see()["table_near"]:
@@ -102,7 +102,7 @@ def test_the_target_must_be_gained_within_the_episode(make_player: Make) -> None
     assert player.success
     player.reset(1)
     assert not player.success
-    assert player.seen.inventory == {}
+    assert player.obs.inventory == {}
 
 
 @pytest.mark.parametrize("name", make_tasks())
@@ -133,8 +133,8 @@ def test_animals_are_summoned_around_the_start(make_player: Make, name: str, kin
 def test_a_task_starts_with_what_it_says(make_player: Make, name: str) -> None:
     player = make_player(name.partition("/")[2])
     spec = player.env.unwrapped.spec_of_task
-    assert player.seen.inventory == dict(spec.inventory)
-    assert player.seen.hand == (spec.inventory[0][0] if spec.inventory else "air")
+    assert player.obs.inventory == dict(spec.inventory)
+    assert player.obs.hand == (spec.inventory[0][0] if spec.inventory else "air")
     assert player.see()["life"] == 20
     assert player.see()["daylight"] > 0.9
     assert 0 < len(player.plugin.summarize(player.see())) <= 1500

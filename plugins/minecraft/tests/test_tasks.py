@@ -3,14 +3,14 @@
 import pytest
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError, UnknownNameError
-from rlgpt_minecraft.lore import knowledge
+from rlgpt_minecraft.knowledge_pages import knowledge
 from rlgpt_minecraft.primitives import primitives_of
 from rlgpt_minecraft.rewards import default_setup
 from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.tasks import SPECS, make_tasks, spec_of
 from rlgpt_minecraft.things import THINGS, things
 from rlgpt_minecraft.views import view_keys
-from voxeldojo.names import BIOMES, CRAFTS, ITEMS, PLACEABLE, made
+from voxeldojo.names import BIOMES, CRAFTS, ITEMS, PLACEABLE, craft_place
 
 TASKS = make_tasks()
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -32,12 +32,12 @@ def test_every_name_is_one_of_minedojo(task: Task) -> None:
     spec = spec_of(task)
     assert not spec.biome or spec.biome in BIOMES
     assert {spec.target, *spec.path, *(item for item, _ in spec.inventory), *spec.equips} <= set(ITEMS)
-    assert set(spec.made) <= set(CRAFTS)
+    assert set(spec.makeable) <= set(CRAFTS)
     assert set(spec.places) <= PLACEABLE
     assert {*spec.sights, *spec.seek} <= set(THINGS)
     assert set(spec.seek) <= set(spec.sights)
-    assert all(made(item) == "furnace" for item in spec.smelts)
-    assert all(made(item) != "furnace" for item in spec.crafts)
+    assert all(craft_place(item) == "furnace" for item in spec.smelts)
+    assert all(craft_place(item) != "furnace" for item in spec.crafts)
 
 
 @every_task
@@ -46,7 +46,7 @@ def test_the_path_ends_at_the_target_and_needs_are_on_it(task: Task) -> None:
     assert spec.path[-1] == spec.target
     assert set(dict(spec.needs)) <= set(spec.path)
     assert spec.target not in dict(spec.inventory)
-    assert all(item in spec.path or item in spec.smelts or item in ("stick",) for item in spec.made)
+    assert all(item in spec.path or item in spec.smelts or item in ("stick",) for item in spec.makeable)
 
 
 @every_task

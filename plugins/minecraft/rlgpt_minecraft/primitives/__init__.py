@@ -5,18 +5,18 @@ from __future__ import annotations
 from rlgpt.domain import Task
 from rlgpt.plugin.types import Primitive
 
-from rlgpt_minecraft.primitives import dig, gaze, hands, make, walk
+from rlgpt_minecraft.primitives import camera, craft, dig, interact, walk
 from rlgpt_minecraft.tasks import spec_of
 
 
 def primitives_of(task: Task) -> tuple[Primitive, ...]:
-    """The same skills for every task; what they may be told to look for, make, place or equip is the task's."""
+    """The same skills for every task; what they may be told to look for, craft, place or equip is the task's."""
     spec = spec_of(task)
     tools = tuple(dict.fromkeys((*(item for item, _ in spec.inventory), *spec.equips)))
     return (
-        *gaze.primitives(spec.sights),
+        *camera.primitives(spec.sights),
         *walk.primitives(spec.sights),
-        *hands.primitives(spec.places),
+        *interact.primitives(spec.places),
         *dig.PRIMITIVES,
-        *make.primitives(spec.crafts, spec.smelts, tools),
+        *craft.primitives(spec.crafts, spec.smelts, tools),
     )

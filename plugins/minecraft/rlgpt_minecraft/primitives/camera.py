@@ -10,9 +10,9 @@ from rlgpt.domain import Plain
 from rlgpt.plugin.types import Context, Primitive
 from voxeldojo.spaces import CAMERA_INTERVAL
 
-from rlgpt_minecraft.eyes import Seen, Sight
 from rlgpt_minecraft.moves import LEVEL, bins, move
-from rlgpt_minecraft.primitives.common import Moves, Run, number, see, sight, which
+from rlgpt_minecraft.observation import ParsedObservation, Sighting
+from rlgpt_minecraft.primitives.common import Moves, Run, number, observe, sight, which
 from rlgpt_minecraft.rays import look_vector
 
 TRIES = 3
@@ -21,17 +21,17 @@ SCAN_STEPS = 12
 """Camera bins of each turn of a scan, and how many make a circle."""
 
 
-def turn_to(seen: Seen, target: Sight) -> tuple[int, int]:
+def turn_to(obs: ParsedObservation, target: Sighting) -> tuple[int, int]:
     """Bins to the right and up after which the cross-hair comes nearest to one of the rays that hit the target."""
-    right, up = bins(target.bearing), bins(target.elevation - seen.look_elevation)
+    right, up = bins(target.bearing), bins(target.elevation - obs.look_elevation)
     lowest, highest = (
-        -math.floor((90 + seen.look_elevation) / CAMERA_INTERVAL),
-        math.floor((90 - seen.look_elevation) / CAMERA_INTERVAL),
+        -math.floor((90 + obs.look_elevation) / CAMERA_INTERVAL),
+        math.floor((90 - obs.look_elevation) / CAMERA_INTERVAL),
     )
     best, nearest = (right, min(max(up, lowest), highest)), -2.0
     for a, b in product((0, -1, 1), repeat=2):
         bins_right, bins_up = right + a, min(max(up + b, lowest), highest)
-        look = np.array(look_vector(seen.yaw + CAMERA_INTERVAL * bins_right, seen.pitch - CAMERA_INTERVAL * bins_up))
+        look = np.array(look_vector(obs.yaw + CAMERA_INTERVAL * bins_right, obs.pitch - CAMERA_INTERVAL * bins_up))
         cosine = float((target.hits @ look).max()) if len(target.hits) else 0.0
         if cosine > nearest + 1e-6:
             best, nearest = (bins_right, bins_up), cosine
@@ -42,9 +42,9 @@ def aim_at(ctx: Context, name: str, tries: int = TRIES) -> Moves:
     """Turn until the nearest thing of a name is under the cross-hair, or the tries are over."""
     for _ in range(tries):
         target = sight(ctx, name)
-        if not target.seen or target.aimed:
+        if not target.visible or target.aimed:
             return
-        right, up = turn_to(see(ctx), target)
+        right, up = turn_to(observe(ctx), target)
         if right == up == 0:
             return
         yield move(right=right, up=up)
@@ -52,7 +52,7 @@ def aim_at(ctx: Context, name: str, tries: int = TRIES) -> Moves:
 
 def facing(ctx: Context, elevation: float) -> Moves:
     """Bring the look to an elevation."""
-    up = bins(elevation - see(ctx).look_elevation)
+    up = bins(elevation - observe(ctx).look_elevation)
     if up:
         yield move(up=up)
 
@@ -60,7 +60,7 @@ def facing(ctx: Context, elevation: float) -> Moves:
 def tell(ctx: Context, name: str) -> dict[str, Plain]:
     target = sight(ctx, name)
     return {
-        "seen": target.seen,
+        "seen": target.visible,
         "aimed": target.aimed,
         "distance": round(target.distance, 2),
         "bearing": round(target.bearing, 1),
@@ -77,18 +77,18 @@ def turn(ctx: Context, *, degrees: float) -> Run:
     right = bins(degrees)
     if right:
         yield move(right=min(max(right, -LEVEL), LEVEL))
-    return {"turned": right * CAMERA_INTERVAL, "heading": round(see(ctx).yaw, 1)}
+    return {"turned": right * CAMERA_INTERVAL, "heading": round(observe(ctx).yaw, 1)}
 
 
 def look(ctx: Context, *, elevation: float) -> Run:
     yield from facing(ctx, elevation)
-    seen = see(ctx)
+    obs = observe(ctx)
     return {
-        "elevation": round(seen.look_elevation, 1),
-        "aim_block": seen.aim.block,
-        "aim_entity": seen.aim.entity,
-        "aim_distance": round(seen.aim.distance, 2),
-        "aim_reach": seen.aim.reach,
+        "elevation": round(obs.look_elevation, 1),
+        "aim_block": obs.crosshair.block,
+        "aim_entity": obs.crosshair.entity,
+        "aim_distance": round(obs.crosshair.distance, 2),
+        "aim_reach": obs.crosshair.reach,
     }
 
 
@@ -96,12 +96,12 @@ def scan(ctx: Context, *, target: str) -> Run:
     best: tuple[float, float] | None = None
     for _ in range(SCAN_STEPS):
         found = sight(ctx, target)
-        if found.seen and (best is None or found.distance < best[0]):
-            best = found.distance, see(ctx).yaw + found.bearing
+        if found.visible and (best is None or found.distance < best[0]):
+            best = found.distance, observe(ctx).yaw + found.bearing
         yield move(right=SCAN_STEP)
     if best is None:
         return {"found": False, "distance": 40.0, "bearing": 0.0}
-    away = (best[1] - see(ctx).yaw + 180.0) % 360.0 - 180.0
+    away = (best[1] - observe(ctx).yaw + 180.0) % 360.0 - 180.0
     return {"found": True, "distance": round(best[0], 2), "bearing": round(away, 1)}
 
 

@@ -8,28 +8,28 @@ from collections.abc import Generator, Mapping, Sequence
 from rlgpt.domain import Parameter, Plain
 from rlgpt.plugin.types import Context
 
-from rlgpt_minecraft.eyes import Seen, Sight
 from rlgpt_minecraft.moves import Action
+from rlgpt_minecraft.observation import ParsedObservation, Sighting
 from rlgpt_minecraft.rays import Array
 
 Run = Generator[Action, None, dict[str, Plain]]
 Moves = Generator[Action, None, None]
 
 
-def see(ctx: Context) -> Seen:
+def observe(ctx: Context) -> ParsedObservation:
     """The newest observation, read."""
-    seen: Seen = ctx.model.read(ctx.observation)
-    return seen
+    obs: ParsedObservation = ctx.model.read(ctx.observation)
+    return obs
 
 
-def sight(ctx: Context, name: str) -> Sight:
+def sight(ctx: Context, name: str) -> Sighting:
     """The nearest thing of a name."""
-    return see(ctx).sights[name]
+    return observe(ctx).sights[name]
 
 
 def travelled(ctx: Context, start: Array) -> float:
     """Metres along the ground from a position to the player's."""
-    x, _, z = see(ctx).position
+    x, _, z = observe(ctx).position
     return math.hypot(x - start[0], z - start[2])
 
 
@@ -43,7 +43,7 @@ def which(names: Sequence[str], doc: str, name: str = "target") -> Parameter:
     return Parameter(name=name, kind="choice", choices=tuple(names), default=names[0], doc=doc)
 
 
-def whole(name: str, low: int, high: int, default: int, unit: str, doc: str) -> Parameter:
+def integer(name: str, low: int, high: int, default: int, unit: str, doc: str) -> Parameter:
     return Parameter(name=name, kind="int", low=low, high=high, default=default, unit=unit, doc=doc)
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rlgpt.plugin.types import Context, Primitive
-from voxeldojo.names import CRAFTS, made
+from voxeldojo.names import CRAFTS, craft_place
 from voxeldojo.world.constants import SMELT_TICKS
 from voxeldojo.world.items import FUEL, ID
 
 from rlgpt_minecraft.moves import crafting, move
-from rlgpt_minecraft.primitives.common import Run, see, which
+from rlgpt_minecraft.primitives.common import Run, observe, which
 
 
 def _hindrance(ctx: Context, item: str) -> str:
     """What is missing to make an item, "" if nothing."""
-    observation = see(ctx).observation
+    observation = observe(ctx).observation
     tools = observation["nearby_tools"]
-    if made(item) == "table" and not tools["table"]:
+    if craft_place(item) == "table" and not tools["table"]:
         return "crafting table"
-    if made(item) == "furnace" and not tools["furnace"]:
+    if craft_place(item) == "furnace" and not tools["furnace"]:
         return "furnace"
     return "" if observation["masks"]["craft_smelt"][CRAFTS.index(item)] else "material"
 
@@ -30,14 +30,14 @@ def _failure(before: Mapping[str, int], after: Mapping[str, int], item: str) -> 
     if any(after.get(used, 0) < n for used, n in before.items()):
         return "room"
     burning = sum(int(FUEL[ID[held]]) * n for held, n in before.items())
-    return "fuel" if made(item) == "furnace" and burning < SMELT_TICKS else "material"
+    return "fuel" if craft_place(item) == "furnace" and burning < SMELT_TICKS else "material"
 
 
 def craft(ctx: Context, *, item: str) -> Run:
-    before, missing = see(ctx).inventory, _hindrance(ctx, item)
+    before, missing = observe(ctx).inventory, _hindrance(ctx, item)
     if not missing:
         yield crafting(item)
-    after = see(ctx).inventory
+    after = observe(ctx).inventory
     had, now = before.get(item, 0), after.get(item, 0)
     if not missing and now <= had:
         missing = _failure(before, after, item)
@@ -45,10 +45,10 @@ def craft(ctx: Context, *, item: str) -> Run:
 
 
 def equip(ctx: Context, *, item: str) -> Run:
-    slot = see(ctx).slot(item)
-    if slot is not None and see(ctx).hand != item:
+    slot = observe(ctx).slot(item)
+    if slot is not None and observe(ctx).hand != item:
         yield move(function="equip", slot=slot)
-    return {"equipped": see(ctx).hand == item, "hand": see(ctx).hand}
+    return {"equipped": observe(ctx).hand == item, "hand": observe(ctx).hand}
 
 
 def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[str, ...]) -> tuple[Primitive, ...]:

@@ -8,14 +8,14 @@ import numpy as np
 from rlgpt.domain import Plain
 from rlgpt.plugin.types import Context, Primitive
 
-from rlgpt_minecraft.eyes import Seen
 from rlgpt_minecraft.moves import move
-from rlgpt_minecraft.primitives.common import Moves, Run, gained, see, travelled, whole
-from rlgpt_minecraft.primitives.gaze import facing
-from rlgpt_minecraft.primitives.stride import Stride
+from rlgpt_minecraft.observation import ParsedObservation
+from rlgpt_minecraft.primitives.camera import facing
+from rlgpt_minecraft.primitives.common import Moves, Run, gained, integer, observe, travelled
+from rlgpt_minecraft.primitives.locomotion import Stride
 from rlgpt_minecraft.rays import bearing
 
-LONGEST = 60
+MAX_TICKS = 60
 """Ticks of one call."""
 BELOW = 2.5
 """Metres from the eyes within which lies the block under the feet."""
@@ -25,16 +25,16 @@ FITS = 0.18
 """Metres off the middle at which a body 0.6 m wide falls into a hole 1 m wide."""
 
 
-def _danger(seen: Seen) -> str:
+def _danger(obs: ParsedObservation) -> str:
     """ "lava" where it shows within two blocks."""
-    return "lava" if len(seen.ground.blocks("lava")) else ""
+    return "lava" if len(obs.ground.blocks("lava")) else ""
 
 
 def _break(ctx: Context, left: int) -> Moves:
     """Hold attack on the block under the cross-hair until another one is there."""
-    place = see(ctx).aim.place
+    place = observe(ctx).crosshair.place
     for _ in range(left):
-        if not see(ctx).aim.reach or see(ctx).aim.place != place:
+        if not observe(ctx).crosshair.reach or observe(ctx).crosshair.place != place:
             return
         yield move(function="attack")
 
@@ -42,42 +42,42 @@ def _break(ctx: Context, left: int) -> Moves:
 def _step_over(ctx: Context) -> Moves:
     """Walk to the middle of the block that the feet are over: a body that overhangs does not fall into the hole."""
     for _ in range(CENTRING // 2):
-        seen = see(ctx)
-        east, south = (math.floor(float(seen.position[i])) + 0.5 - float(seen.position[i]) for i in (0, 2))
+        obs = observe(ctx)
+        east, south = (math.floor(float(obs.position[i])) + 0.5 - float(obs.position[i]) for i in (0, 2))
         if max(abs(east), abs(south)) < FITS:
             return
-        way = bearing(np.array([east, 0.0, south]), seen.yaw)
+        way = bearing(np.array([east, 0.0, south]), obs.yaw)
         yield move(round(math.cos(math.radians(way))), -round(math.sin(math.radians(way))))
         yield move()
 
 
 def dig_down(ctx: Context, *, blocks: int) -> Run:
-    before, start, step = see(ctx).inventory, float(see(ctx).position[1]), ctx.step
+    before, start, step = observe(ctx).inventory, float(observe(ctx).position[1]), ctx.step
     yield from facing(ctx, -90.0)
     stopped = ""
-    while start - float(see(ctx).position[1]) < blocks - 0.1:
-        left = LONGEST - (ctx.step - step)
-        stopped = _danger(see(ctx)) or ("" if left > 0 else "time")
+    while start - float(observe(ctx).position[1]) < blocks - 0.1:
+        left = MAX_TICKS - (ctx.step - step)
+        stopped = _danger(observe(ctx)) or ("" if left > 0 else "time")
         if stopped:
             break
-        seen = see(ctx)
-        if seen.aim.reach and seen.aim.distance < BELOW:
+        obs = observe(ctx)
+        if obs.crosshair.reach and obs.crosshair.distance < BELOW:
             yield from _break(ctx, left)
-        elif seen.ground.on_ground and left > CENTRING:
+        elif obs.ground.on_ground and left > CENTRING:
             yield from _step_over(ctx)
             yield move()
         else:
             yield move()
-    return _told(ctx, before, stopped, {"deeper": round(start - float(see(ctx).position[1]), 2)})
+    return _outcome(ctx, before, stopped, {"deeper": round(start - float(observe(ctx).position[1]), 2)})
 
 
 def dig_ahead(ctx: Context, *, blocks: int) -> Run:
-    before, start, step = see(ctx).inventory, see(ctx).position, ctx.step
+    before, start, step = observe(ctx).inventory, observe(ctx).position, ctx.step
     stride, stopped = Stride(ctx), ""
     while travelled(ctx, start) < blocks:
-        left = LONGEST - (ctx.step - step)
-        ground = see(ctx).ground
-        stopped = _danger(see(ctx)) or ("" if left > 1 else "time")
+        left = MAX_TICKS - (ctx.step - step)
+        ground = observe(ctx).ground
+        stopped = _danger(observe(ctx)) or ("" if left > 1 else "time")
         if stopped:
             break
         if ground.head_blocked():
@@ -91,15 +91,15 @@ def dig_ahead(ctx: Context, *, blocks: int) -> Run:
                 break
             yield action
             continue
-        if not see(ctx).aim.reach:
+        if not observe(ctx).crosshair.reach:
             stopped = "wall"
             break
-        yield from _break(ctx, LONGEST - (ctx.step - step))
-    return _told(ctx, before, stopped, {"moved": round(travelled(ctx, start), 2)})
+        yield from _break(ctx, MAX_TICKS - (ctx.step - step))
+    return _outcome(ctx, before, stopped, {"moved": round(travelled(ctx, start), 2)})
 
 
-def _told(ctx: Context, before: dict[str, int], stopped: str, how_far: dict[str, Plain]) -> dict[str, Plain]:
-    return {**how_far, "stopped_by": stopped, "gained": gained(before, see(ctx).inventory)}
+def _outcome(ctx: Context, before: dict[str, int], stopped: str, how_far: dict[str, Plain]) -> dict[str, Plain]:
+    return {**how_far, "stopped_by": stopped, "gained": gained(before, observe(ctx).inventory)}
 
 
 _STOPPED = "'' or what ended it before: 'lava' (within 2 blocks), 'time' (60 ticks), 'wall', 'fall'"
@@ -111,17 +111,17 @@ PRIMITIVES = (
         "Look straight down and dig the ground away under the feet, block by block; at most 60 ticks. The right tool "
         "in the hand decides how long a block takes, and whether it drops anything.",
         dig_down,
-        (whole("blocks", 1, 3, 1, "blocks", "how deep"),),
+        (integer("blocks", 1, 3, 1, "blocks", "how deep"),),
         {"deeper": "m that the player sank", "stopped_by": _STOPPED, "gained": _GAINED},
-        LONGEST + 2,
+        MAX_TICKS + 2,
     ),
     Primitive(
         "dig_ahead",
         "Dig a way two blocks high along the heading and walk through; at most 60 ticks. Turn the heading to 0, 90, "
         "180 or -90 degrees first: along the blocks.",
         dig_ahead,
-        (whole("blocks", 1, 3, 1, "blocks", "how far"),),
+        (integer("blocks", 1, 3, 1, "blocks", "how far"),),
         {"moved": "m along the ground", "stopped_by": _STOPPED, "gained": _GAINED},
-        LONGEST + 2,
+        MAX_TICKS + 2,
     ),
 )

@@ -9,14 +9,14 @@ from rlgpt.domain import Plain
 from rlgpt.plugin.types import Context, Primitive
 from voxeldojo.world.constants import EYE_HEIGHT
 
-from rlgpt_minecraft.eyes import Place, Seen
 from rlgpt_minecraft.moves import bins, move
-from rlgpt_minecraft.primitives.common import Moves, Run, gained, see, which, whole
-from rlgpt_minecraft.primitives.gaze import turn_to
+from rlgpt_minecraft.observation import ParsedObservation, Place
+from rlgpt_minecraft.primitives.camera import turn_to
+from rlgpt_minecraft.primitives.common import Moves, Run, gained, integer, observe, which
 from rlgpt_minecraft.rays import bearing, elevation
 from rlgpt_minecraft.things import THINGS
 
-LONGEST = 40
+MAX_TICKS = 40
 """Ticks of one call."""
 STRIKES = 3
 COOLDOWN = 12
@@ -25,58 +25,58 @@ PLACE_LOOKS = tuple(product((-45, -30, -60), (0, 3, -3, 6)))
 """Elevations and turns in camera bins at which a block is tried to be placed."""
 
 
-def _struck(seen: Seen) -> str:
+def _struck(obs: ParsedObservation) -> str:
     """The thing that moves under the cross-hair, if it is sought."""
     return next(
-        (name for name, thing in THINGS.items() if thing.seen_as == seen.aim.entity and name in seen.sights), ""
+        (name for name, thing in THINGS.items() if thing.seen_as == obs.crosshair.entity and name in obs.sights), ""
     )
 
 
 def attack(ctx: Context, *, times: int) -> Run:
-    before, strikes, what = see(ctx).inventory, 0, ""
+    before, strikes, what = observe(ctx).inventory, 0, ""
     for i in range(times):
-        seen = see(ctx)
-        name = _struck(seen) or what
-        if name and seen.sights[name].seen and not seen.sights[name].aimed:
-            right, up = turn_to(seen, seen.sights[name])
+        obs = observe(ctx)
+        name = _struck(obs) or what
+        if name and obs.sights[name].visible and not obs.sights[name].aimed:
+            right, up = turn_to(obs, obs.sights[name])
             yield move(right=right, up=up)
-        seen = see(ctx)
-        what = _struck(seen) or what
-        strikes += int(bool(seen.aim.entity) and seen.aim.reach)
+        obs = observe(ctx)
+        what = _struck(obs) or what
+        strikes += int(bool(obs.crosshair.entity) and obs.crosshair.reach)
         yield move(function="attack")
         if i + 1 < times:
             for _ in range(COOLDOWN):
                 yield move()
-    seen = see(ctx)
+    obs = observe(ctx)
     return {
         "strikes": strikes,
         "target": what,
-        "in_reach": bool(seen.aim.entity) and seen.aim.reach,
-        "gained": gained(before, seen.inventory),
+        "in_reach": bool(obs.crosshair.entity) and obs.crosshair.reach,
+        "gained": gained(before, obs.inventory),
     }
 
 
 def mine(ctx: Context, *, ticks: int) -> Run:
-    start = see(ctx)
-    place, block, used = start.aim.place, start.aim.block if start.aim.reach else "", 0
+    start = observe(ctx)
+    place, block, used = start.crosshair.place, start.crosshair.block if start.crosshair.reach else "", 0
     broken, right, up = False, 0, 0
     while block and used < ticks and not broken:
         yield move(function="attack", right=right, up=up)
         used, right, up = used + 1, 0, 0
-        seen = see(ctx)
-        if not (seen.aim.block and seen.aim.place == place) and not seen.aim.entity:
+        obs = observe(ctx)
+        if not (obs.crosshair.block and obs.crosshair.place == place) and not obs.crosshair.entity:
             # A body that still slides takes the look off a block that stands: look back before it counts as gone.
-            right, up = _turns(seen, place)
-            there = seen.ground.at(place)
+            right, up = _turns(obs, place)
+            there = obs.ground.at(place)
             broken = there != block if there is not None else (right, up) == (0, 0)
-    return {"broken": broken, "block": block, "ticks": used, "gained": gained(start.inventory, see(ctx).inventory)}
+    return {"broken": broken, "block": block, "ticks": used, "gained": gained(start.inventory, observe(ctx).inventory)}
 
 
 def use(ctx: Context, *, ticks: int) -> Run:
-    before = see(ctx)
+    before = observe(ctx)
     for _ in range(ticks):
         yield move(function="use")
-    now = see(ctx)
+    now = observe(ctx)
     return {
         "hand": now.hand,
         "gained": gained(before.inventory, now.inventory),
@@ -84,40 +84,40 @@ def use(ctx: Context, *, ticks: int) -> Run:
     }
 
 
-def _turns(seen: Seen, place: Place) -> tuple[int, int]:
+def _turns(obs: ParsedObservation, place: Place) -> tuple[int, int]:
     """Camera bins to the right and up that turn to the middle of a block."""
-    middle = np.array(place) + 0.5 - seen.position - np.array([0.0, EYE_HEIGHT, 0.0])
-    return bins(bearing(middle, seen.yaw)), bins(elevation(middle) - seen.look_elevation)
+    middle = np.array(place) + 0.5 - obs.position - np.array([0.0, EYE_HEIGHT, 0.0])
+    return bins(bearing(middle, obs.yaw)), bins(elevation(middle) - obs.look_elevation)
 
 
 def _centre(ctx: Context) -> Moves:
     """Turn to the middle of the block under the cross-hair: one that is near reaches far beyond the screen's middle."""
-    seen = see(ctx)
-    right, up = _turns(seen, seen.aim.place)
-    if seen.aim.reach and (right or up):
+    obs = observe(ctx)
+    right, up = _turns(obs, obs.crosshair.place)
+    if obs.crosshair.reach and (right or up):
         yield move(right=right, up=up)
 
 
 def place(ctx: Context, *, item: str) -> Run:
-    start = see(ctx)
+    start = observe(ctx)
     had = start.inventory.get(item, 0)
     turned = 0
     for level, right in ((None, 0), *PLACE_LOOKS):
-        seen = see(ctx)
-        slot = seen.slot(item)
+        obs = observe(ctx)
+        slot = obs.slot(item)
         if slot is None:
             break
         if level is not None:
-            yield move(right=right - turned, up=bins(level - seen.look_elevation))
+            yield move(right=right - turned, up=bins(level - obs.look_elevation))
             turned = right
-            seen = see(ctx)
-        if not seen.aim.reach or seen.aim.entity or seen.aim.distance < 1.0:
+            obs = observe(ctx)
+        if not obs.crosshair.reach or obs.crosshair.entity or obs.crosshair.distance < 1.0:
             continue
         yield move(function="place", slot=slot)
-        if see(ctx).inventory.get(item, 0) < had:
+        if observe(ctx).inventory.get(item, 0) < had:
             yield from _centre(ctx)
             break
-    now = see(ctx)
+    now = observe(ctx)
     tools = now.observation["nearby_tools"]
     return {
         "placed": now.inventory.get(item, 0) < had,
@@ -154,7 +154,7 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
             "Strike what is under the cross-hair, animals up to 3 m away: some times, 12 ticks apart so that each has "
             "its full strength. Between strikes the look follows the same animal. To break blocks, mine.",
             attack,
-            (whole("times", 1, STRIKES, 1, "", "strikes"),),
+            (integer("times", 1, STRIKES, 1, "", "strikes"),),
             {
                 "strikes": "how many met something that moves",
                 "target": "what was struck, or ''",
@@ -170,23 +170,23 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
             "lost if anything else is done or the look leaves the block. Returns at once where no block is in reach. "
             "What drops lies there: collect it.",
             mine,
-            (whole("ticks", 1, LONGEST, LONGEST, "ticks", "at most"),),
+            (integer("ticks", 1, MAX_TICKS, MAX_TICKS, "ticks", "at most"),),
             {
                 "broken": "the block is gone",
                 "block": "its name, '' if none was in reach",
                 "ticks": "how long attack was held",
                 **_GAINED,
             },
-            LONGEST,
+            MAX_TICKS,
         ),
         Primitive(
             "use",
             "Hold use: the item in the hand on what is under the cross-hair (bucket on a cow, shears on a sheep, up "
             "to 3 m away; one tick is enough), or eating (32 ticks).",
             use,
-            (whole("ticks", 1, LONGEST, 1, "ticks", "how long"),),
+            (integer("ticks", 1, MAX_TICKS, 1, "ticks", "how long"),),
             {"hand": "item in the hand now", **_GAINED, "changed": "the inventory changed"},
-            LONGEST,
+            MAX_TICKS,
         ),
         *((placing,) if places else ()),
     )

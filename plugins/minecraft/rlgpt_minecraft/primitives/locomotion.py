@@ -7,15 +7,15 @@ from typing import Literal
 
 from rlgpt.plugin.types import Context
 
-from rlgpt_minecraft.ground import DEEPEST, STEP, Ground
+from rlgpt_minecraft.ground import MAX_DESCENT_BLOCKS, STEP_M, Ground
 from rlgpt_minecraft.moves import Action, Body, move
-from rlgpt_minecraft.primitives.common import see, travelled
+from rlgpt_minecraft.primitives.common import observe, travelled
 from rlgpt_minecraft.rays import Array
 
 Way = Literal["forward", "back", "left", "right"]
 
 DEGREES: dict[str, float] = {"forward": 0.0, "back": 180.0, "left": -90.0, "right": 90.0}
-PATIENCE = 10
+BLOCKED_TICKS = 10
 """Ticks without getting on after which a walk is blocked."""
 ADVANCE = 0.05
 """Metres that count as getting on."""
@@ -29,10 +29,10 @@ BESIDE = 1.4
 
 def hazard(ground: Ground, degrees: float) -> str:
     """What forbids to walk on: "lava", "fall", or nothing; also where the way only cuts a column's corner."""
-    for metres in (STEP, STEP / 2):
+    for metres in (STEP_M, STEP_M / 2):
         if ground.liquid("lava", degrees, metres):
             return "lava"
-        deep = ground.on_ground and ground.descent(degrees, metres) >= DEEPEST
+        deep = ground.on_ground and ground.descent(degrees, metres) >= MAX_DESCENT_BLOCKS
         if deep and not ground.liquid("water", degrees, metres):
             return "fall"
     return ""
@@ -55,7 +55,7 @@ class Stride:
     _last: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        self._last = see(self.ctx).position
+        self._last = observe(self.ctx).position
 
     def step(self, way: Way = "forward", *, right: int = 0, up: int = 0, around: bool = False) -> Action | None:
         """The next action, or None where the walk is stopped.
@@ -63,20 +63,20 @@ class Stride:
         :param right, up: camera bins to turn meanwhile; the way counts from the heading before.
         :param around: walk sideways around what stops it, instead of giving up at once.
         """
-        ground = see(self.ctx).ground
+        ground = observe(self.ctx).ground
         turned = DEGREES[way] + 15.0 * right
         self.stopped = hazard(ground, turned)
         if self.stopped:
             return None
         self._still = 0 if travelled(self.ctx, self._last) > ADVANCE else self._still + 1
-        self._last = see(self.ctx).position
+        self._last = observe(self.ctx).position
         wall = ground.feet_blocked(turned) or ground.head_blocked(turned)
         barred = self._sideways > 0 and hazard(ground, turned - 90.0 * self._side)
         if self._sideways > 0 and not barred:
             self._sideways -= 1
             onward = not wall and not hazard(ground, turned - 45.0 * self._side)
             return move(int(onward), self._side, self._body(ground, turned), right=right, up=up)
-        if barred or self._still >= PATIENCE or (wall and not ground.steppable(turned) and ground.on_ground):
+        if barred or self._still >= BLOCKED_TICKS or (wall and not ground.steppable(turned) and ground.on_ground):
             self.stopped = self._begin_detour(ground, turned) if around else "wall"
             return None if self.stopped else move(0, self._side, self._body(ground, turned), right=right, up=up)
         forward = {"forward": 1, "back": -1}.get(way, 0)

@@ -5,12 +5,23 @@ from __future__ import annotations
 from rlgpt.plugin.types import Context, Primitive
 
 from rlgpt_minecraft.moves import bins
-from rlgpt_minecraft.primitives.common import Moves, Run, flag, gained, number, see, sight, travelled, which, whole
-from rlgpt_minecraft.primitives.gaze import aim_at, facing, turn_to
-from rlgpt_minecraft.primitives.stride import Stride, Way
+from rlgpt_minecraft.primitives.camera import aim_at, facing, turn_to
+from rlgpt_minecraft.primitives.common import (
+    Moves,
+    Run,
+    flag,
+    gained,
+    integer,
+    number,
+    observe,
+    sight,
+    travelled,
+    which,
+)
+from rlgpt_minecraft.primitives.locomotion import Stride, Way
 from rlgpt_minecraft.rays import Array, bearing
 
-LONGEST = 40
+MAX_TICKS = 40
 """Ticks of one leg."""
 LOST = 25
 """Ticks that a walk goes on towards where its target was seen last."""
@@ -22,9 +33,9 @@ EXPLORE_TURNS = (0, -45, 45, -90, 90)
 
 
 def walk(ctx: Context, *, metres: float, direction: Way, sprint: bool) -> Run:
-    start = see(ctx).position
+    start = observe(ctx).position
     stride = Stride(ctx, sprint=sprint and direction == "forward")
-    for _ in range(LONGEST):
+    for _ in range(MAX_TICKS):
         if travelled(ctx, start) >= metres:
             break
         action = stride.step(direction)
@@ -47,21 +58,21 @@ class Pursuit:
 
     def turn(self) -> tuple[int, int] | None:
         """Bins to turn to it, to the right and up; None where it is lost."""
-        seen, found = see(self._ctx), sight(self._ctx, self._name)
-        if found.seen:
-            self.unseen, self._place = 0, seen.place(found)
-            return turn_to(seen, found)
+        obs, found = observe(self._ctx), sight(self._ctx, self._name)
+        if found.visible:
+            self.unseen, self._place = 0, obs.place(found)
+            return turn_to(obs, found)
         self.unseen += 1
         if self._place is None or self.unseen > LOST or travelled(self._ctx, self._place) < NEAR:
             return None
-        return bins(bearing(self._place - seen.position, seen.yaw)), 0
+        return bins(bearing(self._place - obs.position, obs.yaw)), 0
 
 
 def approach(ctx: Context, *, target: str, within: float, steps: int) -> Run:
-    start, stride, pursuit = see(ctx).position, Stride(ctx), Pursuit(ctx, target)
+    start, stride, pursuit = observe(ctx).position, Stride(ctx), Pursuit(ctx, target)
     for _ in range(steps):
         found, turns = sight(ctx, target), pursuit.turn()
-        if turns is None or (found.seen and found.distance <= within):
+        if turns is None or (found.visible and found.distance <= within):
             break
         action = stride.step(right=turns[0], up=turns[1], around=True)
         if action is None:
@@ -70,8 +81,8 @@ def approach(ctx: Context, *, target: str, within: float, steps: int) -> Run:
     yield from aim_at(ctx, target)
     found = sight(ctx, target)
     return {
-        "reached": found.seen and found.distance <= within,
-        "seen": found.seen,
+        "reached": found.visible and found.distance <= within,
+        "seen": found.visible,
         "aimed": found.aimed,
         "distance": round(found.distance, 2),
         "moved": round(travelled(ctx, start), 2),
@@ -80,9 +91,9 @@ def approach(ctx: Context, *, target: str, within: float, steps: int) -> Run:
 
 
 def explore(ctx: Context, *, steps: int) -> Run:
-    start, seen = see(ctx).position, see(ctx)
+    start, obs = observe(ctx).position, observe(ctx)
     turn = int(ctx.rng.choice(EXPLORE_TURNS)) + 15 * int(ctx.rng.integers(-1, 2))
-    stride, level = Stride(ctx), bins(-seen.look_elevation)
+    stride, level = Stride(ctx), bins(-obs.look_elevation)
     right, up = bins(turn), level
     for _ in range(steps):
         action = stride.step(right=right, up=up, around=True)
@@ -94,11 +105,11 @@ def explore(ctx: Context, *, steps: int) -> Run:
             break
         right = up = 0
         yield action
-    now = see(ctx)
+    now = observe(ctx)
     return {
         "moved": round(travelled(ctx, start), 2),
         "heading": round(now.yaw, 1),
-        "seen": [name for name, found in now.sights.items() if found.seen],
+        "seen": [name for name, found in now.sights.items() if found.visible],
         "stopped_by": stride.stopped,
     }
 
@@ -106,13 +117,13 @@ def explore(ctx: Context, *, steps: int) -> Run:
 def _search(ctx: Context, name: str, steps: int) -> Moves:
     """Look down and level again until a thing is seen: small ones slip between the rays."""
     for elevation in SEARCH[:steps]:
-        if sight(ctx, name).seen:
+        if sight(ctx, name).visible:
             return
         yield from facing(ctx, elevation)
 
 
 def collect(ctx: Context, *, steps: int) -> Run:
-    before, step = see(ctx).inventory, ctx.step
+    before, step = observe(ctx).inventory, ctx.step
     yield from _search(ctx, "drop", steps)
     stride, pursuit = Stride(ctx), Pursuit(ctx, "drop")
     while ctx.step - step < steps:
@@ -122,8 +133,8 @@ def collect(ctx: Context, *, steps: int) -> Run:
             break
         yield action
     return {
-        "gained": gained(before, see(ctx).inventory),
-        "seen": sight(ctx, "drop").seen,
+        "gained": gained(before, observe(ctx).inventory),
+        "seen": sight(ctx, "drop").visible,
         "stopped_by": stride.stopped,
     }
 
@@ -145,7 +156,7 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
                 flag("sprint", False, "faster, forward only; costs food"),
             ),
             {"moved": "m along the ground", "stopped_by": _STOPPED},
-            LONGEST,
+            MAX_TICKS,
         ),
         Primitive(
             "approach",
@@ -157,7 +168,7 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
             (
                 which(sights, "what to go to"),
                 number("within", 0.5, 8.0, 2.5, "m", "ends this far from the eyes; reach: blocks 4.5 m, animals 3 m"),
-                whole("steps", 1, LONGEST, LONGEST, "ticks", "at most; some 0.22 m each"),
+                integer("steps", 1, MAX_TICKS, MAX_TICKS, "ticks", "at most; some 0.22 m each"),
             ),
             {
                 "reached": "it is seen and no farther than `within`",
@@ -167,33 +178,33 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
                 "moved": "m along the ground",
                 "stopped_by": _STOPPED,
             },
-            LONGEST + 3,
+            MAX_TICKS + 3,
         ),
         Primitive(
             "explore",
             "One leg of a random walk: turns by a random angle (up to 105 degrees), levels the look, and walks on for "
             "some ticks, around what is in the way.",
             explore,
-            (whole("steps", 5, LONGEST, 30, "ticks", "how long; some 0.22 m each"),),
+            (integer("steps", 5, MAX_TICKS, 30, "ticks", "how long; some 0.22 m each"),),
             {
                 "moved": "m from where it began, along the ground",
                 "heading": "of the look now, as in the view",
                 "seen": "names of what is seen now",
                 "stopped_by": _STOPPED,
             },
-            LONGEST,
+            MAX_TICKS,
         ),
         Primitive(
             "collect",
             "Look for the nearest item that lies on the ground ahead (up to 5 ticks, looking down) and walk over it; "
             "that picks it up, from about 1 m. Ends when none is seen or it is lost (25 ticks out of sight).",
             collect,
-            (whole("steps", 1, LONGEST, 30, "ticks", "at most"),),
+            (integer("steps", 1, MAX_TICKS, 30, "ticks", "at most"),),
             {
                 "gained": "item -> how many more there are now",
                 "seen": "an item still lies in sight",
                 "stopped_by": _STOPPED,
             },
-            LONGEST,
+            MAX_TICKS,
         ),
     )

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from rlgpt_minecraft.backend import mission_options
 from rlgpt_minecraft.settings import Settings
+from rlgpt_minecraft.task_world import mission_of
 from rlgpt_minecraft.tasks import SPECS, make_tasks
-from rlgpt_minecraft.worlds import mission_of
 from voxeldojo.env import MineDojoEnv
 from voxeldojo.mission import Mission
 from voxeldojo.names import CRAFTS, INVENTORY, spaced

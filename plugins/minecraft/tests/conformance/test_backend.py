@@ -21,7 +21,7 @@ from rlgpt_minecraft.plugin import MinecraftPlugin
 from voxeldojo.env import MineDojoEnv
 from voxeldojo.mission import Box, Mission, Stack
 
-from ...world.tests.watched import Watched
+from ...world.tests.recording_server import RecordingServer
 
 MISSION = Mission(
     inventory=(Stack(slot=0, name="bucket"), Stack(slot=3, name="log", quantity=9), Stack(slot=5, name="dirt")),
@@ -35,8 +35,8 @@ MISSION = Mission(
 
 
 @pytest.fixture
-def server(minedojo: Path) -> Iterator[Watched]:
-    watched = Watched()
+def server(minedojo: Path) -> Iterator[RecordingServer]:
+    watched = RecordingServer()
     yield watched
     watched.close()
 
@@ -60,7 +60,7 @@ def differences(first: Any, second: Any) -> list[str]:
     return found
 
 
-def test_the_embedded_world_and_minedojo_are_one_environment(server: Watched) -> None:
+def test_the_embedded_world_and_minedojo_are_one_environment(server: RecordingServer) -> None:
     """The same world, the same actions, the same observation, leaf by leaf."""
     real, ours = make_minedojo(MISSION, port=server.port), MineDojoEnv(MISSION, strict=False)
     assert isinstance(real, gymnasium.Env)
@@ -84,7 +84,7 @@ def test_the_embedded_world_and_minedojo_are_one_environment(server: Watched) ->
 
 
 @pytest.mark.slow
-def test_seeds_decide(server: Watched) -> None:
+def test_seeds_decide(server: RecordingServer) -> None:
     env = make_minedojo(MISSION, mobs=("cow", "sheep"), spread=6.0, port=server.port)
     first = [env.reset(seed=seed)[0] for seed in (1, 2, 1)]
     assert not differences(first[0], first[2])
@@ -97,7 +97,7 @@ def test_seeds_decide(server: Watched) -> None:
 
 
 @pytest.mark.slow
-def test_no_picture_where_none_is_asked_for(server: Watched) -> None:
+def test_no_picture_where_none_is_asked_for(server: RecordingServer) -> None:
     plain = MISSION.model_copy(update={"image_size": None})
     env = make_minedojo(plain, port=server.port, render_mode="rgb_array")
     seen, _ = env.reset(seed=1)
@@ -110,7 +110,9 @@ def test_no_picture_where_none_is_asked_for(server: Watched) -> None:
 
 
 @pytest.mark.slow
-def test_a_crash_ends_the_episode_and_the_next_begins(server: Watched, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_crash_ends_the_episode_and_the_next_begins(
+    server: RecordingServer, caplog: pytest.LogCaptureFixture
+) -> None:
     env = make_minedojo(MISSION, port=server.port)
     env.reset(seed=1)
     os.kill(env.worker.pid, signal.SIGKILL)
@@ -129,18 +131,18 @@ def test_a_crash_ends_the_episode_and_the_next_begins(server: Watched, caplog: p
     env.close()
 
 
-def hung_up(server: Watched) -> None:
+def hung_up(server: RecordingServer) -> None:
     for connection in list(server._clients):
         connection.shutdown(socket.SHUT_RDWR)
 
 
-def over(server: Watched) -> None:
+def over(server: RecordingServer) -> None:
     server.games[-1].done = True
 
 
 @pytest.mark.slow
 def test_what_goes_wrong_between_client_and_server_costs_an_episode_at_most(
-    server: Watched, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    server: RecordingServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A server without a place, a player that dies, a connection that breaks, a mission that the server ended."""
     refusals, take = iter([False]), server._desk.take
@@ -164,7 +166,7 @@ def test_what_goes_wrong_between_client_and_server_costs_an_episode_at_most(
     env.close()
 
 
-def test_minedojos_own_tasks_with_their_own_success(server: Watched) -> None:
+def test_minedojos_own_tasks_with_their_own_success(server: RecordingServer) -> None:
     """A cow is summoned in front of the bucket."""
     env: MineDojoBackend = make_task("harvest_milk_with_empty_bucket_and_cow", image_size=(16, 24), port=server.port)
     seen, info = env.reset(seed=2)
@@ -184,7 +186,7 @@ def test_minedojos_own_tasks_with_their_own_success(server: Watched) -> None:
     env.close()
 
 
-def test_a_task_plays_on_either(server: Watched) -> None:
+def test_a_task_plays_on_either(server: RecordingServer) -> None:
     """The plugin's tasks and primitives do not know which backend a setting chose."""
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_milk"]
@@ -213,7 +215,7 @@ def run_elsewhere(folder: Path, port: int, episodes: int, *train: str) -> dict[s
     return {evaluation.mode: evaluation for evaluation in found}
 
 
-def test_what_is_coded_in_the_embedded_world_runs_in_minedojo(server: Watched, tmp_path: Path) -> None:
+def test_what_is_coded_in_the_embedded_world_runs_in_minedojo(server: RecordingServer, tmp_path: Path) -> None:
     found = run_elsewhere(tmp_path / "run", server.port, 4, "llm=replay", "budget=3000")
     assert list(found) == ["code"]
     assert found["code"].success_rate >= 0.5
@@ -221,7 +223,7 @@ def test_what_is_coded_in_the_embedded_world_runs_in_minedojo(server: Watched, t
 
 
 @pytest.mark.slow
-def test_what_is_learnt_in_the_embedded_world_runs_in_minedojo(server: Watched, tmp_path: Path) -> None:
+def test_what_is_learnt_in_the_embedded_world_runs_in_minedojo(server: RecordingServer, tmp_path: Path) -> None:
     found = run_elsewhere(tmp_path / "run", server.port, 2, "agents=rl_only", "trainer=ppo", "budget=1200")
     assert set(found) == {"sampled", "greedy"}
     assert all(episode.primitive_steps == 200 or episode.success for e in found.values() for episode in e.episodes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from voxeldojo.malmo.mission import Order, read
+from voxeldojo.malmo.mission import MissionRequest, read
 from voxeldojo.names import EQUIPMENT_SLOTS
 
 from .conftest import MISSIONS
@@ -15,7 +15,7 @@ from .conftest import MISSIONS
 def test_a_mission_is_read_whole(answers: dict[str, Any], task: str) -> None:
     told = answers["missions"][task]
     assert told["valid"], told["errors"]
-    order: Order = read(told["xml"].encode())
+    order: MissionRequest = read(told["xml"].encode())
     assert not order.unknown
     mission, spec = order.mission(0), told["spec"]
     assert mission.image_size == (64, 64)

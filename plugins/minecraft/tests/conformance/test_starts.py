@@ -130,7 +130,7 @@ def test_what_minedojo_writes_for_a_mission_is_read_back_as_that_mission(answers
     assert told_of["valid"], told_of["errors"]
     order = read(told_of["xml"].encode())
     assert not order.unknown
-    assert (order.ticks, order.mortal, order.wanted, order.fresh) == (None, False, [], True)
+    assert (order.ticks, order.ends_on_death, order.goal_items, order.new_land) == (None, False, [], True)
     assert order.mission(7) == begun(task).model_copy(update={"seed": 7})
 
 

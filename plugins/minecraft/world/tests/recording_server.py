@@ -9,7 +9,7 @@ from voxeldojo.malmo.server import Server
 from voxeldojo.sim import Sim
 
 
-class Watched(Server):
+class RecordingServer(Server):
     """``games``: all that began so far; ``sim``: the newest; ``seeds``: of the lands."""
 
     def __init__(self, **options: Any) -> None:

@@ -7,12 +7,12 @@ import pytest
 from voxeldojo.chat import CommandError
 from voxeldojo.command import NOTHING, Command
 from voxeldojo.errors import UnknownNameError
-from voxeldojo.footing import clear_of
+from voxeldojo.footing import can_stand
 from voxeldojo.mission import Mission
 from voxeldojo.sim import NotBegunError, Sim
 from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.items import NAMES
-from voxeldojo.world.kinds import ID as MOB
+from voxeldojo.world.mob_kinds import ID as MOB
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_tp_takes_absolute_and_relative_places_and_directions(sim: Sim) -> None:
     sim.chat("/tp @p ~1.5 ~ ~-2 ~-10 ~-30")
     assert position(sim) == (102.0, 80.5, 118.5)
     assert (float(sim.world.player["yaw"][0]), float(sim.world.player["pitch"][0])) == (80, 60)
-    assert sim.world.made[6, 7]
+    assert sim.world.generated[6, 7]
 
 
 def test_summon_puts_mobs_where_it_says(sim: Sim) -> None:
@@ -194,7 +194,7 @@ def test_spreadplayers_finds_firm_ground_within_its_range(sim: Sim) -> None:
         sim.chat("/spreadplayers ~ ~ 0 60 false @p")
         x, y, z = position(sim)
         assert max(abs(x - home[0]), abs(z - home[2])) <= 61
-        assert clear_of(sim.world, int(x), int(y), int(z))
+        assert can_stand(sim.world, int(x), int(y), int(z))
         places.add((x, z))
     assert len(places) > 8
 

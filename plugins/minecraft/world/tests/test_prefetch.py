@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from voxeldojo import ahead
+from voxeldojo import prefetch
 from voxeldojo.env import MineDojoEnv
 from voxeldojo.mission import Mission
 
@@ -49,9 +49,9 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("told", [2, 1, 0])
 def test_the_first_calls_wait_for_the_process(told: int, tmp_path: Path) -> None:
     kernels = Kernel(), Kernel()
-    process = ahead.begin(kernels, telling(tmp_path, told))
+    process = prefetch.start(kernels, telling(tmp_path, told))
     assert process is not None
-    assert ahead.begin(kernels, telling(tmp_path, told)) is None
+    assert prefetch.start(kernels, telling(tmp_path, told)) is None
     for number, kernel in enumerate(kernels):
         for asked in ("first", "second"):
             assert kernel.compile(asked) == "machine code"
@@ -63,7 +63,7 @@ def test_the_first_calls_wait_for_the_process(told: int, tmp_path: Path) -> None
 
 def test_a_process_that_fails_is_not_waited_for() -> None:
     kernel = Kernel()
-    process = ahead.begin([kernel], (sys.executable, "-c", "raise SystemExit(3)"))
+    process = prefetch.start([kernel], (sys.executable, "-c", "raise SystemExit(3)"))
     assert process is not None
     assert kernel.compile("asked") == "machine code"
     assert process.wait() == 3
@@ -71,7 +71,7 @@ def test_a_process_that_fails_is_not_waited_for() -> None:
 
 def test_a_kernel_waits_for_no_later_one() -> None:
     kernels = Kernel(), Kernel()
-    process = ahead.begin(kernels, (sys.executable, "-c", PAUSE))
+    process = prefetch.start(kernels, (sys.executable, "-c", PAUSE))
     assert process is not None
     assert kernels[0].compile("asked") == "machine code"
     assert process.poll() is None
@@ -82,7 +82,7 @@ def test_a_kernel_waits_for_no_later_one() -> None:
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_waits_for_nothing() -> None:
     kernel = Kernel()
-    process = ahead.begin([Kernel(), kernel], (sys.executable, "-c", PAUSE))
+    process = prefetch.start([Kernel(), kernel], (sys.executable, "-c", PAUSE))
     assert process is not None
     if (child := os.fork()) == 0:
         signal.alarm(20)
@@ -93,25 +93,25 @@ def test_a_fork_waits_for_nothing() -> None:
 
 def test_kernels_may_be_asked_in_any_order_by_many_threads(tmp_path: Path) -> None:
     kernels = Kernel(), Kernel(), Kernel()
-    assert ahead.begin(kernels, telling(tmp_path, len(kernels))) is not None
+    assert prefetch.start(kernels, telling(tmp_path, len(kernels))) is not None
     with ThreadPoolExecutor(9) as pool:
         asked = [pool.submit(kernel.compile, i) for i in range(3) for kernel in reversed(kernels)]
     assert [future.result() for future in asked] == ["machine code"] * 9
 
 
 def test_no_process_where_nothing_is_to_be_gained(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert ahead.begin([Kernel(index={"types": "file"})], telling(Path(), 1)) is None
-    assert ahead.begin([Kernel(signatures=("compiled",))], telling(Path(), 1)) is None
+    assert prefetch.start([Kernel(index={"types": "file"})], telling(Path(), 1)) is None
+    assert prefetch.start([Kernel(signatures=("compiled",))], telling(Path(), 1)) is None
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
-    assert ahead.begin([Kernel()], telling(Path(), 1)) is None
+    assert prefetch.start([Kernel()], telling(Path(), 1)) is None
 
 
 def test_it_compiles_for_the_types_that_the_game_has(capsys: pytest.CaptureFixture[str]) -> None:
     env = MineDojoEnv(Mission(seed=0))
     env.reset(seed=0)
     env.step(env.no_op())
-    compiled = {kernel: list(kernel.signatures) for kernel in ahead.WORK}
+    compiled = {kernel: list(kernel.signatures) for kernel in prefetch.KERNELS}
     assert all(len(signatures) == 1 for signatures in compiled.values())
-    ahead.main()
-    assert {kernel: list(kernel.signatures) for kernel in ahead.WORK} == compiled
-    assert capsys.readouterr().out == "\n" * len(ahead.WORK)
+    prefetch.main()
+    assert {kernel: list(kernel.signatures) for kernel in prefetch.KERNELS} == compiled
+    assert capsys.readouterr().out == "\n" * len(prefetch.KERNELS)

@@ -13,19 +13,19 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from voxeldojo.errors import UnknownNameError, VoxelDojoError
-from voxeldojo.footing import clear_of
+from voxeldojo.footing import can_stand
 from voxeldojo.names import EQUIPMENT_SLOTS
 from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.blocks import TABLE
 from voxeldojo.world.chunks import ensure
 from voxeldojo.world.drops import toss
 from voxeldojo.world.edit import set_block
+from voxeldojo.world.health import UNBLOCKABLE, hurt
 from voxeldojo.world.inventory import give, put
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.items import STACK
-from voxeldojo.world.kinds import ID as MOB
-from voxeldojo.world.kinds import NAMES as MOBS
-from voxeldojo.world.life import UNBLOCKABLE, hurt
+from voxeldojo.world.mob_kinds import ID as MOB
+from voxeldojo.world.mob_kinds import NAMES as MOBS
 from voxeldojo.world.rng import uniform
 from voxeldojo.world.spawn import summon
 from voxeldojo.world.state import HEIGHT, SIZE, SLOTS, World
@@ -214,7 +214,7 @@ def _spread(world: World, words: Sequence[str]) -> None:
         )
         ensure(world, px, pz, 2)
         top = int(world.top[px, pz])
-        if clear_of(world, px, top + 1, pz):
+        if can_stand(world, px, top + 1, pz):
             _move(world, px + 0.5, top + 1.0, pz + 0.5)
             return
     raise ValueError(f"no firm ground within {reach:g} blocks")

@@ -17,7 +17,7 @@ from voxeldojo.world.place import use_on_block
 from voxeldojo.world.recipes import craft
 from voxeldojo.world.state import World
 
-DEEDS = np.dtype([(name, np.int64) for name in ("craft", "equip", "place", "swap", "with_slot", "hotbar")])
+COMMAND = np.dtype([(name, np.int64) for name in ("craft", "equip", "place", "swap", "with_slot", "hotbar")])
 """What a command asks for besides keys: index into ``names.CRAFTS``, items, slots; -1 for nothing."""
 CAN_PLACE = np.array([name in PLACEABLE for name in NAMES])
 
@@ -38,23 +38,23 @@ def _place(world: World, item: int) -> None:
 
 
 @jit
-def do(world: World, deeds: NDArray[Any]) -> None:
+def apply_command(world: World, command: NDArray[Any]) -> None:
     """What was asked for besides keys, before the tick. ``deeds``: DEEDS ``(1,)``."""
-    deed = deeds[0]
-    if deed.swap >= 0:
-        swap(world, deed.swap, deed.with_slot)
-    if deed.hotbar >= 0:
-        world.player[0].selected = deed.hotbar
-    if deed.craft >= 0:
-        craft(world, deed.craft)
-    if deed.equip >= 0:
-        equip(world, deed.equip)
-    if deed.place >= 0:
-        _place(world, deed.place)
+    asked = command[0]
+    if asked.swap >= 0:
+        swap(world, asked.swap, asked.with_slot)
+    if asked.hotbar >= 0:
+        world.player[0].selected = asked.hotbar
+    if asked.craft >= 0:
+        craft(world, asked.craft)
+    if asked.equip >= 0:
+        equip(world, asked.equip)
+    if asked.place >= 0:
+        _place(world, asked.place)
 
 
 @jit
-def tally(
+def count_statistics(
     world: World, before: NDArray[Any], item: int, jump: bool, totals: NDArray[np.int64], used: NDArray[np.int64]
 ) -> None:
     """Count what a tick brought.

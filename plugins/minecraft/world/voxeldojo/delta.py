@@ -22,7 +22,7 @@ _NONE = {room: (np.full(room, "air", _NAMES.dtype), np.zeros(room, np.float32)) 
 _PRODUCT = np.array([ID[name] for name in CRAFTS])
 
 
-def _told(sign: str, change: Counts, which: NDArray[np.intp], room: int, crafted: bool) -> dict[str, Any]:
+def _changes(sign: str, change: Counts, which: NDArray[np.intp], room: int, crafted: bool) -> dict[str, Any]:
     names, quantities = (part.copy() for part in _NONE[room])
     names[: len(which)] = _NAMES[which]
     quantities[: len(which)] = np.abs(change[which])
@@ -38,8 +38,8 @@ def _told(sign: str, change: Counts, which: NDArray[np.intp], room: int, crafted
 
 _NOTHING = np.zeros(len(ITEM_NAMES))
 _CALM = {
-    **_told("inc", _NOTHING, np.zeros(0, np.intp), INCREASED, False),
-    **_told("dec", _NOTHING, np.zeros(0, np.intp), DECREASED, False),
+    **_changes("inc", _NOTHING, np.zeros(0, np.intp), INCREASED, False),
+    **_changes("dec", _NOTHING, np.zeros(0, np.intp), DECREASED, False),
 }
 
 
@@ -57,6 +57,6 @@ def delta(before: Counts, after: Counts, craft: int | None, allowed: bool) -> di
     made = craft is not None and allowed and _PRODUCT[craft] in up
     spent = craft is not None and allowed and set(INGREDIENTS[craft][NEEDED[craft] > 0]) <= set(down)
     return {
-        **_told("inc", change, up, INCREASED, bool(made)),
-        **_told("dec", change, down, DECREASED, spent and len(down) > 0),
+        **_changes("inc", change, up, INCREASED, bool(made)),
+        **_changes("dec", change, down, DECREASED, spent and len(down) > 0),
     }

@@ -112,15 +112,15 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return self._begin()
 
     def _begin(self) -> tuple[Observation, dict[str, Any]]:
-        self._counts = self.sim.glance().counts
+        self._counts = self.sim.scalars().counts
         return self._observe(None)
 
     def _observe(self, craft: int | None) -> tuple[Observation, dict[str, Any]]:
         """:param craft: what the action made, index into ``names.CRAFTS``; at the beginning nothing has changed."""
-        seen = self.sim.glance()
+        seen = self.sim.scalars()
         observation = observe(seen)
         observation["delta_inv"] = delta(self._counts, seen.counts, craft, craft is not None and self._could[craft])
-        observation.update(self.sim.sights.look(self.sim.world))
+        observation.update(self.sim.sensors.look(self.sim.world))
         if self.mission.image_size is not None:
             observation["rgb"] = np.ascontiguousarray(self.sim.rgb().transpose(2, 0, 1))
         self._counts, self._could = seen.counts, seen.masks[MADE].copy()

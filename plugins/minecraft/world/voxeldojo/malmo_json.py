@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from voxeldojo.glance import FLAGS, NUMBERS, WHOLE, Glance
+from voxeldojo.scalars import FLAGS, FLOATS, INTEGERS, ScalarObservation
 from voxeldojo.spaces import DAMAGE, DAMAGE_KINDS
 from voxeldojo.world.biomes import NAMES
 from voxeldojo.world.items import NAMES as ITEM_NAMES
@@ -32,10 +32,10 @@ PLAYER_NAME = "MineDojoAgent0"
 _TITLES = {number: name.replace("_", " ").title() for number, name in NAMES.items()}
 
 
-def inventory(seen: Glance) -> list[dict[str, Any]]:
+def inventory(scalars: ScalarObservation) -> list[dict[str, Any]]:
     """All 41 slots."""
-    quantities, most, left = seen.amounts.astype(int).tolist()
-    items, variants = seen.kinds.tolist()
+    quantities, most, left = scalars.amounts.astype(int).tolist()
+    items, variants = scalars.kinds.tolist()
     return [
         {
             "name": ITEM_NAMES[item],
@@ -52,11 +52,11 @@ def inventory(seen: Glance) -> list[dict[str, Any]]:
     ]
 
 
-def facts(world: World, seen: Glance) -> dict[str, Any]:
+def facts(world: World, scalars: ScalarObservation) -> dict[str, Any]:
     """All but statistics, voxels and rays."""
-    number = dict(zip(NUMBERS, seen.numbers.tolist(), strict=True))
-    flag = dict(zip(FLAGS, seen.flags.tolist(), strict=True))
-    whole = dict(zip(WHOLE, seen.whole.tolist(), strict=True))
+    number = dict(zip(FLOATS, scalars.floats.tolist(), strict=True))
+    flag = dict(zip(FLAGS, scalars.flags.tolist(), strict=True))
+    whole = dict(zip(INTEGERS, scalars.integers.tolist(), strict=True))
     player, clock = world.player[0], world.clock[0]
     alive = bool(number["life"] > 0 and not player["dead"])
     blow: dict[str, Any] = {name: number[name] for name in DAMAGE}
@@ -93,7 +93,7 @@ def facts(world: World, seen: Glance) -> dict[str, Any]:
         "nearby_crafting_table": flag["table"],
         "nearby_furnace": flag["furnace"],
         "current_item_index": int(player["selected"]),
-        "inventory": inventory(seen),
+        "inventory": inventory(scalars),
         **blow,
         "damage_source": {**blow, "damage_amout": blow["damage_amount"]},  # Malmo's own spelling
     }

@@ -85,7 +85,7 @@ def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, ou
     out[_TYPE + 5], out[_TYPE + 6], out[_TYPE + 7] = equipable, placeable, held
 
 
-def told(flags: Flags) -> dict[str, Flags]:
+def as_observation(flags: Flags) -> dict[str, Flags]:
     """``fill``'s array as the observation's ``masks``."""
     return {
         "action_type": flags[TYPE],

@@ -18,9 +18,9 @@ Weather = Literal["normal", "clear", "rain", "thunder"]
 Ray = tuple[float, float, float]
 """Pitch and yaw (radians, from where the player looks) and length (blocks) of a ray of the lidar."""
 
-LARGEST_BOX = 65_536
+MAX_VOXELS = 65_536
 """Blocks of the largest box of voxels."""
-LONGEST_RAY = 256.0
+MAX_RAY_BLOCKS = 256.0
 
 
 class Value(BaseModel):
@@ -75,8 +75,8 @@ class Box(Value):
         x, y, z = self.shape
         if min(x, y, z) < 1:
             raise ValueError(f"a box of voxels whose min lies above its max: {self!r}")
-        if x * y * z > LARGEST_BOX:
-            raise ValueError(f"{x * y * z} voxels; at most {LARGEST_BOX}")
+        if x * y * z > MAX_VOXELS:
+            raise ValueError(f"{x * y * z} voxels; at most {MAX_VOXELS}")
         return self
 
 
@@ -137,7 +137,7 @@ class Mission(Value):
     @field_validator("rays")
     @classmethod
     def _rays(cls, rays: tuple[Ray, ...]) -> tuple[Ray, ...]:
-        long = [ray for ray in rays if not 0 < ray[2] <= LONGEST_RAY]
+        long = [ray for ray in rays if not 0 < ray[2] <= MAX_RAY_BLOCKS]
         if long:
-            raise ValueError(f"rays are above 0 and at most {LONGEST_RAY:g} blocks long, not {long[0][2]:g}")
+            raise ValueError(f"rays are above 0 and at most {MAX_RAY_BLOCKS:g} blocks long, not {long[0][2]:g}")
         return rays

@@ -52,6 +52,6 @@ EQUIPMENT_SLOTS: Final = {"mainhand": 0, "offhand": 40, "head": 39, "chest": 38,
 """The names a task's initial inventory may use for slots."""
 
 
-def made(craft: str) -> Where:
+def craft_place(craft: str) -> Where:
     """Where a thing of ``CRAFTS`` is made."""
     return "hand" if craft in HAND else "table" if craft in TABLE else "furnace"

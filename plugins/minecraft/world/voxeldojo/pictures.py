@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from voxeldojo.world.blocks import AIR, FULL, ID
 from voxeldojo.world.chunks import flat, generate
 from voxeldojo.world.edit import set_block
-from voxeldojo.world.kinds import ID as KIND
 from voxeldojo.world.light import settle
+from voxeldojo.world.mob_kinds import ID as KIND
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.render import Camera
 from voxeldojo.world.state import World

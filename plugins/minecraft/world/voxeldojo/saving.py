@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from voxeldojo.errors import VoxelDojoError
 from voxeldojo.world.jit import TABLES
-from voxeldojo.world.sound import fault
 from voxeldojo.world.state import CHUNK, HEIGHT, SIZE, World, empty
+from voxeldojo.world.validation import fault
 
 CUBES = ("blocks", "level", "light")
 """What has a value for each block of the world."""
-LARGEST = (len(CUBES) + 1) * SIZE * HEIGHT * SIZE
+MAX_SAVE_BYTES = (len(CUBES) + 1) * SIZE * HEIGHT * SIZE
 """Bytes: more than a whole world takes."""
 
 
@@ -48,7 +48,7 @@ def pack(world: World, beside: Mapping[str, NDArray[Any]]) -> bytes:
     arrays = {f"beside_{name}": array for name, array in beside.items()}
     arrays["layout"] = np.array(_layout(world))
     for name, array in _arrays(world).items():
-        whole = _chunks(array)[world.made] if name in CUBES else array
+        whole = _chunks(array)[world.generated] if name in CUBES else array
         arrays[name] = np.frombuffer(whole.tobytes(), np.uint8)
     file = io.BytesIO()
     np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -64,16 +64,18 @@ def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             size = sum(member.file_size for member in file.infolist())
-        if size > LARGEST:
-            raise SaveError(f"these bytes are no saved world: they would take {size} bytes, more than {LARGEST}.")
+        if size > MAX_SAVE_BYTES:
+            raise SaveError(
+                f"these bytes are no saved world: they would take {size} bytes, more than {MAX_SAVE_BYTES}."
+            )
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             if str(arrays["layout"]) != _layout(world):
                 raise SaveError("this world was saved by another version of the plugin. Begin a new episode instead.")
-            world.made[:] = arrays["made"].view(world.made.dtype).reshape(world.made.shape)
+            world.generated[:] = arrays["generated"].view(world.generated.dtype).reshape(world.generated.shape)
             for name, array in _arrays(world).items():
                 if name in CUBES:
                     target = _chunks(array)
-                    target[world.made] = arrays[name].view(array.dtype).reshape(-1, CHUNK, HEIGHT, CHUNK)
+                    target[world.generated] = arrays[name].view(array.dtype).reshape(-1, CHUNK, HEIGHT, CHUNK)
                 else:
                     array[:] = arrays[name].view(array.dtype).reshape(array.shape)
             beside = {name.removeprefix("beside_"): arrays[name] for name in arrays.files if name.startswith("beside_")}

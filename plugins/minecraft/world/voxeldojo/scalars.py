@@ -20,34 +20,34 @@ from voxeldojo.world.nearby import nearby
 from voxeldojo.world.state import SIZE, SLOTS, World
 from voxeldojo.world.sun import light_level, sky_brightness, sun_brightness
 
-NUMBERS: Final = (
+FLOATS: Final = (
     *("life", "armor", "food", "saturation", "xp", "oxygen"),
     *("pitch", "yaw", "rainfall", "temperature", "light_level", "sky_light_level", "sun_brightness", "sea_level"),
     *("damage_amount", "damage_distance", "damage_pitch", "damage_yaw", "hunger_damage"),
     *("x", "y", "z"),
 )
-"""What ``Glance.numbers`` holds, as MineDojo names it."""
+"""What ``ScalarObservation.numbers`` holds, as MineDojo names it."""
 FLAGS: Final = (
     *("table", "furnace"),
     *("is_explosion", "is_fire_damage", "is_magic_damage", "is_projectile", "is_unblockable"),
 )
-"""What ``Glance.flags`` holds."""
-WHOLE: Final = ("biome_id", "is_raining", "can_see_sky", "is_sleeping")
-"""What ``Glance.whole`` holds."""
+"""What ``ScalarObservation.flags`` holds."""
+INTEGERS: Final = ("biome_id", "is_raining", "can_see_sky", "is_sleeping")
+"""What ``ScalarObservation.whole`` holds."""
 QUANTITY, MOST, LEFT = range(3)
 ITEM, VARIANT = range(2)
 
 
-class Glance(NamedTuple):
+class ScalarObservation(NamedTuple):
     """:ivar numbers: float32, see ``NUMBERS``. :ivar flags: bool, see ``FLAGS``. :ivar whole: int64, see ``WHOLE``.
     :ivar amounts: float32 ``(3, SLOTS)``: quantity, durability when new and now, -1 of what does not wear out.
     :ivar kinds: int64 ``(2, SLOTS)``: item (index into ``items.NAMES``) and variant.
     :ivar counts: float64 by item, of the 36 slots. :ivar masks: see ``masks``.
     """
 
-    numbers: NDArray[np.float32]
+    floats: NDArray[np.float32]
     flags: NDArray[np.bool_]
-    whole: NDArray[np.int64]
+    integers: NDArray[np.int64]
     amounts: NDArray[np.float32]
     kinds: NDArray[np.int64]
     counts: NDArray[np.float64]
@@ -55,11 +55,11 @@ class Glance(NamedTuple):
 
 
 @jit
-def _glance(
+def _fill(
     world: World,
     n: NDArray[np.float32],
     flags: NDArray[np.bool_],
-    whole: NDArray[np.int64],
+    integers: NDArray[np.int64],
     amounts: NDArray[np.float32],
     kinds: NDArray[np.int64],
     counts: NDArray[np.float64],
@@ -84,25 +84,25 @@ def _glance(
     table, furnace = nearby(world)
     flags[0], flags[1] = table, furnace
     flags[2], flags[3], flags[4], flags[5], flags[6] = e.explosion, e.fire, e.magic, e.projectile, e.unblockable
-    whole[0], whole[1], whole[2], whole[3] = biome, clock.raining, can_see_sky(world, x, y, z), p.sleeping
+    integers[0], integers[1], integers[2], integers[3] = biome, clock.raining, can_see_sky(world, x, y, z), p.sleeping
     count(kinds[0], amounts[0], counts)
     fill(kinds[0], counts, table, furnace, masks)
 
 
-def glance(world: World) -> Glance:
+def read_scalars(world: World) -> ScalarObservation:
     """The player and what surrounds them, now; the arrays are nobody else's."""
-    seen = Glance(
-        np.empty(len(NUMBERS), np.float32),
+    scalars = ScalarObservation(
+        np.empty(len(FLOATS), np.float32),
         np.empty(len(FLAGS), np.bool_),
-        np.empty(len(WHOLE), np.int64),
+        np.empty(len(INTEGERS), np.int64),
         np.empty((3, SLOTS), np.float32),
         np.empty((2, SLOTS), np.int64),
         np.empty(len(ITEM_NAMES)),
         np.empty(MASKS, np.bool_),
     )
-    _glance(world, *seen)
-    return seen
+    _fill(world, *scalars)
+    return scalars
 
 
-KERNEL: Final[Any] = _glance
+KERNEL: Final[Any] = _fill
 """What is compiled."""

@@ -14,18 +14,18 @@ from voxeldojo.world.render import Camera
 from voxeldojo.world.state import World
 from voxeldojo.world.voxels import voxels
 
-PICTURE = (160, 256)
+IMAGE_SIZE = (160, 256)
 """Height and width of the picture where the mission names none: MineDojo's own."""
 
 
-class Sights:
+class Sensors:
     """The eyes of a mission's player."""
 
     def __init__(self, mission: Mission) -> None:
         box = mission.voxels
         self._box = None if box is None else ((box.xmin, box.ymin, box.zmin), (box.xmax, box.ymax, box.zmax))
         self._rays = np.array(mission.rays, np.float64).reshape(-1, 3)
-        self.size = mission.image_size or PICTURE
+        self.size = mission.image_size or IMAGE_SIZE
 
     def look(self, world: World) -> dict[str, Any]:
         """``voxels`` and ``rays``, where the mission shows them."""

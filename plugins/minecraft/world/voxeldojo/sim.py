@@ -11,28 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voxeldojo import ahead, chat
+from voxeldojo import chat, prefetch
 from voxeldojo.command import NOTHING, Command
-from voxeldojo.deeds import DEEDS, do, tally
+from voxeldojo.commands import COMMAND, apply_command, count_statistics
 from voxeldojo.errors import VoxelDojoError
-from voxeldojo.glance import Glance, glance
 from voxeldojo.malmo_json import facts, flat_rays, flat_voxels
 from voxeldojo.mission import Mission
 from voxeldojo.names import CRAFTS
 from voxeldojo.saving import pack, unpack
-from voxeldojo.sights import Sights
-from voxeldojo.stats import DEATHS, SINCE_DEATH, Counts
+from voxeldojo.scalars import ScalarObservation, read_scalars
+from voxeldojo.sensors import Sensors
+from voxeldojo.stats import DEATHS, SINCE_DEATH, Statistics
 from voxeldojo.world.biomes import biome_id
 from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.chunks import flat, generate, reset_world
+from voxeldojo.world.health import respawn
 from voxeldojo.world.inventory import put
 from voxeldojo.world.items import ID, STACK
-from voxeldojo.world.life import respawn
 from voxeldojo.world.rng import GAMMA, mix
 from voxeldojo.world.state import ACTION, World
 from voxeldojo.world.tick import tick
 
-_FIRST_DEED = Command._fields.index("craft")
+_FIRST_NON_KEY = Command._fields.index("craft")
 _CRAFT = {name: index for index, name in enumerate(CRAFTS)}
 
 
@@ -48,12 +48,12 @@ class Sim:
 
     def __init__(self, mission: Mission) -> None:
         self.mission = mission
-        self.counts = Counts()
-        self.sights = Sights(mission)
+        self.statistics = Statistics()
+        self.sensors = Sensors(mission)
         self._biome = biome_id(mission.biome)
         self._world: World | None = None
-        self._fell = False
-        self._action, self._deeds = np.zeros(1, ACTION), np.zeros(1, DEEDS)
+        self._died = False
+        self._action, self._command = np.zeros(1, ACTION), np.zeros(1, COMMAND)
 
     @property
     def world(self) -> World:
@@ -73,7 +73,7 @@ class Sim:
 
         :param seed: of all chance, and of the land where the mission names none.
         """
-        ahead.begin()
+        prefetch.start()
         mission, land = self.mission, seed if self.mission.seed is None else self.mission.seed
         if mission.layers:
             self._world = flat(land, [BLOCK[name] for name in mission.layers], mission.biome or "plains")
@@ -81,7 +81,7 @@ class Sim:
             self._world = generate(land, mission.biome)
         else:
             reset_world(self._world, land, mission.biome)
-        world, self.counts, self._fell = self._world, Counts(), False
+        world, self.statistics, self._died = self._world, Statistics(), False
         clock, player = world.clock, world.player
         clock["rng"] = mix(np.uint64(seed % 2**64) ^ GAMMA)
         clock["time"] = mission.time % 24_000
@@ -89,7 +89,7 @@ class Sim:
         clock["mobs_spawn"] = mission.mobs_spawn
         if not mission.mobs_spawn:
             world.mobs["kind"] = 0
-        height, width = self.sights.size
+        height, width = self.sensors.size
         clock["aspect"] = width / height
         chat.execute(world, f"/weather {mission.weather}")
         start = mission.start
@@ -111,9 +111,9 @@ class Sim:
         world = self.world
         if not (math.isfinite(command.pitch) and math.isfinite(command.yaw)):
             raise ValueError(f"the camera turns by numbers, not by pitch {command.pitch} and yaw {command.yaw}")
-        if self._fell:
+        if self._died:
             respawn(world)
-            self._fell = False
+            self._died = False
         if command.chat is not None:
             chat.execute(world, command.chat)
         self._action[0] = (
@@ -128,23 +128,23 @@ class Sim:
             command.use,
             command.drop,
         )
-        if command[_FIRST_DEED:-1] != NOTHING[_FIRST_DEED:-1]:
-            self._deeds[0] = (
+        if command[_FIRST_NON_KEY:-1] != NOTHING[_FIRST_NON_KEY:-1]:
+            self._command[0] = (
                 -1 if command.craft is None else _CRAFT[command.craft],
                 -1 if command.equip is None else ID[command.equip],
                 -1 if command.place is None else ID[command.place],
                 *((-1, -1) if command.swap is None else command.swap),
                 -1 if command.hotbar is None else command.hotbar,
             )
-            do(world, self._deeds)
+            apply_command(world, self._command)
         before = world.player.copy()
         item = int(world.slots["item"][before["selected"][0]])
         tick(world, self._action)
-        tally(world, before, item, command.jump, self.counts.totals, self.counts.used)
-        self._fell = bool(world.player["dead"][0])
-        if self._fell:
-            self.counts.totals[DEATHS] += 1
-            self.counts.totals[SINCE_DEATH] = 0
+        count_statistics(world, before, item, command.jump, self.statistics.totals, self.statistics.used)
+        self._died = bool(world.player["dead"][0])
+        if self._died:
+            self.statistics.totals[DEATHS] += 1
+            self.statistics.totals[SINCE_DEATH] = 0
 
     def chat(self, text: str) -> None:
         """Type something; no time passes. See ``chat``.
@@ -153,18 +153,18 @@ class Sim:
         """
         chat.execute(self.world, text)
 
-    def glance(self) -> Glance:
+    def scalars(self) -> ScalarObservation:
         """The player and what surrounds them."""
-        return glance(self.world)
+        return read_scalars(self.world)
 
-    def facts(self, seen: Glance | None = None) -> dict[str, Any]:
+    def facts(self, scalars: ScalarObservation | None = None) -> dict[str, Any]:
         """Malmo's JSON without voxels and rays; of a glance that was just taken, if it is given."""
-        return {**facts(self.world, seen or self.glance()), **self.counts.told(self.world)}
+        return {**facts(self.world, scalars or self.scalars()), **self.statistics.as_json(self.world)}
 
     def info(self) -> dict[str, Any]:
         """All of Malmo's JSON; ``voxels`` and ``rays`` where the mission shows them."""
         told = self.facts()
-        seen = self.sights.look(self.world)
+        seen = self.sensors.look(self.world)
         if "voxels" in seen:
             told["voxels"] = flat_voxels(seen["voxels"])
         if "rays" in seen:
@@ -173,11 +173,13 @@ class Sim:
 
     def rgb(self) -> NDArray[np.uint8]:
         """What the player sees: uint8 ``(height, width, 3)``, of the mission's size, else 160 by 256."""
-        return self.sights.picture(self.world)
+        return self.sensors.picture(self.world)
 
     def save(self) -> bytes:
         """The whole mission as it is now; not what it began with."""
-        return pack(self.world, {"totals": self.counts.totals, "used": self.counts.used, "fell": np.array(self._fell)})
+        return pack(
+            self.world, {"totals": self.statistics.totals, "used": self.statistics.used, "fell": np.array(self._died)}
+        )
 
     def load(self, data: bytes) -> None:
         """Go on from where ``save`` was called, as if nothing had been saved.
@@ -185,6 +187,6 @@ class Sim:
         :raises SaveError: the bytes are no such thing.
         """
         self._world, beside = unpack(data)
-        counts = Counts()
+        counts = Statistics()
         counts.totals[:], counts.used[:] = beside["totals"], beside["used"]
-        self.counts, self._fell = counts, bool(beside["fell"])
+        self.statistics, self._died = counts, bool(beside["fell"])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from voxeldojo.names import ACHIEVEMENTS, ENTITIES, ITEMS, STATS
 from voxeldojo.world.items import ID
 from voxeldojo.world.items import NAMES as ITEM_NAMES
-from voxeldojo.world.kinds import NAMES as MOB_NAMES
+from voxeldojo.world.mob_kinds import NAMES as MOB_NAMES
 from voxeldojo.world.state import World
 
 TOTALS: Final = (
@@ -25,7 +25,7 @@ TOTALS: Final = (
 PLAY, SINCE_DEATH, DEATHS, DAMAGE, JUMP, SNEAK, WALK, SPRINT, CROUCH, SWIM = range(len(TOTALS))
 
 
-class Counts:
+class Statistics:
     """The statistics of one mission.
 
     :ivar totals: int64 ``(len(TOTALS),)``. :ivar used: int64 by item: how often it dug, hit, was placed or eaten.
@@ -36,7 +36,7 @@ class Counts:
         self.used: NDArray[np.int64] = np.zeros(len(ITEM_NAMES), np.int64)
         self._known, self._used = b"", dict.fromkeys(ITEMS, 0)
 
-    def told(self, world: World) -> dict[str, Any]:
+    def as_json(self, world: World) -> dict[str, Any]:
         """``stat`` and ``achievement`` as Malmo writes them, for every name that MineDojo reads."""
         killed = dict(zip(MOB_NAMES, world.kills.tolist(), strict=False))
         stat: dict[str, Any] = {**_NO_STAT, **dict(zip(TOTALS, self.totals.tolist(), strict=True))}

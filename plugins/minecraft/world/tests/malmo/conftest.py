@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from voxeldojo.malmo.server import Server
 
-from ..watched import Watched
+from ..recording_server import RecordingServer
 
 NAMESPACE = "http://ProjectMalmo.microsoft.com"
 HEIGHT, WIDTH = 6, 8
@@ -102,11 +102,11 @@ Connect = Callable[..., Client]
 
 
 @pytest.fixture
-def make_server() -> Iterator[Callable[..., Watched]]:
-    made: list[Watched] = []
+def make_server() -> Iterator[Callable[..., RecordingServer]]:
+    made: list[RecordingServer] = []
 
-    def make(**options: Any) -> Watched:
-        made.append(Watched(**options))
+    def make(**options: Any) -> RecordingServer:
+        made.append(RecordingServer(**options))
         return made[-1]
 
     yield make
@@ -115,12 +115,12 @@ def make_server() -> Iterator[Callable[..., Watched]]:
 
 
 @pytest.fixture
-def server(make_server: Callable[..., Watched]) -> Watched:
+def server(make_server: Callable[..., RecordingServer]) -> RecordingServer:
     return make_server()
 
 
 @pytest.fixture
-def connect(server: Watched) -> Iterator[Connect]:
+def connect(server: RecordingServer) -> Iterator[Connect]:
     made: list[Client] = []
 
     def connected(to: Server | None = None, **options: Any) -> Client:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from voxeldojo.errors import ConfigError
-from voxeldojo.malmo import desk, game
+from voxeldojo.malmo import game, lobby
 from voxeldojo.malmo.__main__ import main
-from voxeldojo.malmo.protocol import LARGEST
+from voxeldojo.malmo.protocol import MAX_FRAME_BYTES
 from voxeldojo.malmo.server import Server
 
-from ..watched import Watched
+from ..recording_server import RecordingServer
 from .conftest import HEIGHT, NOTHING, WIDTH, Connect, mission
 
 SILENT = 1.0
@@ -27,17 +27,17 @@ DEFAULT = '<DefaultWorldGenerator forceReset="{}" seed="{}" generatorOptions="{{
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(desk, "PATIENCE", 0.0)
+    monkeypatch.setattr(lobby, "PLACE_TIMEOUT_S", 0.0)
     caplog.set_level(logging.INFO)
 
 
-def settled(server: Watched) -> None:
+def settled(server: RecordingServer) -> None:
     """Wait until every connection has been dealt with."""
     for thread in list(server._clients.values()):
         thread.join(timeout=60.0)
 
 
-def test_a_mission_is_played(server: Watched, connect: Connect, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_mission_is_played(server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture) -> None:
     client = connect()
     client.say(b"<Quit/>")
     assert client.hear() == struct.pack("!I", 1)
@@ -57,7 +57,7 @@ def test_a_mission_is_played(server: Watched, connect: Connect, caplog: pytest.L
     ]
 
 
-def test_a_step_may_come_without_facts(server: Watched, connect: Connect) -> None:
+def test_a_step_may_come_without_facts(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.begin()
     client.say(f"<StepClient1>{NOTHING}</StepClient1 >".encode(), b"<Echo/>")
@@ -66,7 +66,7 @@ def test_a_step_may_come_without_facts(server: Watched, connect: Connect) -> Non
 
 
 def test_what_cannot_be_done_is_told_and_time_goes_on(
-    server: Watched, connect: Connect, caplog: pytest.LogCaptureFixture
+    server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = connect()
     client.begin()
@@ -77,12 +77,12 @@ def test_what_cannot_be_done_is_told_and_time_goes_on(
         assert words in caplog.text
     assert "hello" not in caplog.text
     caplog.clear()
-    for _ in range(game.REMARKS):
+    for _ in range(game.MAX_LOGGED_REMARKS):
         client.step("chat /effect")
-    assert len(caplog.records) == game.REMARKS - 4 + 1
+    assert len(caplog.records) == game.MAX_LOGGED_REMARKS - 4 + 1
 
 
-def test_commands_reach_the_world(server: Watched, connect: Connect) -> None:
+def test_commands_reach_the_world(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.begin()
     for text in ("/give @p log 3", "/replaceitem entity @p slot.hotbar.4 minecraft:shears 1 0", "/time set 6000"):
@@ -109,7 +109,7 @@ def test_commands_reach_the_world(server: Watched, connect: Connect) -> None:
     ],
 )
 def test_missions_end_by_themselves(
-    server: Watched, connect: Connect, changes: dict[str, str], text: str, steps: int
+    server: RecordingServer, connect: Connect, changes: dict[str, str], text: str, steps: int
 ) -> None:
     client = connect()
     client.begin(mission(**changes))
@@ -121,7 +121,7 @@ def test_missions_end_by_themselves(
     assert not client.peek()[2]
 
 
-def test_lands_are_new_where_they_have_to_be(make_server: Callable[..., Watched], connect: Connect) -> None:
+def test_lands_are_new_where_they_have_to_be(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
     lands = []
     for _ in range(2):
         server = make_server(seed=5)
@@ -135,7 +135,7 @@ def test_lands_are_new_where_they_have_to_be(make_server: Callable[..., Watched]
     assert lands[0] == lands[1]
 
 
-def test_a_tokens_seed_is_that_of_chance(server: Watched, connect: Connect) -> None:
+def test_a_tokens_seed_is_that_of_chance(server: RecordingServer, connect: Connect) -> None:
     client, states = connect(), []
     for token in (b"e:0:0:1:true:3", b"e:0:0:1:true:4", b"e:0:0:1:true:3"):
         assert client.begin(token=token) == 1
@@ -145,7 +145,7 @@ def test_a_tokens_seed_is_that_of_chance(server: Watched, connect: Connect) -> N
 
 
 def test_a_busy_server_says_so_and_has_room_later(
-    server: Watched, connect: Connect, caplog: pytest.LogCaptureFixture
+    server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, second = connect(), connect()
     assert first.begin() == 1
@@ -162,7 +162,7 @@ def test_a_busy_server_says_so_and_has_room_later(
     assert len(server.games) == 3
 
 
-def test_several_games_at_a_time(make_server: Callable[..., Watched], connect: Connect) -> None:
+def test_several_games_at_a_time(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
     server = make_server(games=2)
     clients = [connect(server) for _ in range(3)]
     assert [client.begin() for client in clients] == [1, 1, 0]
@@ -181,7 +181,7 @@ MISDEEDS: list[tuple[str, Callable[[Any], None], str]] = [
     ("no mission", lambda client: client.say(b"<Peek/>"), "before a mission"),
     ("no XML", lambda client: client.say(b"<MissionInit", b"e:0:0:1:true"), "no XML"),
     ("nonsense", lambda client: client.say(b"<Dance/>"), "<Dance/>"),
-    ("too large", lambda client: client.socket.sendall(struct.pack("!I", LARGEST + 1)), "is the largest"),
+    ("too large", lambda client: client.socket.sendall(struct.pack("!I", MAX_FRAME_BYTES + 1)), "is the largest"),
     ("half a frame", lambda client: (client.socket.sendall(b"\0\0\0\x09<Pe"), nothing(client)), "after 3 bytes of 9"),
     ("half a length", lambda client: (client.socket.sendall(b"\0\0"), nothing(client)), "after 2 bytes of 4"),
     ("no frame", lambda client: (client.socket.sendall(b"\0\0\0\x09"), nothing(client)), "before a frame"),
@@ -192,7 +192,7 @@ MISDEEDS: list[tuple[str, Callable[[Any], None], str]] = [
 
 @pytest.mark.parametrize(("deed", "words"), [deed[1:] for deed in MISDEEDS], ids=[deed[0] for deed in MISDEEDS])
 def test_a_client_that_misbehaves_is_hung_up_on_and_the_next_is_served(
-    server: Watched, connect: Connect, caplog: pytest.LogCaptureFixture, deed: Callable[[Any], None], words: str
+    server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture, deed: Callable[[Any], None], words: str
 ) -> None:
     client = connect()
     deed(client)
@@ -204,7 +204,9 @@ def test_a_client_that_misbehaves_is_hung_up_on_and_the_next_is_served(
     assert connect().begin() == 1
 
 
-def test_another_protocol_is_refused(server: Watched, connect: Connect, caplog: pytest.LogCaptureFixture) -> None:
+def test_another_protocol_is_refused(
+    server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
     assert connect(hello=b"GET / HTTP/1.1").hung_up()
     assert connect(hello=b"<MalmoEnv1.0/>").hung_up()
     settled(server)
@@ -212,7 +214,7 @@ def test_another_protocol_is_refused(server: Watched, connect: Connect, caplog: 
 
 
 def test_to_look_whether_it_listens_is_no_fault(
-    server: Watched, connect: Connect, caplog: pytest.LogCaptureFixture
+    server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     socket.create_connection(("127.0.0.1", server.port)).close()
     assert connect().begin() == 1
@@ -220,7 +222,7 @@ def test_to_look_whether_it_listens_is_no_fault(
 
 
 def test_a_client_that_falls_silent_loses_its_place(
-    make_server: Callable[..., Watched], connect: Connect, caplog: pytest.LogCaptureFixture
+    make_server: Callable[..., RecordingServer], connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = make_server(silence=SILENT)
     silent = connect(server)
@@ -231,7 +233,7 @@ def test_a_client_that_falls_silent_loses_its_place(
     assert server._desk.take()
 
 
-def test_a_client_that_vanishes_frees_its_place(server: Watched, connect: Connect) -> None:
+def test_a_client_that_vanishes_frees_its_place(server: RecordingServer, connect: Connect) -> None:
     gone = connect()
     assert gone.begin() == 1
     gone.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -242,7 +244,7 @@ def test_a_client_that_vanishes_frees_its_place(server: Watched, connect: Connec
 
 
 def test_a_fault_of_the_server_ends_one_game_only(
-    server: Watched, connect: Connect, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = connect()
     client.begin()
@@ -255,14 +257,14 @@ def test_a_fault_of_the_server_ends_one_game_only(
     assert connect().begin() == 1
 
 
-def test_no_client_ends_the_server(server: Watched, connect: Connect) -> None:
+def test_no_client_ends_the_server(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.say(b"<Exit>NOW</Exit>")
     assert client.hear() == struct.pack("!I", 0)
     assert connect().begin() == 1
 
 
-def test_closing_hangs_up_on_all(server: Watched, connect: Connect) -> None:
+def test_closing_hangs_up_on_all(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.begin()
     server.close()
@@ -271,7 +273,7 @@ def test_closing_hangs_up_on_all(server: Watched, connect: Connect) -> None:
         connect()
 
 
-def test_where_it_cannot_listen(server: Watched, capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_it_cannot_listen(server: RecordingServer, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ConfigError, match=f"{server.port}.*in use.*--port"):
         Server(server.port)
     for wrong in ({"games": 0}, {"silence": 0}, {"port": 70_000}):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ..watched import Watched
+from ..recording_server import RecordingServer
 
 PLAYER = Path(__file__).with_name("player.py")
 SHORT = {"harvest_milk_with_empty_bucket_and_cow": 19, "harvest_1_log_forest": 2}
@@ -42,7 +42,7 @@ STEPS = 3000
 
 def played(python: Path, tasks: dict[str, int]) -> list[str]:
     """The tasks that MineDojo calls a success."""
-    with Watched() as server:
+    with RecordingServer() as server:
         asked = [f"{task}:{seed}:{STEPS}" for task, seed in tasks.items()]
         done = subprocess.run([python, PLAYER, str(server.port), *asked], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]

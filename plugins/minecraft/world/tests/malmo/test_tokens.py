@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ..watched import Watched
+from ..recording_server import RecordingServer
 
 INTRUDER = Path(__file__).with_name("intruder.py")
 REASONS = [
@@ -28,7 +28,7 @@ OVER = "RuntimeError: Attempted to step an environment server with done=True"
 def test_a_wrong_token_of_the_real_client_is_refused_and_disturbs_nobody(
     minedojo: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with Watched(games=2) as server:
+    with RecordingServer(games=2) as server:
         done = subprocess.run([minedojo, INTRUDER, str(server.port)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
     told = json.loads(done.stdout)

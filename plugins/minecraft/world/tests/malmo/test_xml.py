@@ -56,7 +56,13 @@ def test_everything_that_minedojo_writes() -> None:
         voxels=Box(ymin=-2, ymax=2, zmin=-3, zmax=3),
         rays=((0.0, 0.1, 10.0),),
     )
-    assert (order.seed, order.fresh, order.unknown, order.ticks, order.mortal) == ("12", True, set(), None, False)
+    assert (order.seed, order.new_land, order.unknown, order.ticks, order.ends_on_death) == (
+        "12",
+        True,
+        set(),
+        None,
+        False,
+    )
 
 
 def test_a_game_begins_as_the_mission_says() -> None:

@@ -24,7 +24,7 @@ class Scene:
 
     def __init__(self, seed: int = 0) -> None:
         self.world: World = empty(seed)
-        self.world.made[...] = True
+        self.world.generated[...] = True
         low, high = MIDDLE - REACH, MIDDLE + REACH
         self.world.blocks[low:high, FLOOR - 4 : FLOOR, low:high] = STONE
         self.world.top[low:high, low:high] = FLOOR - 1

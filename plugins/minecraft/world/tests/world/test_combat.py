@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from voxeldojo.world.items import ATTACK_SPEED, DAMAGE, ID
-from voxeldojo.world.kinds import ID as KIND
-from voxeldojo.world.kinds import LIFE
+from voxeldojo.world.mob_kinds import ID as KIND
+from voxeldojo.world.mob_kinds import LIFE
 from voxeldojo.world.spawn import summon
 
 FLOOR, MIDDLE = 64, 256

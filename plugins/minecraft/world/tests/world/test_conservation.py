@@ -27,12 +27,12 @@ from voxeldojo.world.blocks import (
 from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.constants import ITEM_LIFETIME
 from voxeldojo.world.dig import harvests
+from voxeldojo.world.health import respawn
 from voxeldojo.world.inventory import put
 from voxeldojo.world.items import CONTAINER, DURABILITY, ID, NAMES, TOOL_CLASS, TOOLS
-from voxeldojo.world.kinds import CHICKEN, COW, LOOT, SHEEP
-from voxeldojo.world.kinds import NAMES as KINDS
-from voxeldojo.world.kinds import RARE as MOB_RARE
-from voxeldojo.world.life import respawn
+from voxeldojo.world.mob_kinds import CHICKEN, COW, LOOT, SHEEP
+from voxeldojo.world.mob_kinds import NAMES as KINDS
+from voxeldojo.world.mob_kinds import RARE as MOB_RARE
 from voxeldojo.world.recipes import CRAFT, RECIPES, craft
 from voxeldojo.world.spawn import summon
 from voxeldojo.world.state import DROPS, World

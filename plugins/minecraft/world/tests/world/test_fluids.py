@@ -112,7 +112,7 @@ def test_torches_and_flowers_are_washed_away_and_fall(scene: Any) -> None:
 
 
 def test_nothing_flows_into_land_that_is_not_made(scene: Any) -> None:
-    scene.world.made[17, :] = False
+    scene.world.generated[17, :] = False
     scene.put(14, 0, 0, "water")
     scene.tick(60)
     assert scene.at(15, 0, 0) == WATER

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from voxeldojo.world.blocks import ID
+from voxeldojo.world.health import FIRE, PLAIN, UNBLOCKABLE, heal, hurt, respawn
 from voxeldojo.world.items import ID as ITEM
-from voxeldojo.world.life import FIRE, PLAIN, UNBLOCKABLE, heal, hurt, respawn
 
 FLOOR, MIDDLE = 64, 256
 

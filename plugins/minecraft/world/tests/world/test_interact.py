@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from voxeldojo.world.inventory import count, put
 from voxeldojo.world.items import ID
-from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.mob_kinds import ID as KIND
 from voxeldojo.world.spawn import summon
 
 FLOOR, MIDDLE = 64, 256

@@ -27,7 +27,7 @@ def made(seed: int, biome: str | None = None, radius: int = 5) -> World:
 
 def square(world: World, array: NDArray[Any]) -> NDArray[Any]:
     """The made part of an array, a square of chunks."""
-    where = np.flatnonzero(world.made.any(axis=1))
+    where = np.flatnonzero(world.generated.any(axis=1))
     first, last = where[0] * CHUNK, (where[-1] + 1) * CHUNK
     return array[first:last, :, first:last] if array.ndim == 3 else array[first:last, first:last]
 
@@ -82,7 +82,7 @@ def test_a_world_that_is_used_again_is_as_a_new_one(seed: int, biome: str | None
 @pytest.mark.parametrize("biome", ["plains", "forest", "birch_forest", "extreme_hills", "desert", "river", "mesa"])
 def test_a_biome_that_is_asked_for_is_everywhere_and_safe_to_begin_in(biome: str) -> None:
     world = chunks.generate(7, biome)
-    columns = np.repeat(np.repeat(world.made, CHUNK, axis=0), CHUNK, axis=1)
+    columns = np.repeat(np.repeat(world.generated, CHUNK, axis=0), CHUNK, axis=1)
     assert np.all(world.biome[columns] == biomes.ID[biome])
     x, y, z = (int(world.player[axis][0]) for axis in "xyz")
     assert abs(x - MIDDLE) < 100
@@ -126,7 +126,7 @@ def test_rock_below_and_the_height_map(wide: World) -> None:
 def test_ores_lie_as_deep_and_as_thick_as_in_the_game(wide: World, ore: str, highest: int, a_chunk: float) -> None:
     there = square(wide, wide.blocks) == ID[ore]
     assert np.flatnonzero(there.any(axis=(0, 2))).max() <= highest
-    assert there.sum() / wide.made.sum() == pytest.approx(a_chunk, rel=0.2)
+    assert there.sum() / wide.generated.sum() == pytest.approx(a_chunk, rel=0.2)
 
 
 @pytest.mark.parametrize("fluid", ["water", "lava"])
@@ -182,7 +182,7 @@ def test_a_forest_has_oaks_and_birches_whole_over_borders() -> None:
     blocks = square(world, world.blocks)
     logs = np.isin(blocks, [ID["log"], ID["birch_log"]])
     trunks = logs[:, 1:] & ~logs[:, :-1]
-    assert 5 < trunks.sum() / world.made.sum() < 14
+    assert 5 < trunks.sum() / world.generated.sum() < 14
     assert min((blocks == ID[key]).sum() for key in ("log", "birch_log")) > 500
     leaves = np.isin(blocks, [ID["leaves"], ID["birch_leaves"]])
     for axis in (0, 2):
@@ -219,7 +219,7 @@ def test_new_land_is_lit_as_if_it_had_been_there(wide: World) -> None:
 
 def test_a_flat_world_is_whole_at_once() -> None:
     world = chunks.flat(0, [BEDROCK, ID["dirt"], ID["grass"]])
-    assert world.made.all()
+    assert world.generated.all()
     assert np.all(world.top == 2)
     assert float(world.player["y"][0]) == 3.0
     with pytest.raises(ConfigError, match="layers"):

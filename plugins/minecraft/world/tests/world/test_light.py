@@ -50,7 +50,7 @@ def by_rule(world: World, low: int, high: int) -> NDArray[np.int64]:
 
 def ground() -> World:
     world = empty(0)
-    world.made[LOW // CHUNK, LOW // CHUNK] = True
+    world.generated[LOW // CHUNK, LOW // CHUNK] = True
     world.blocks[LOW:HIGH, :60, LOW:HIGH] = ID["stone"]
     world.top[LOW:HIGH, LOW:HIGH] = 59
     light_region(world, LOW, LOW, HIGH, HIGH)

@@ -11,8 +11,8 @@ from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.chunks import generate
 from voxeldojo.world.collide import overlaps
 from voxeldojo.world.items import ID
-from voxeldojo.world.kinds import FLEES, HALF, LIFE, NAMES, SPEED, TABLE, TALL
-from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.mob_kinds import FLEES, HALF, LIFE, NAMES, SPEED, TABLE, TALL
+from voxeldojo.world.mob_kinds import ID as KIND
 from voxeldojo.world.spawn import summon
 from voxeldojo.world.state import ACTION, World
 from voxeldojo.world.tick import tick

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from voxeldojo.footing import clear_of
+from voxeldojo.footing import can_stand
 from voxeldojo.world.blocks import AIR, ID
 from voxeldojo.world.items import ID as ITEM
-from voxeldojo.world.kinds import COW
+from voxeldojo.world.mob_kinds import COW
 
 FLOOR, MIDDLE = 64, 256
 
@@ -244,7 +244,7 @@ def test_a_lily_floats(scene: Any) -> None:
 
 def test_where_a_body_may_stand(scene: Any) -> None:
     def clear(x: int, z: int) -> bool:
-        return bool(clear_of(scene.world, MIDDLE + x, FLOOR, MIDDLE + z))
+        return bool(can_stand(scene.world, MIDDLE + x, FLOOR, MIDDLE + z))
 
     assert clear(3, 3)
     for block, y, free in [

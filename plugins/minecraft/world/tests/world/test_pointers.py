@@ -13,8 +13,8 @@ from numba.core import types
 from numba.core.datamodel import default_manager
 from numba.core.errors import TypingError
 from numpy.typing import NDArray
-from voxeldojo.world.handing import Handed
 from voxeldojo.world.jit import jit, maker, part
+from voxeldojo.world.pointers import Handed
 from voxeldojo.world.state import World, empty
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from voxeldojo.world.aim import DROP, MOB, NOTHING, aim
 from voxeldojo.world.blocks import AIR, ID, LIQUID, TABLE
-from voxeldojo.world.kinds import HALF, TALL
-from voxeldojo.world.kinds import ID as KIND
+from voxeldojo.world.crosshair import DROP, MOB, NOTHING, aim
+from voxeldojo.world.mob_kinds import HALF, TALL
+from voxeldojo.world.mob_kinds import ID as KIND
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.shapes import AIMABLE, BOX, WHOLE
 from voxeldojo.world.state import HEIGHT, SIZE, empty

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from voxeldojo.names import made
+from voxeldojo.names import craft_place
 from voxeldojo.world.inventory import ANY, give, put
 from voxeldojo.world.items import FUEL, ID, NAMES, STACK
 from voxeldojo.world.jit import jit
@@ -92,7 +92,7 @@ def test_crafting_takes_and_gives_exactly_the_recipe(
     if coal:
         give(world, ID["coal"], 1, 0, 0)
     before, index = pile(world), CRAFT.index(NAMES[chosen.item])
-    where = made(CRAFT[index])
+    where = craft_place(CRAFT[index])
     tried = [r for r in RECIPES if r.item == chosen.item]
     tried = [r for r in tried if (where == "furnace") == r.smelted or (where == "hand" and r.variant == 0)]
     able = [r for r in tried if enough(before, r) and (not r.smelted or fuel_of(world) >= 200)]

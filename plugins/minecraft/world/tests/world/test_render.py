@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from voxeldojo.world.aim import aim
 from voxeldojo.world.blocks import ID
 from voxeldojo.world.chunks import flat, generate
 from voxeldojo.world.constants import FIELD_OF_VIEW
+from voxeldojo.world.crosshair import aim
 from voxeldojo.world.edit import set_block
 from voxeldojo.world.items import ID as ITEM
-from voxeldojo.world.kinds import ID as KIND
-from voxeldojo.world.kinds import NAMES
+from voxeldojo.world.mob_kinds import ID as KIND
+from voxeldojo.world.mob_kinds import NAMES
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.render import SIGHT, Camera
 from voxeldojo.world.state import SIZE, World, empty

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from voxeldojo.spaces import observation_space
-from voxeldojo.world.aim import aim
 from voxeldojo.world.blocks import ID, TABLE
 from voxeldojo.world.chunks import generate
+from voxeldojo.world.crosshair import aim
 from voxeldojo.world.edit import get, set_block
-from voxeldojo.world.kinds import ID as KIND
-from voxeldojo.world.kinds import NAMES as KINDS
 from voxeldojo.world.lidar import lidar
+from voxeldojo.world.mob_kinds import ID as KIND
+from voxeldojo.world.mob_kinds import NAMES as KINDS
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.state import HEIGHT, World, empty
 from voxeldojo.world.voxels import voxels

@@ -9,8 +9,8 @@ import pytest
 from voxeldojo.world.blocks import GRASS
 from voxeldojo.world.chunks import ensure, generate
 from voxeldojo.world.constants import MOST_MONSTERS
-from voxeldojo.world.kinds import ID as KIND
-from voxeldojo.world.kinds import NAMES, SIGHT
+from voxeldojo.world.mob_kinds import ID as KIND
+from voxeldojo.world.mob_kinds import NAMES, SIGHT
 from voxeldojo.world.spawn import summon
 from voxeldojo.world.state import MOBS, World
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from voxeldojo.world import climate, horizon, icons, paint, textures, tiles
+from voxeldojo.world.appearance import LOOKS
 from voxeldojo.world.biomes import ID as BIOME
 from voxeldojo.world.blocks import BLOCKS, ID, PLACES, TABLE
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.items import NAMES
-from voxeldojo.world.looks import LOOKS
-from voxeldojo.world.march import X_BITS, Y_BITS
+from voxeldojo.world.raymarch import X_BITS, Y_BITS
 from voxeldojo.world.skins import BOXES, MODELS, SPANS
 from voxeldojo.world.state import HEIGHT, SIZE
 from voxeldojo.world.textures import TEXELS, Art, art, sizes

@@ -75,7 +75,7 @@ def test_no_tick_leaves_the_player_in_a_block(maze: Any, seed: int, density: flo
 def maze(request: pytest.FixtureRequest) -> Any:
     """Makes rubble around the middle; the player in a free place within it."""
     world = empty(0)
-    world.made[...] = True
+    world.generated[...] = True
 
     def make(rng: np.random.Generator, density: float) -> World:
         low, high = MIDDLE - 12, MIDDLE + 12
@@ -150,7 +150,7 @@ def test_land_is_there_wherever_one_walks() -> None:
         world.player["life"] = world.player["food"] = 20
         tick(world, action)
         x, z = (int(world.player[axis][0]) // CHUNK for axis in "xz")
-        assert world.made[x - AROUND : x + AROUND + 1, z - AROUND : z + AROUND + 1].all()
+        assert world.generated[x - AROUND : x + AROUND + 1, z - AROUND : z + AROUND + 1].all()
 
 
 def test_time_passes_where_it_may() -> None:

@@ -7,8 +7,8 @@ import pytest
 from voxeldojo.world.blocks import BLOCKS
 from voxeldojo.world.chunks import generate
 from voxeldojo.world.items import NAMES
-from voxeldojo.world.sound import fault
 from voxeldojo.world.state import HEIGHT, QUEUE, SIZE, World, empty
+from voxeldojo.world.validation import fault
 
 
 @pytest.fixture
@@ -45,9 +45,9 @@ def test_a_field_out_of_range_is_named(world: World, name: str, field: str, valu
 
 
 def test_bytes_that_are_no_truth_values_are_found(world: World) -> None:
-    world.made.view(np.uint8)[1, 1] = 7
+    world.generated.view(np.uint8)[1, 1] = 7
     assert fault(world) == "chunks neither made nor not"
-    world.made[...] = False
+    world.generated[...] = False
     world.player.view(np.uint8)[world.player.dtype.fields["dead"][1]] = 2  # type: ignore[index]
     assert fault(world) == "player whose dead is out of range"
 

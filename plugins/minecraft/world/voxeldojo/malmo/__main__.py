@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 
 from voxeldojo.errors import VoxelDojoError
-from voxeldojo.malmo.server import SILENCE, Server
+from voxeldojo.malmo.server import SILENCE_TIMEOUT_S, Server
 
-GAMES = 16
+DEFAULT_GAMES = 16
 """Missions played at the same time if ``--games`` is not given."""
 
 EPILOG = """\
@@ -37,13 +37,13 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--games",
         type=int,
-        default=GAMES,
+        default=DEFAULT_GAMES,
         help="missions played at a time; who comes when all places are taken is told to wait (default: %(default)s)",
     )
     parser.add_argument(
         "--silence",
         type=float,
-        default=SILENCE,
+        default=SILENCE_TIMEOUT_S,
         help="seconds until a silent client is hung up on (default: %(default)g)",
     )
     parser.add_argument("--seed", type=int, help="makes the seeds of missions that name none repeatable")

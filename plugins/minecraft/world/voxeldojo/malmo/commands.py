@@ -9,7 +9,7 @@ import math
 from typing import Any, Final
 
 from voxeldojo.command import NOTHING, Command
-from voxeldojo.names import CRAFTS, ITEMS, made
+from voxeldojo.names import CRAFTS, ITEMS, craft_place
 from voxeldojo.world.state import SLOTS
 
 KEYS: Final = frozenset(
@@ -25,7 +25,7 @@ CRAFTING: Final = {
 UNUSED: Final = frozenset(("pickItem", "inventory", "swapHands"))
 """Keys that nothing comes of here."""
 HOTBAR: Final = 9
-_WHERE: Final = {name: made(name) for name in CRAFTS}
+_WHERE: Final = {name: craft_place(name) for name in CRAFTS}
 _ITEMS: Final = frozenset(ITEMS)
 
 

@@ -13,9 +13,9 @@ from xml.etree.ElementTree import Element
 from voxeldojo.malmo.errors import MissionError
 from voxeldojo.world.state import SIZE
 
-LARGEST: Final = 65_536
+MAX_BLOCKS: Final = 65_536
 """Blocks that a mission may draw."""
-WIDEST: Final = 24
+MAX_RADIUS_BLOCKS: Final = 24
 """Blocks of the largest radius: some 58,000 blocks."""
 
 Place = tuple[int, int, int]
@@ -26,20 +26,22 @@ def commands(decorator: Element) -> tuple[list[str], set[str]]:
 
     :raises MissionError: coordinates are missing or absurd, or it is too much.
     """
-    typed: list[str] = []
+    chat_commands: list[str] = []
     unknown: set[str] = set()
     for shape in decorator:
         if shape.tag == "DrawEntity":
-            typed.append("/summon {} {} {} {}".format(_word(shape, "type"), *(_word(shape, axis) for axis in "xyz")))
+            chat_commands.append(
+                "/summon {} {} {} {}".format(_word(shape, "type"), *(_word(shape, axis) for axis in "xyz"))
+            )
         elif shape.tag in SHAPES:
             block = _word(shape, "type")
             for x, y, z in SHAPES[shape.tag](shape):
-                typed.append(f"/setblock {x} {y} {z} {block}")
-                if len(typed) > LARGEST:
-                    raise MissionError(f"a mission draws at most {LARGEST} blocks")
+                chat_commands.append(f"/setblock {x} {y} {z} {block}")
+                if len(chat_commands) > MAX_BLOCKS:
+                    raise MissionError(f"a mission draws at most {MAX_BLOCKS} blocks")
         else:
             unknown.add(shape.tag)
-    return typed, unknown
+    return chat_commands, unknown
 
 
 def _word(shape: Element, name: str) -> str:
@@ -74,8 +76,8 @@ def _cuboid(shape: Element) -> Iterator[Place]:
 
 def _sphere(shape: Element) -> Iterator[Place]:
     x, y, z, radius = _numbers(shape, "x y z radius")
-    if not 0 <= radius <= WIDEST:
-        raise MissionError(f"a sphere of radius {radius}; from 0 to {WIDEST} can be drawn")
+    if not 0 <= radius <= MAX_RADIUS_BLOCKS:
+        raise MissionError(f"a sphere of radius {radius}; from 0 to {MAX_RADIUS_BLOCKS} can be drawn")
     for dx, dy, dz in product(range(-radius, radius + 1), repeat=3):
         if dx * dx + dy * dy + dz * dz <= radius * radius:
             yield x + dx, y + dy, z + dz

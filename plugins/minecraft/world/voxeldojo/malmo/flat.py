@@ -16,7 +16,7 @@ from voxeldojo.world.state import HEIGHT
 
 CLASSIC: Final = "3;minecraft:bedrock,2*minecraft:dirt,minecraft:grass;1"
 """What the game takes where nothing is written."""
-HIGHEST: Final = HEIGHT - 8
+MAX_LAYERS: Final = HEIGHT - 8
 NUMBERS: Final = {
     **{
         0: "air",
@@ -54,8 +54,8 @@ def layers(text: str) -> tuple[tuple[str, ...], int]:
                 f"the layer {layer[:40]!r} of a flat world is none of the world's blocks, like {CLASSIC!r}"
             )
         blocks += [block] * int(found.group(1) or 1)
-    if not 0 < len(blocks) <= HIGHEST:
-        raise MissionError(f"a flat world of {len(blocks)} layers; from 1 to {HIGHEST} have room")
+    if not 0 < len(blocks) <= MAX_LAYERS:
+        raise MissionError(f"a flat world of {len(blocks)} layers; from 1 to {MAX_LAYERS} have room")
     biome = parts[2] if len(parts) > 2 and parts[2] else "1"
     if not biome.isdecimal():
         raise MissionError(f"the biome of a flat world is a number, not {biome[:20]!r}")

@@ -10,14 +10,14 @@ from typing import Final
 from voxeldojo.errors import VoxelDojoError
 from voxeldojo.malmo import commands
 from voxeldojo.malmo.errors import MissionError
-from voxeldojo.malmo.mission import Order
+from voxeldojo.malmo.mission import MissionRequest
 from voxeldojo.sim import Sim
 from voxeldojo.world.inventory import count
 from voxeldojo.world.items import ID
 
 logger = logging.getLogger(__name__)
 
-REMARKS: Final = 20
+MAX_LOGGED_REMARKS: Final = 20
 """Remarks on a mission's commands that are logged; the rest is silence."""
 
 
@@ -42,18 +42,18 @@ class Game:
     :raises MissionError: the world cannot play it.
     """
 
-    def __init__(self, order: Order, land: int, chance: int | None = None, name: str = "mission") -> None:
-        self.order, self.land, self.name = order, land, name
+    def __init__(self, request: MissionRequest, land: int, chance: int | None = None, name: str = "mission") -> None:
+        self.request, self.land, self.name = request, land, name
         self.steps, self.done, self._remarks = 0, False, 0
         try:
-            self.sim = Sim(order.mission(land))
+            self.sim = Sim(request.mission(land))
             self.sim.reset(land if chance is None else chance)
-            for text in order.typed:
+            for text in request.chat_commands:
                 self.sim.chat(text)
         except VoxelDojoError as error:
             raise MissionError(str(error)) from error
-        if order.unknown:
-            logger.warning("%s: not known here, left out: %s", name, ", ".join(sorted(order.unknown)))
+        if request.unknown:
+            logger.warning("%s: not known here, left out: %s", name, ", ".join(sorted(request.unknown)))
 
     def step(self, text: str) -> None:
         """One tick with what is asked for in it. What cannot be done is logged and left out, and the tick passes."""
@@ -79,21 +79,21 @@ class Game:
         return json.dumps(self.sim.info()).encode()
 
     def _ended(self) -> bool:
-        order = self.order
-        if order.ticks is not None and self.steps >= order.ticks:
+        request = self.request
+        if request.ticks is not None and self.steps >= request.ticks:
             return True
-        if order.mortal and not self.sim.alive:
+        if request.ends_on_death and not self.sim.alive:
             return True
-        if not order.wanted:
+        if not request.goal_items:
             return False
         world = self.sim.world
-        return any(name in ID and count(world, ID[name]) >= amount for name, amount in order.wanted)
+        return any(name in ID and count(world, ID[name]) >= amount for name, amount in request.goal_items)
 
     def _remark(self, text: str) -> None:
         self._remarks += 1
-        if self._remarks <= REMARKS:
+        if self._remarks <= MAX_LOGGED_REMARKS:
             logger.warning("%s, tick %d: left out: %s", self.name, self.steps, text)
-        if self._remarks == REMARKS:
+        if self._remarks == MAX_LOGGED_REMARKS:
             logger.warning("%s: more of this will not be logged", self.name)
 
     def __str__(self) -> str:

@@ -7,13 +7,13 @@ import threading
 from collections.abc import Callable
 
 from voxeldojo.malmo.game import Game, land_seed
-from voxeldojo.malmo.mission import Order
+from voxeldojo.malmo.mission import MissionRequest
 
-PATIENCE = 3.0
+PLACE_TIMEOUT_S = 3.0
 """Seconds that a mission waits for a place before it is told that the server is busy; Malmo waits as long."""
 
 
-class Desk:
+class Lobby:
     """Gives out places, and games to play at them.
 
     :param games: how many may be played at a time. :param seed: of the seeds of missions that name none.
@@ -29,13 +29,13 @@ class Desk:
 
     def take(self) -> bool:
         """Take a place, if there is one."""
-        return self._places.acquire(timeout=PATIENCE)
+        return self._places.acquire(timeout=PLACE_TIMEOUT_S)
 
     def give_back(self) -> None:
         """Leave a place."""
         self._places.release()
 
-    def game(self, order: Order, chance: int | None) -> Game:
+    def game(self, request: MissionRequest, chance: int | None) -> Game:
         """A game of a mission. Where it names no seed and does not force a reset, it is on the land of the last one.
 
         :raises MissionError: the world cannot play it.
@@ -43,12 +43,12 @@ class Desk:
         with self._lock:
             self._count += 1
             name = f"mission {self._count}"
-            if order.seed:
-                self._land = land_seed(order.seed)
-            elif order.fresh or self._land is None:
+            if request.seed:
+                self._land = land_seed(request.seed)
+            elif request.new_land or self._land is None:
                 self._land = self._draw.getrandbits(62)
             land = self._land
-        game = Game(order, land, chance, name)
+        game = Game(request, land, chance, name)
         if self._begun is not None:
             self._begun(game)
         return game

@@ -8,9 +8,9 @@ from xml.parsers import expat
 
 from voxeldojo.malmo.errors import MissionError
 
-LARGEST: Final = 20_000
+MAX_ELEMENTS: Final = 20_000
 """Elements of a mission; one ray of the lidar is one."""
-DEEPEST: Final = 32
+MAX_DEPTH: Final = 32
 
 
 def parse(data: bytes) -> Element:
@@ -23,9 +23,9 @@ def parse(data: bytes) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal depth, count
         depth, count = depth + 1, count + 1
-        if depth > DEEPEST or count > LARGEST:
+        if depth > MAX_DEPTH or count > MAX_ELEMENTS:
             raise MissionError(
-                f"a mission of more than {LARGEST} elements, or {DEEPEST} within each other, is not read"
+                f"a mission of more than {MAX_ELEMENTS} elements, or {MAX_DEPTH} within each other, is not read"
             )
         builder.start(_local(tag), {_local(name): value for name, value in attributes.items()})
 

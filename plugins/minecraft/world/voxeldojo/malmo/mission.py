@@ -51,7 +51,7 @@ NEEDLESS: Final = frozenset(
 
 
 @dataclass
-class Order:
+class MissionRequest:
     """What a mission's XML asks for.
 
     :ivar seed: of the land, as text: empty for any. :ivar fresh: whether the land has to be another than the last.
@@ -62,11 +62,11 @@ class Order:
 
     known: dict[str, Any] = field(default_factory=dict)
     seed: str = ""
-    fresh: bool = False
-    typed: list[str] = field(default_factory=list)
+    new_land: bool = False
+    chat_commands: list[str] = field(default_factory=list)
     ticks: int | None = None
-    mortal: bool = False
-    wanted: list[tuple[str, int]] = field(default_factory=list)
+    ends_on_death: bool = False
+    goal_items: list[tuple[str, int]] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
     agents: int = 0
 
@@ -82,37 +82,37 @@ class Order:
             raise MissionError(f"the mission cannot be played: {told[:500]}") from error
 
 
-def read(data: bytes) -> Order:
+def read(data: bytes) -> MissionRequest:
     """What is asked for.
 
     :raises MissionError: it is no mission, or not one for this world.
     """
-    order, root = Order(), parse(data)
+    request, root = MissionRequest(), parse(data)
     if root.tag != "MissionInit":
         raise MissionError(f"a mission begins with <MissionInit>, not with <{root.tag[:40]}>")
-    _read(root, order)
-    if order.agents != 1:
-        raise MissionError(f"a mission of {order.agents} players; here there is one")
-    if "image_size" not in order.known:
+    _read(root, request)
+    if request.agents != 1:
+        raise MissionError(f"a mission of {request.agents} players; here there is one")
+    if "image_size" not in request.known:
         raise MissionError(
             "the mission has no <VideoProducer>; without a picture there is nothing to answer a step with"
         )
-    return order
+    return request
 
 
-def _read(element: Element, order: Order) -> None:
+def _read(element: Element, request: MissionRequest) -> None:
     if element.tag == "AgentSection":
-        order.agents += 1
+        request.agents += 1
     if element.tag in OPENED:
         for part in element:
-            _read(part, order)
+            _read(part, request)
     elif element.tag in READERS:
         try:
-            READERS[element.tag](element, order)
+            READERS[element.tag](element, request)
         except ValueError as error:
             raise MissionError(f"<{element.tag}>: {error}") from error
     elif element.tag not in NEEDLESS:
-        order.unknown.add(element.tag[:60])
+        request.unknown.add(element.tag[:60])
 
 
 def _text(element: Element) -> str:
@@ -138,49 +138,49 @@ def _number(text: str) -> float:
     return value
 
 
-def _slot(element: Element, order: Order) -> None:
+def _slot(element: Element, request: MissionRequest) -> None:
     stack = {
         "slot": _whole(element.get("slot", "")),
         "name": element.get("type", "").removeprefix("minecraft:"),
         "quantity": _whole(element.get("quantity", "1")),
         "variant": _whole(element.get("metadata", "0")),
     }
-    order.known["inventory"] = (*order.known.get("inventory", ()), stack)
+    request.known["inventory"] = (*request.known.get("inventory", ()), stack)
 
 
-def _placement(element: Element, order: Order) -> None:
-    order.known["start"] = {key: _number(element.get(key, "0")) for key in ("x", "y", "z", "yaw", "pitch")}
+def _placement(element: Element, request: MissionRequest) -> None:
+    request.known["start"] = {key: _number(element.get(key, "0")) for key in ("x", "y", "z", "yaw", "pitch")}
 
 
-def _video(element: Element, order: Order) -> None:
+def _video(element: Element, request: MissionRequest) -> None:
     if _flag(element.get("want_depth", "false")):
         raise MissionError("depth is not drawn here; leave want_depth out")
     sizes = {part.tag: _whole(_text(part)) for part in element}
-    order.known["image_size"] = (sizes.get("Height", 0), sizes.get("Width", 0))
+    request.known["image_size"] = (sizes.get("Height", 0), sizes.get("Width", 0))
 
 
-def _grid(element: Element, order: Order) -> None:
+def _grid(element: Element, request: MissionRequest) -> None:
     if element.get("name") != "voxels":
-        order.unknown.add(f"Grid {element.get('name', '')[:40]}")
+        request.unknown.add(f"Grid {element.get('name', '')[:40]}")
         return
-    order.known["voxels"] = {axis + end.tag: _whole(end.get(axis, "")) for end in element for axis in "xyz"}
+    request.known["voxels"] = {axis + end.tag: _whole(end.get(axis, "")) for end in element for axis in "xyz"}
 
 
-def _ray(element: Element, order: Order) -> None:
+def _ray(element: Element, request: MissionRequest) -> None:
     ray = tuple(_number(element.get(key, "0")) for key in ("pitch", "yaw", "distance"))
-    order.known.setdefault("rays", []).append(ray)
+    request.known.setdefault("rays", []).append(ray)
 
 
-def _land(element: Element, order: Order) -> None:
-    order.seed, order.fresh = element.get("seed", "").strip()[:200], _flag(element.get("forceReset", "false"))
+def _land(element: Element, request: MissionRequest) -> None:
+    request.seed, request.new_land = element.get("seed", "").strip()[:200], _flag(element.get("forceReset", "false"))
     if "biome" in element.attrib:
-        order.known["biome"] = _named(_whole(element.get("biome", "")))
+        request.known["biome"] = _named(_whole(element.get("biome", "")))
 
 
-def _level(element: Element, order: Order) -> None:
-    _land(element, order)
-    order.known["layers"], biome = flat.layers(element.get("generatorString", ""))
-    order.known["biome"] = _named(biome)
+def _level(element: Element, request: MissionRequest) -> None:
+    _land(element, request)
+    request.known["layers"], biome = flat.layers(element.get("generatorString", ""))
+    request.known["biome"] = _named(biome)
 
 
 def _named(biome: int) -> str:
@@ -189,43 +189,45 @@ def _named(biome: int) -> str:
     return _BIOME[biome]
 
 
-def _file(element: Element, order: Order) -> None:
+def _file(element: Element, request: MissionRequest) -> None:
     raise MissionError("worlds are not read from files here; use a world of a seed, of one biome, or a flat one")
 
 
-def _draw(element: Element, order: Order) -> None:
-    typed, unknown = drawing.commands(element)
-    order.typed += typed
-    order.unknown |= unknown
+def _draw(element: Element, request: MissionRequest) -> None:
+    chat_commands, unknown = drawing.commands(element)
+    request.chat_commands += chat_commands
+    request.unknown |= unknown
 
 
-def _time_up(element: Element, order: Order) -> None:
+def _time_up(element: Element, request: MissionRequest) -> None:
     if "timeLimitMs" in element.attrib:
         limit = max(int(_number(element.get("timeLimitMs", ""))) // TICK, 1)
-        order.ticks = limit if order.ticks is None else min(order.ticks, limit)
+        request.ticks = limit if request.ticks is None else min(request.ticks, limit)
     if _flag(element.get("quitWhenAnyDead", "false").lower()):
-        order.mortal = True
+        request.ends_on_death = True
 
 
-def _possessing(element: Element, order: Order) -> None:
+def _possessing(element: Element, request: MissionRequest) -> None:
     for item in element.iter("Item"):
         names = item.get("type", "").split()
-        order.wanted += [(name.removeprefix("minecraft:"), _whole(item.get("amount", "1"))) for name in names]
+        request.goal_items += [(name.removeprefix("minecraft:"), _whole(item.get("amount", "1"))) for name in names]
 
 
-def _simple(key: str, convert: Callable[[str], Any], attribute: str | None = None) -> Callable[[Element, Order], None]:
-    def reader(element: Element, order: Order) -> None:
+def _simple(
+    key: str, convert: Callable[[str], Any], attribute: str | None = None
+) -> Callable[[Element, MissionRequest], None]:
+    def reader(element: Element, request: MissionRequest) -> None:
         text = _text(element) if attribute is None else element.get(attribute, "")
-        order.known[key] = convert(text)
+        request.known[key] = convert(text)
 
     return reader
 
 
-def _mortal(element: Element, order: Order) -> None:
-    order.mortal = True
+def _ends_on_death(element: Element, request: MissionRequest) -> None:
+    request.ends_on_death = True
 
 
-READERS: Final[dict[str, Callable[[Element, Order], None]]] = {
+READERS: Final[dict[str, Callable[[Element, MissionRequest], None]]] = {
     "StartTime": _simple("time", lambda text: _whole(text) % DAY),
     "AllowPassageOfTime": _simple("time_passes", _flag),
     "AllowSpawning": _simple("mobs_spawn", _flag),
@@ -245,7 +247,7 @@ READERS: Final[dict[str, Callable[[Element, Order], None]]] = {
     "DrawingDecorator": _draw,
     "ServerQuitFromTimeUp": _time_up,
     "AgentQuitFromTimeUp": _time_up,
-    "AgentQuitFromDeath": _mortal,
+    "AgentQuitFromDeath": _ends_on_death,
     "AgentQuitFromPossessingItem": _possessing,
 }
 """Element -> what it asks for."""

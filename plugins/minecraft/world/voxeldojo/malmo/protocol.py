@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from voxeldojo.malmo.errors import ProtocolError
 
 HELLO: Final = "<MalmoEnv0.37."
-LARGEST: Final = 1 << 20
+MAX_FRAME_BYTES: Final = 1 << 20
 """Bytes of the largest frame that is read: a mission."""
 PIECE: Final = 1 << 16
 _TOKEN: Final = re.compile(r"[\w-]{1,100}:\d{1,9}:\d{1,9}:\d{1,9}:\w{1,9}(:-?\d{1,19})?", re.ASCII)
@@ -37,8 +37,10 @@ class Frames:
             if head is None:
                 return None
             (length,) = struct.unpack("!I", head)
-            if length > LARGEST:
-                raise ProtocolError(f"a frame of {length} bytes was announced; {LARGEST} is the largest that is read")
+            if length > MAX_FRAME_BYTES:
+                raise ProtocolError(
+                    f"a frame of {length} bytes was announced; {MAX_FRAME_BYTES} is the largest that is read"
+                )
             body = self._exactly(length)
         except TimeoutError as error:
             raise ProtocolError(f"nothing was said for {self._connection.gettimeout():g} s") from error

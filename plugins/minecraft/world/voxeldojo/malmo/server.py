@@ -10,17 +10,17 @@ from collections.abc import Callable
 from types import TracebackType
 
 from voxeldojo.errors import ConfigError
-from voxeldojo.malmo.desk import Desk
 from voxeldojo.malmo.errors import ProtocolError
 from voxeldojo.malmo.game import Game
+from voxeldojo.malmo.lobby import Lobby
 from voxeldojo.malmo.protocol import Frames
 from voxeldojo.malmo.session import Session
 
 logger = logging.getLogger(__name__)
 
-CLIENTS = 64
+MAX_CLIENTS = 64
 """Connections at a time; more are hung up on."""
-SILENCE = 600.0
+SILENCE_TIMEOUT_S = 600.0
 """Seconds after which a client that says nothing is taken for dead."""
 
 
@@ -42,7 +42,7 @@ class Server:
         *,
         host: str = "127.0.0.1",
         games: int = 1,
-        silence: float = SILENCE,
+        silence: float = SILENCE_TIMEOUT_S,
         seed: int | None = None,
         begun: Callable[[Game], None] | None = None,
     ) -> None:
@@ -55,7 +55,7 @@ class Server:
                 f"cannot listen at {host}:{port} ({error}). Name another --port, or 0 for any."
             ) from error
         self.port: int = self._socket.getsockname()[1]
-        self._silence, self._desk = silence, Desk(games, seed, begun)
+        self._silence, self._lobby = silence, Lobby(games, seed, begun)
         self._lock, self._closed = threading.Lock(), False
         self._clients: dict[socket.socket, threading.Thread] = {}
 
@@ -98,7 +98,7 @@ class Server:
     def _welcome(self, connection: socket.socket, name: str) -> None:
         thread = threading.Thread(target=self._talk, args=(connection, name), name=f"malmo {name}", daemon=True)
         with self._lock:
-            if self._closed or len(self._clients) >= CLIENTS:
+            if self._closed or len(self._clients) >= MAX_CLIENTS:
                 connection.close()
                 return
             self._clients[connection] = thread
@@ -108,7 +108,7 @@ class Server:
         try:
             connection.settimeout(self._silence)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            Session(Frames(connection), self._desk, name).run()
+            Session(Frames(connection), self._lobby, name).run()
         except ProtocolError as error:
             logger.warning("%s: hung up on: %s", name, error)
         except OSError as error:

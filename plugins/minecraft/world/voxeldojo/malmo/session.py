@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import struct
 
-from voxeldojo.malmo.desk import Desk
 from voxeldojo.malmo.errors import ProtocolError
 from voxeldojo.malmo.game import Game
+from voxeldojo.malmo.lobby import Lobby
 from voxeldojo.malmo.mission import read
 from voxeldojo.malmo.protocol import HELLO, Frames, read_step, read_token
 
@@ -22,8 +22,8 @@ class Session:
     :param name: how the log calls the client.
     """
 
-    def __init__(self, frames: Frames, desk: Desk, name: str) -> None:
-        self._frames, self._desk, self._name = frames, desk, name
+    def __init__(self, frames: Frames, lobby: Lobby, name: str) -> None:
+        self._frames, self._lobby, self._name = frames, lobby, name
         self._seated = False
         self._game: Game | None = None
 
@@ -68,13 +68,13 @@ class Session:
         token = self._frames.receive()
         if token is None:
             raise ProtocolError("it hung up between a mission and its token")
-        chance, order = read_token(token).seed, read(mission)
-        if not self._seated and not self._desk.take():
+        chance, request = read_token(token).seed, read(mission)
+        if not self._seated and not self._lobby.take():
             logger.warning("%s: told to wait, as every place is taken (--games has more)", self._name)
             self._frames.send(REFUSED)
             return
         self._seated = True
-        self._game = self._desk.game(order, chance)
+        self._game = self._lobby.game(request, chance)
         logger.info("%s: %s", self._name, self._game)
         self._frames.send(DONE)
 
@@ -94,5 +94,5 @@ class Session:
         if self._game is not None:
             logger.debug("%s: %s ended after %d ticks", self._name, self._game.name, self._game.steps)
         if self._seated:
-            self._desk.give_back()
+            self._lobby.give_back()
         self._game, self._seated = None, False

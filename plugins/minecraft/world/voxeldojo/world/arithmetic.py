@@ -9,18 +9,18 @@ from voxeldojo.world.jit import part
 
 
 @part
-def least(a: float, b: float) -> float:
+def minimum(a: float, b: float) -> float:
     """The lesser of two."""
     return a if a < b else b
 
 
 @part
-def most(a: float, b: float) -> float:
+def maximum(a: float, b: float) -> float:
     """The greater of two."""
     return a if a > b else b
 
 
 @part
-def within(value: float, low: float, high: float) -> float:
+def clamp(value: float, low: float, high: float) -> float:
     """The nearest to a value from ``low`` to ``high``."""
     return low if value < low else high if value > high else value

@@ -104,7 +104,7 @@ def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
     Kernels do not call it: each that did would be compiled together with all that makes land.
     """
     first_x, first_z = (max(at // CHUNK - radius_chunks, 0) for at in (x, z))
-    made = world.made[first_x : x // CHUNK + radius_chunks + 1, first_z : z // CHUNK + radius_chunks + 1]
+    made = world.generated[first_x : x // CHUNK + radius_chunks + 1, first_z : z // CHUNK + radius_chunks + 1]
     if made.all():
         return 0
     missing = np.argwhere(~made) + np.array([first_x, first_z])
@@ -113,7 +113,7 @@ def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
         land(seed, fixed, chunk_x, chunk_z, place)
         west, north = chunk_x * CHUNK, chunk_z * CHUNK
         _store(world.blocks, world.top, world.peak, world.biome, west, north, place.chunk, place.biome)
-        world.made[chunk_x, chunk_z] = True
+        world.generated[chunk_x, chunk_z] = True
     low, high = missing.min(axis=0) * CHUNK, (missing.max(axis=0) + 1) * CHUNK
     light_region(world, int(low[0]), int(low[1]), int(high[0]), int(high[1]))
     for chunk_x, chunk_z in missing.tolist():
@@ -176,15 +176,15 @@ def spawn(world: World) -> bool:
 
 def _clear(world: World) -> None:
     """Empty the chunks that were made, and no others: memory that was never written stays untaken."""
-    for chunk_x in np.flatnonzero(world.made.any(axis=1)):
-        run = np.flatnonzero(world.made[chunk_x])
+    for chunk_x in np.flatnonzero(world.generated.any(axis=1)):
+        run = np.flatnonzero(world.generated[chunk_x])
         x = slice(chunk_x * CHUNK, (chunk_x + 1) * CHUNK)
         z = slice(run[0] * CHUNK, (run[-1] + 1) * CHUNK)
         for cube in (world.blocks, world.level, world.light):
             cube[x, :, z] = 0
         world.top[x, z], world.biome[x, z] = -1, 0
         world.peak[chunk_x * CHUNK // TILE : (chunk_x + 1) * CHUNK // TILE] = -1
-    world.made[...] = False
+    world.generated[...] = False
 
 
 def generate(seed: int, biome: str | None = None) -> World:
@@ -229,7 +229,7 @@ def flat(seed: int, layers: Sequence[int], biome: str = "plains") -> World:
         world.blocks[:, y, :] = block
         if OPACITY[block] > 0:
             world.top[...] = y
-    world.biome[...], world.made[...], world.peak[...] = fixed, True, len(layers) - 1
+    world.biome[...], world.generated[...], world.peak[...] = fixed, True, len(layers) - 1
     if any(LIGHT[block] or 0 < OPACITY[block] < FULL_LIGHT for block in layers):
         light_region(world, 0, 0, SIZE, SIZE)
     else:

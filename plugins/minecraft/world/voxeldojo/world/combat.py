@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from voxeldojo.world.aim import MOB, aim
 from voxeldojo.world.blocks import AIR
 from voxeldojo.world.constants import (
     BLOCK_REACH,
@@ -29,15 +28,16 @@ from voxeldojo.world.constants import (
     TOOL_HIT_WEAR,
     WEAK_SHARE,
 )
+from voxeldojo.world.contact import climbs
+from voxeldojo.world.crosshair import MOB, aim
 from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
 from voxeldojo.world.jit import part
-from voxeldojo.world.kinds import HALF, SIGHT, TALL
-from voxeldojo.world.player import exhaust
+from voxeldojo.world.mob_damage import wound
+from voxeldojo.world.mob_kinds import HALF, SIGHT, TALL
+from voxeldojo.world.player_motion import exhaust
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.state import MOBS, World
-from voxeldojo.world.touch import climbs
-from voxeldojo.world.wounds import wound
 
 SWORD, HOE, SHEARS, NO_TOOL = (TOOLS.index(name) for name in ("sword", "hoe", "shears", "none"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from voxeldojo.world.constants import ITEM_SIZE
 from voxeldojo.world.jit import jit, part
-from voxeldojo.world.kinds import HALF, TALL
+from voxeldojo.world.mob_kinds import HALF, TALL
 from voxeldojo.world.ray import meet
 from voxeldojo.world.state import DROPS, MOBS, World
 

@@ -24,14 +24,14 @@ from voxeldojo.world.constants import (
     SWORD_PLANTS,
     TOOL_DIG_WEAR,
 )
+from voxeldojo.world.contact import head_in
 from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import TOOL_CLASS, TOOL_LEVEL, TOOL_SPEED, TOOLS
 from voxeldojo.world.jit import jit, part
 from voxeldojo.world.loot import break_block
-from voxeldojo.world.player import exhaust
+from voxeldojo.world.player_motion import exhaust
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.state import World
-from voxeldojo.world.touch import head_in
 
 SWORD, SHEARS, NO_TOOL, HOE = (TOOLS.index(name) for name in ("sword", "shears", "none", "hoe"))
 WEB = ID["web"]

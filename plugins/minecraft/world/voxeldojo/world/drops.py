@@ -1,6 +1,6 @@
 """Things on their way to the ground: where they come from.
 
-What they do there is ``step_drops`` of ``lying.py``. Numbers: minecraft.wiki, Item (entity), 1.11.
+What they do there is ``step_drops`` of ``item_motion.py``. Numbers: minecraft.wiki, Item (entity), 1.11.
 """
 
 from __future__ import annotations

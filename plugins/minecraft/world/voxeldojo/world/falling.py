@@ -11,7 +11,7 @@ from voxeldojo.world.collide import block_at
 from voxeldojo.world.constants import FALLING_WAITS
 from voxeldojo.world.edit import queue_update, set_block
 from voxeldojo.world.jit import jit
-from voxeldojo.world.room import occupied
+from voxeldojo.world.occupancy import occupied
 from voxeldojo.world.state import World
 
 

@@ -37,7 +37,7 @@ from voxeldojo.world.constants import (
 from voxeldojo.world.edit import inside, queue_update, set_block
 from voxeldojo.world.jit import jit, part
 from voxeldojo.world.loot import break_block
-from voxeldojo.world.room import occupied
+from voxeldojo.world.occupancy import occupied
 from voxeldojo.world.state import CHUNK, World
 
 FAR = 1000
@@ -65,7 +65,7 @@ def _depth(world: World, x: int, y: int, z: int, fluid: int) -> int:
 @part
 def _open(world: World, x: int, y: int, z: int, fluid: int) -> bool:
     """Whether ``fluid`` may flow into a cell. Where nothing was made yet, nothing flows."""
-    if not inside(x, y, z) or not world.made[x // CHUNK, z // CHUNK]:
+    if not inside(x, y, z) or not world.generated[x // CHUNK, z // CHUNK]:
         return False
     block = world.blocks[x, y, z]
     return block != fluid and block != LAVA and not STOPS[block]

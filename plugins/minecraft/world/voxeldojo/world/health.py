@@ -40,14 +40,14 @@ from voxeldojo.world.constants import (
     SUFFOCATION_DAMAGE,
     TOUGHNESS_SHARE,
 )
+from voxeldojo.world.contact import AT_CACTUS, IN_FIRE, IN_LAVA, IN_WATER, buried, head_in, touched
 from voxeldojo.world.drops import spill_inventory
 from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import ARMOR, TOUGHNESS
 from voxeldojo.world.jit import jit, part
 from voxeldojo.world.light import can_see_sky
-from voxeldojo.world.player import exhaust
+from voxeldojo.world.player_motion import exhaust
 from voxeldojo.world.state import World
-from voxeldojo.world.touch import AT_CACTUS, IN_FIRE, IN_LAVA, IN_WATER, buried, head_in, touched
 
 PLAIN, FIRE, UNBLOCKABLE = 0, 1, 2
 """Kinds of damage, to be added up: by fire; such as armour does not help against."""

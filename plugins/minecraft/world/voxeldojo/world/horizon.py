@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from voxeldojo.world.arithmetic import maximum, minimum
 from voxeldojo.world.jit import part
 from voxeldojo.world.ray import FAR
-from voxeldojo.world.scalar import least, most
 from voxeldojo.world.sky import Floats
 from voxeldojo.world.state import SIZE, TILE
 
@@ -34,16 +34,16 @@ def horizon(peak: NDArray[np.int16], x: float, y: float, z: float, sight: float,
     sector is above, as far as ``sight``."""
     for i in range(SECTORS):
         steepest[i] = 0.0
-    first_i, last_i = int(most((x - sight) / TILE, 0.0)), int(least((x + sight) / TILE + 1, SIZE // TILE))
-    first_k, last_k = int(most((z - sight) / TILE, 0.0)), int(least((z + sight) / TILE + 1, SIZE // TILE))
+    first_i, last_i = int(maximum((x - sight) / TILE, 0.0)), int(minimum((x + sight) / TILE + 1, SIZE // TILE))
+    first_k, last_k = int(maximum((z - sight) / TILE, 0.0)), int(minimum((z + sight) / TILE + 1, SIZE // TILE))
     for i in range(first_i, last_i):
         for k in range(first_k, last_k):
             rise = peak[i, k] + 1 - y
             if rise <= 0.0:
                 continue
             west, north = i * TILE - x, k * TILE - z
-            run_x = most(most(west, -west - TILE), 0.0)
-            run_z = most(most(north, -north - TILE), 0.0)
+            run_x = maximum(maximum(west, -west - TILE), 0.0)
+            run_z = maximum(maximum(north, -north - TILE), 0.0)
             run = run_x * run_x + run_z * run_z
             if run > sight * sight:
                 continue
@@ -54,7 +54,7 @@ def horizon(peak: NDArray[np.int16], x: float, y: float, z: float, sight: float,
                 # The circle begins in the east: a tile that lies across that line goes on beyond the circle's end.
                 if north < 0.0 <= west and at < SECTORS / 2:
                     at += SECTORS
-                low, high = least(low, at), most(high, at)
+                low, high = minimum(low, at), maximum(high, at)
             if run == 0.0:
                 low, high = 0.0, SECTORS - 1.0
             for at_sector in range(math.floor(low), math.floor(high) + 1):

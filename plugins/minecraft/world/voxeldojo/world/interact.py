@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from voxeldojo.world.aim import MOB, aim
 from voxeldojo.world.constants import BLOCK_REACH, EAT_TICKS, ENTITY_REACH, MAX_FOOD, MOST_WOOL, WOOL_UP
+from voxeldojo.world.crosshair import MOB, aim
 from voxeldojo.world.drops import exchange, spill
 from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import CONTAINER, DRINK, FOOD, SATURATION
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
-from voxeldojo.world.kinds import COW, SHEEP
+from voxeldojo.world.mob_kinds import COW, SHEEP
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.rng import pick
 from voxeldojo.world.state import World

@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 from voxeldojo.world.blocks import CACTUS, FIRE, FULL, LAVA, SLIPPERINESS, TOP, WATER
-from voxeldojo.world.bodies import block_of
 from voxeldojo.world.collide import overlaps, slide
 from voxeldojo.world.constants import (
     AIR_DRAG,
@@ -30,6 +29,7 @@ from voxeldojo.world.fluids import current
 from voxeldojo.world.inventory import give
 from voxeldojo.world.items import STACK
 from voxeldojo.world.jit import part
+from voxeldojo.world.mob_motion import block_of
 from voxeldojo.world.state import DROPS, World
 
 HALF = ITEM_SIZE / 2

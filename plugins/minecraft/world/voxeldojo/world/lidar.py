@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voxeldojo.world import blocks
-from voxeldojo.world.aim import reaches
+from voxeldojo.world.arithmetic import maximum
 from voxeldojo.world.constants import ITEM_SIZE
+from voxeldojo.world.crosshair import reaches
 from voxeldojo.world.horizon import SECTORS, horizon, sector
 from voxeldojo.world.jit import jit
-from voxeldojo.world.kinds import HALF, TALL
-from voxeldojo.world.kinds import NAMES as KINDS
+from voxeldojo.world.mob_kinds import HALF, TALL
+from voxeldojo.world.mob_kinds import NAMES as KINDS
 from voxeldojo.world.ray import eyes, look, trace
-from voxeldojo.world.scalar import most
 from voxeldojo.world.state import DROPS, HEIGHT, MOBS, SIZE, World
 from voxeldojo.world.voxels import NAMES
 
@@ -59,7 +59,7 @@ def cast(
     look_x, look_y, look_z = look(p.yaw, p.pitch)
     ways, steepest, farthest = np.empty((len(rays), 3)), np.empty(SECTORS), 0.0
     for i in range(len(rays)):
-        farthest = most(farthest, rays[i, 2])
+        farthest = maximum(farthest, rays[i, 2])
     horizon(world.peak, x, y, z, farthest, steepest)
     for i in range(len(rays)):
         pitch, yaw, reach = rays[i]

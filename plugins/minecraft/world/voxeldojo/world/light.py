@@ -93,17 +93,17 @@ def _change(world: World, count: int, shift: int) -> None:
             if 0 <= nx < SIZE and 0 <= ny < HEIGHT and 0 <= nz < SIZE:
                 bright[brights] = (nx * HEIGHT + ny) * SIZE + nz
                 brights += 1
-    _flow(blocks, light, world.made, dark, darks, bright, brights, shift)
+    _flow(blocks, light, world.generated, dark, darks, bright, brights, shift)
 
 
 @maker
 def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
     """Light the made columns from ``x0, z0`` up to, not with, ``x1, z1`` anew, and let light in from those around."""
-    blocks, light, top, made = world.blocks, world.light, world.top, world.made
+    blocks, light, top, generated = world.blocks, world.light, world.top, world.generated
     for x in range(x0, x1):
         for y in range(HEIGHT):
             for z in range(z0, z1):
-                if made[x // CHUNK, z // CHUNK]:
+                if generated[x // CHUNK, z // CHUNK]:
                     sky = FULL_LIGHT << SKY if y > top[x, z] else 0
                     light[x, y, z] = sky + GIVES[blocks[x, y, z]]
     north, south = max(z0 - 1, 0), min(z1 + 1, SIZE)
@@ -120,7 +120,7 @@ def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
                     if 0 <= nx < SIZE and 0 <= nz < SIZE:
                         last = max(last, top[nx, nz] + 1)
                 last = min(last, HEIGHT) if shift == SKY else HEIGHT
-                ends[z] = last if made[x // CHUNK, z // CHUNK] else 0
+                ends[z] = last if generated[x // CHUNK, z // CHUNK] else 0
                 highest = max(highest, ends[z])
             for y in range(highest):
                 if brights + SIZE > len(bright):
@@ -129,14 +129,14 @@ def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
                     if y < ends[z] and (light[x, y, z] >> shift) & FULL_LIGHT > 1:
                         bright[brights] = (x * HEIGHT + y) * SIZE + z
                         brights += 1
-        _flow(blocks, light, made, dark, 0, bright, brights, shift)
+        _flow(blocks, light, generated, dark, 0, bright, brights, shift)
 
 
 @maker
 def _flow(
     blocks: Bytes,
     light: Bytes,
-    made: NDArray[np.bool_],
+    generated: NDArray[np.bool_],
     dark: Cells,
     darks: int,
     bright: Cells,
@@ -171,7 +171,7 @@ def _flow(
             nx, ny, nz = x + (face == 0) - (face == 1), y + (face == 2) - (face == 3), z + (face == 4) - (face == 5)
             if nx < 0 or nx >= SIZE or ny < 0 or ny >= HEIGHT or nz < 0 or nz >= SIZE:
                 continue
-            if not made[nx // CHUNK, nz // CHUNK]:
+            if not generated[nx // CHUNK, nz // CHUNK]:
                 continue
             all_light = int(light[nx, ny, nz])
             its = (all_light >> shift) & FULL_LIGHT

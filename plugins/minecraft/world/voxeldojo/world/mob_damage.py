@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from voxeldojo.world.blocks import FIRE, LAVA, WATER
-from voxeldojo.world.bodies import block_of
 from voxeldojo.world.collide import Blocks
 from voxeldojo.world.constants import (
     ARMOUR_DAMAGE,
@@ -25,7 +24,8 @@ from voxeldojo.world.constants import (
 from voxeldojo.world.drops import spill
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
-from voxeldojo.world.kinds import ARMOR, CHICKEN, FLEES, LOOT, RARE, SHEEP, XP
+from voxeldojo.world.mob_kinds import ARMOR, CHICKEN, FLEES, LOOT, RARE, SHEEP, XP
+from voxeldojo.world.mob_motion import block_of
 from voxeldojo.world.rng import draw, pick
 from voxeldojo.world.state import World
 

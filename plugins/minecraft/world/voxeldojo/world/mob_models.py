@@ -12,11 +12,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from voxeldojo.world.arithmetic import maximum, minimum
 from voxeldojo.world.blocks import PLACES, VARIANTS
 from voxeldojo.world.jit import part
-from voxeldojo.world.march import TEXTURE, X_BITS, Y_BITS, Eye, lost_at, texel
 from voxeldojo.world.ray import meet
-from voxeldojo.world.scalar import least, most
+from voxeldojo.world.raymarch import TEXTURE, X_BITS, Y_BITS, View, fog_share, texel
 from voxeldojo.world.skins import BOXES, HINGE, SPANS, SWING, WOOL, WOOL_COLOURS
 from voxeldojo.world.sky import Floats, climb
 from voxeldojo.world.state import DROPS, HEIGHT, MOBS, SIZE, World
@@ -38,16 +38,16 @@ FULL_DAY = 240
 
 
 @part
-def _stand(eye: Eye, row: Floats, x: float, y: float, z: float, yaw: float) -> None:
+def _stand(view: View, row: Floats, x: float, y: float, z: float, yaw: float) -> None:
     """Begin a row: unswung, at a place, by the light that is there."""
     row[0], row[1], row[2] = x, y, z
     row[YAW], row[YAW + 1] = math.sin(yaw), math.cos(yaw)
     row[HINGED], row[HINGED + 1], row[HINGED + 2], row[HINGED + 3] = 0.0, 0.0, 0.0, 1.0
     byte, cx, cy, cz = FULL_DAY, math.floor(x), math.floor(y + 0.3), math.floor(z)
     if 0 <= cx < SIZE and 0 <= cy < HEIGHT and 0 <= cz < SIZE:
-        byte = int(eye.light[(cx << X_BITS) + (cy << Y_BITS) + cz])
+        byte = int(view.light[(cx << X_BITS) + (cy << Y_BITS) + cz])
     for k in range(3):
-        row[TINT + k] = eye.lit[byte, k]
+        row[TINT + k] = view.lit[byte, k]
 
 
 @part
@@ -64,19 +64,19 @@ def _as_item(art: Art, row: Floats, item: int, variant: int, size: float) -> boo
 
 
 @part
-def gather(world: World, eye: Eye, art: Art, boxes: Floats) -> int:
+def gather(world: World, view: View, art: Art, boxes: Floats) -> int:
     """List the boxes of all that moves; how many there are. ``boxes``: ``(ROOM, BOX_VALUES)``."""
     count = 0
     for i in range(MOBS):
         mob = world.mobs[i]
         if mob.kind == 0:
             continue
-        pace = least(math.sqrt(mob.vx * mob.vx + mob.vz * mob.vz) * 8.0, 1.0)
+        pace = minimum(math.sqrt(mob.vx * mob.vx + mob.vz * mob.vz) * 8.0, 1.0)
         turned = math.cos(mob.age * STRIDE) * pace
         model = 2 * mob.kind + mob.sheared
         for j in range(SPANS[model, 0], SPANS[model, 1]):
             row = boxes[count]
-            _stand(eye, row, mob.x, mob.y, mob.z, math.radians(mob.yaw))
+            _stand(view, row, mob.x, mob.y, mob.z, math.radians(mob.yaw))
             row[HINGED], row[HINGED + 1] = HINGE[j, 0], HINGE[j, 1]
             row[HINGED + 2], row[HINGED + 3] = math.sin(turned * SWING[j]), math.cos(turned * SWING[j])
             for k in range(3):
@@ -92,22 +92,22 @@ def gather(world: World, eye: Eye, art: Art, boxes: Floats) -> int:
         drop = world.drops[i]
         if drop.alive:
             row = boxes[count]
-            _stand(eye, row, drop.x, drop.y + 0.1 + 0.1 * math.sin(drop.age / 10.0), drop.z, drop.age / 20.0)
+            _stand(view, row, drop.x, drop.y + 0.1 + 0.1 * math.sin(drop.age / 10.0), drop.z, drop.age / 20.0)
             _as_item(art, row, drop.item, drop.variant, 0.25)
             count += 1
-    _hand(world, eye, art, boxes[count])
+    _hand(world, view, art, boxes[count])
     return count + 1
 
 
 @part
-def _hand(world: World, eye: Eye, art: Art, row: Floats) -> None:
+def _hand(world: World, view: View, art: Art, row: Floats) -> None:
     """The player's hand, or what it holds: in a frame that turns with the eyes."""
     p = world.player[0]
     held = world.slots[p.selected]
-    _stand(eye, row, eye.at[0, 0], eye.at[0, 1], eye.at[0, 2], math.radians(p.yaw))
+    _stand(view, row, view.at[0, 0], view.at[0, 1], view.at[0, 2], math.radians(p.yaw))
     pitch = math.radians(p.pitch)
     row[HINGED + 2], row[HINGED + 3] = math.sin(pitch), math.cos(pitch)
-    swing = math.sin(least(p.attack_ticks / SWING_TICKS, 1.0) * math.pi) if p.attack_held else 0.0
+    swing = math.sin(minimum(p.attack_ticks / SWING_TICKS, 1.0) * math.pi) if p.attack_held else 0.0
     row[LOW], row[LOW + 1], row[LOW + 2] = -0.12, -0.1, -0.4
     row[HIGH], row[HIGH + 1], row[HIGH + 2] = 0.1, 0.22, 0.25
     if held.quantity > 0:
@@ -124,10 +124,10 @@ def _hand(world: World, eye: Eye, art: Art, row: Floats) -> None:
 
 
 @part
-def paint_boxes(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats, boxes: Floats, count: int) -> None:
+def paint_boxes(view: View, art: Art, image: NDArray[np.uint8], depth: Floats, boxes: Floats, count: int) -> None:
     """Draw the boxes where they are nearer than what was drawn. ``depth``: planes from the eye to what is shown."""
     rows, columns = image.shape[0], image.shape[1]
-    at, pixel = eye.at, 2.0 * eye.tangent / rows
+    at, pixel = view.at, 2.0 * view.tangent / rows
     for n in range(count):
         box = boxes[n]
         sin, cos, hinge_y, hinge_z = box[YAW], box[YAW + 1], box[HINGED], box[HINGED + 1]
@@ -142,22 +142,24 @@ def paint_boxes(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats, box
         ahead = cx * at[1, 0] + cy * at[1, 1] + cz * at[1, 2]
         right = cx * at[2, 0] + cy * at[2, 1] + cz * at[2, 2]
         up = cx * at[3, 0] + cy * at[3, 1] + cz * at[3, 2]
-        if ahead < -radius or ahead > eye.far:
+        if ahead < -radius or ahead > view.far:
             continue
         first_row, last_row, first_column, last_column = 0.0, float(rows), 0.0, float(columns)
         if ahead > 1.01 * radius:
             near, beyond = (ahead - radius) * pixel, (ahead + radius) * pixel
-            first_column = most(0.0, columns / 2 + least((right - radius) / near, (right - radius) / beyond))
-            last_column = least(last_column, columns / 2 + most((right + radius) / near, (right + radius) / beyond) + 1)
-            first_row = most(0.0, rows / 2 - most((up + radius) / near, (up + radius) / beyond))
-            last_row = least(last_row, rows / 2 - least((up - radius) / near, (up - radius) / beyond) + 1)
+            first_column = maximum(0.0, columns / 2 + minimum((right - radius) / near, (right - radius) / beyond))
+            last_column = minimum(
+                last_column, columns / 2 + maximum((right + radius) / near, (right + radius) / beyond) + 1
+            )
+            first_row = maximum(0.0, rows / 2 - maximum((up + radius) / near, (up + radius) / beyond))
+            last_row = minimum(last_row, rows / 2 - minimum((up - radius) / near, (up - radius) / beyond) + 1)
         # The eyes in the box's own frame: turned by the yaw, then back by the swing about its hinge.
         lx, wy, wz = cos * ox + sin * oz, oy - hinge_y, cos * oz - sin * ox - hinge_z
         ly, lz = wy * cos_swing + wz * sin_swing, wz * cos_swing - wy * sin_swing
         low = (box[LOW], box[LOW + 1] - hinge_y, box[LOW + 2] - hinge_z)
         high = (box[HIGH], box[HIGH + 1] - hinge_y, box[HIGH + 2] - hinge_z)
         for row in range(int(first_row), int(last_row)):
-            b = eye.tangent - (row + 0.5) * pixel
+            b = view.tangent - (row + 0.5) * pixel
             for column in range(int(first_column), int(last_column)):
                 a = (column + 0.5 - 0.5 * columns) * pixel
                 wx = at[1, 0] + a * at[2, 0] + b * at[3, 0]
@@ -169,20 +171,20 @@ def paint_boxes(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats, box
                 if away >= depth[row, column]:
                     continue
                 u, v = (lx + dx * away - low[0]) / wide, 1.0 - (ly + dy * away - low[1]) / tall
-                texels = TEXTURE / least(wide, tall)
+                texels = TEXTURE / minimum(wide, tall)
                 if side < 2:
-                    v, texels = (lz + dz * away - low[2]) / long, TEXTURE / least(wide, long)
+                    v, texels = (lz + dz * away - low[2]) / long, TEXTURE / minimum(wide, long)
                 elif side > 3:
-                    u, texels = (lz + dz * away - low[2]) / long, TEXTURE / least(long, tall)
+                    u, texels = (lz + dz * away - low[2]) / long, TEXTURE / minimum(long, tall)
                 far = away * math.sqrt(1.0 + a * a + b * b)
                 texels *= far * pixel
-                found = texel(art.texels, int(box[TILES + side]), u, v, least(texels * texels, 200.0))
+                found = texel(art.texels, int(box[TILES + side]), u, v, minimum(texels * texels, 200.0))
                 if found >> 24 < 128:
                     continue
-                lost = lost_at(far, eye.far, eye.thick)
+                lost = fog_share(far, view.far, view.thick)
                 kept, rise = SHADES[side] * (1.0 - lost), climb(wy * away / far)
                 depth[row, column] = away
                 for k in range(3):
                     seen = ((found >> (8 * k)) & 255) * box[TINT + k] * kept
-                    seen += (eye.murk[k] + (eye.murk[3 + k] - eye.murk[k]) * rise) * lost
-                    image[row, column, k] = int(least(seen, 255.0))
+                    seen += (view.murk[k] + (view.murk[3 + k] - view.murk[k]) * rise) * lost
+                    image[row, column, k] = int(minimum(seen, 255.0))

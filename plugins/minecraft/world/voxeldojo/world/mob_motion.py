@@ -34,7 +34,7 @@ from voxeldojo.world.constants import (
     WATER_DRAG,
 )
 from voxeldojo.world.jit import part
-from voxeldojo.world.kinds import CHICKEN, HALF, TALL
+from voxeldojo.world.mob_kinds import CHICKEN, HALF, TALL
 from voxeldojo.world.rng import draw
 
 

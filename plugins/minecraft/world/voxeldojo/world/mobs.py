@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voxeldojo.world.blocks import AIR, CACTUS, DIRT, FIRE, GRASS, LAVA, TOP, WATER
-from voxeldojo.world.bodies import block_of, shove, step_body
 from voxeldojo.world.collide import Blocks, block_at
 from voxeldojo.world.constants import (
     ARRIVES,
@@ -49,15 +48,16 @@ from voxeldojo.world.constants import (
 )
 from voxeldojo.world.drops import Drops, spill
 from voxeldojo.world.edit import set_block
+from voxeldojo.world.health import PLAIN, hurt
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
-from voxeldojo.world.kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
-from voxeldojo.world.life import PLAIN, hurt
+from voxeldojo.world.mob_damage import ail, wound
+from voxeldojo.world.mob_kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
+from voxeldojo.world.mob_motion import block_of, shove, step_body
 from voxeldojo.world.ray import trace
 from voxeldojo.world.rng import draw, pick
 from voxeldojo.world.state import MOBS, SIZE, World
 from voxeldojo.world.sun import sun_brightness
-from voxeldojo.world.wounds import ail, wound
 
 EGG = ITEM["egg"]
 SETS_OUT, GRAZES = 1 / (WANDER_ODDS * TASKS_EVERY), 1 / (GRAZE_ODDS * TASKS_EVERY)

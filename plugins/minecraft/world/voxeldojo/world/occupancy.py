@@ -23,9 +23,9 @@ from voxeldojo.world.blocks import (
 from voxeldojo.world.collide import block_at
 from voxeldojo.world.constants import PLAYER_HEIGHT, PLAYER_WIDTH
 from voxeldojo.world.jit import jit, part
-from voxeldojo.world.kinds import HALF as MOB_HALF
-from voxeldojo.world.kinds import TALL as MOB_TALL
 from voxeldojo.world.loot import TALL
+from voxeldojo.world.mob_kinds import HALF as MOB_HALF
+from voxeldojo.world.mob_kinds import TALL as MOB_TALL
 from voxeldojo.world.state import MOBS, World
 
 NONE, ON_SOIL, ON_DESERT, ON_CACTUS, ON_REEDS, ON_FULL, ON_ANY, ON_WATER, ON_LOWER_HALF = range(9)

@@ -1,7 +1,7 @@
 """Using what is in the hand on what is under the cross-hair: placing blocks, filling and emptying buckets.
 
 ``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. How often a held button
-uses is told in ``hands.py``.
+uses is told in ``player_actions.py``.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from voxeldojo.world.inventory import remove
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import jit, part
 from voxeldojo.world.loot import TALL
+from voxeldojo.world.occupancy import ON_WATER, occupied, stands
 from voxeldojo.world.ray import eyes, look, trace
-from voxeldojo.world.room import ON_WATER, occupied, stands
 from voxeldojo.world.state import World
 
 BUCKET, WATER_BUCKET, LAVA_BUCKET = ITEM["bucket"], ITEM["water_bucket"], ITEM["lava_bucket"]

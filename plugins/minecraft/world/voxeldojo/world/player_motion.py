@@ -54,10 +54,10 @@ from voxeldojo.world.constants import (
     WEB,
     WEB_DOWN,
 )
+from voxeldojo.world.contact import IN_LAVA, IN_WATER, IN_WEB, ON_SOUL_SAND, climbs, head_in, touched
 from voxeldojo.world.fluids import current
 from voxeldojo.world.jit import jit
 from voxeldojo.world.state import World
-from voxeldojo.world.touch import IN_LAVA, IN_WATER, IN_WEB, ON_SOUL_SAND, climbs, head_in, touched
 
 HALF = PLAYER_WIDTH / 2
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from voxeldojo.world.appearance import BOXED, CLEAR, CROSS, CUBE, FLUID, HOLED
+from voxeldojo.world.arithmetic import clamp, maximum, minimum
 from voxeldojo.world.blocks import AIR
 from voxeldojo.world.horizon import SECTORS, sector
 from voxeldojo.world.jit import part
-from voxeldojo.world.looks import BOXED, CLEAR, CROSS, CUBE, FLUID, HOLED
 from voxeldojo.world.ray import FAR, meet
-from voxeldojo.world.scalar import least, most, within
 from voxeldojo.world.sky import Floats, climb, sky_at
 from voxeldojo.world.state import HEIGHT, SIZE
 from voxeldojo.world.textures import Art
@@ -36,7 +36,7 @@ CLOSE = 1e-6
 OPAQUE = 0.01
 
 
-class Eye(NamedTuple):
+class View(NamedTuple):
     """What a picture is taken of and how.
 
     :ivar blocks, level, light: the world's, flat. :ivar biome: the world's.
@@ -67,11 +67,11 @@ class Eye(NamedTuple):
 
 
 @part
-def lost_at(far: float, sight: float, thick: float) -> float:
+def fog_share(far: float, sight: float, thick: float) -> float:
     """How much of a thing's colour is lost at a distance, 0 to 1."""
     if thick > 0.0:
         return 1.0 - math.exp(-thick * far)
-    return within((far - CLEAR_SIGHT * sight) / ((1.0 - CLEAR_SIGHT) * sight), 0.0, 1.0)
+    return clamp((far - CLEAR_SIGHT * sight) / ((1.0 - CLEAR_SIGHT) * sight), 0.0, 1.0)
 
 
 @part
@@ -83,38 +83,38 @@ def texel(texels: NDArray[np.uint32], tile: int, u: float, v: float, spread: flo
         first += size * size
         size >>= 1
         spread *= 0.25
-    column, row = int(within(u, 0.0, 0.9999) * size), int(within(v, 0.0, 0.9999) * size)
+    column, row = int(clamp(u, 0.0, 0.9999) * size), int(clamp(v, 0.0, 0.9999) * size)
     return int(texels[tile, first + row * size + column])
 
 
 @part
-def terrain(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats) -> None:
+def draw_terrain(view: View, art: Art, image: NDArray[np.uint8], depth: Floats) -> None:
     """Draw the land and the sky. What ``image`` shows already stays where ``depth`` says that it is nearer."""
     rows, columns = image.shape[0], image.shape[1]
-    ox, oy, oz = eye.at[0, 0], eye.at[0, 1], eye.at[0, 2]
-    blocks, light, lit, looks, texels, faces = eye.blocks, eye.light, eye.lit, art.looks, art.texels, art.faces
-    pixel = 2.0 * eye.tangent / rows
+    ox, oy, oz = view.at[0, 0], view.at[0, 1], view.at[0, 2]
+    blocks, light, lit, looks, texels, faces = view.blocks, view.light, view.lit, art.looks, art.texels, art.faces
+    pixel = 2.0 * view.tangent / rows
     for row in range(rows):
-        up = eye.tangent - (row + 0.5) * pixel
+        up = view.tangent - (row + 0.5) * pixel
         for column in range(columns):
             right = (column + 0.5 - 0.5 * columns) * pixel
-            dx = eye.at[1, 0] + right * eye.at[2, 0] + up * eye.at[3, 0]
-            dy = eye.at[1, 1] + right * eye.at[2, 1] + up * eye.at[3, 1]
-            dz = eye.at[1, 2] + right * eye.at[2, 2] + up * eye.at[3, 2]
+            dx = view.at[1, 0] + right * view.at[2, 0] + up * view.at[3, 0]
+            dy = view.at[1, 1] + right * view.at[2, 1] + up * view.at[3, 1]
+            dz = view.at[1, 2] + right * view.at[2, 2] + up * view.at[3, 2]
             length = math.sqrt(1.0 + right * right + up * up)
             ix = 1.0 / dx if dx != 0.0 else FAR
             iy = 1.0 / dy if dy != 0.0 else FAR
             iz = 1.0 / dz if dz != 0.0 else FAR
             slope, fall = 1.0 / (dx - dz) if dx != dz else FAR, 1.0 / (dx + dz) if dx != -dz else FAR
             # Within the world's walls, its floor and the highest block no step can leave the arrays.
-            start, end = 0.0, least(eye.far / length, depth[row, column])
-            end = least(end, ((SIZE if dx > 0.0 else 0) - ox) * ix - CLOSE)
-            end = least(end, ((SIZE if dz > 0.0 else 0) - oz) * iz - CLOSE)
-            end = least(end, ((eye.ceiling if dy > 0.0 else 0) - oy) * iy - CLOSE)
-            if dy < 0.0 and oy >= eye.ceiling:
-                start = (eye.ceiling - oy) * iy + CLOSE
+            start, end = 0.0, minimum(view.far / length, depth[row, column])
+            end = minimum(end, ((SIZE if dx > 0.0 else 0) - ox) * ix - CLOSE)
+            end = minimum(end, ((SIZE if dz > 0.0 else 0) - oz) * iz - CLOSE)
+            end = minimum(end, ((view.ceiling if dy > 0.0 else 0) - oy) * iy - CLOSE)
+            if dy < 0.0 and oy >= view.ceiling:
+                start = (view.ceiling - oy) * iy + CLOSE
             run = dx * dx + dz * dz
-            if dy > 0.0 and run > 0.0 and dy * dy > eye.steepest[int(sector(dx, dz)) % SECTORS] * run:
+            if dy > 0.0 and run > 0.0 and dy * dy > view.steepest[int(sector(dx, dz)) % SECTORS] * run:
                 end = 0.0
             x, y, z = math.floor(ox + dx * start), math.floor(oy + dy * start), math.floor(oz + dz * start)
             tx = (x + (dx > 0.0) - ox) * ix if dx != 0.0 else FAR
@@ -140,7 +140,7 @@ def terrain(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats) -> None
                     elif step == step_z:
                         face = 2 if step > 0 else 3
                     x, y, z = cell >> X_BITS, (cell >> Y_BITS) & (HEIGHT - 1), cell & (SIZE - 1)
-                    leaves = least(least(tx, ty), tz)
+                    leaves = minimum(minimum(tx, ty), tz)
                     for turn in range(2 if look == CROSS else 1):
                         at, side, outside = t, face, cell - step
                         if look <= CLEAR:
@@ -151,7 +151,7 @@ def terrain(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats) -> None
                             within_fluid = block
                             surface = y + 1.0
                             if y + 1 >= HEIGHT or blocks[cell + STEP_Y] != block:
-                                shallow = int(eye.level[cell])
+                                shallow = int(view.level[cell])
                                 surface = y + (SURFACE if shallow >= 8 else (8 - shallow) / 9.0)
                             if not entered or (face < 0 and oy < surface):
                                 continue
@@ -162,7 +162,7 @@ def terrain(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats) -> None
                                     continue
                         elif look == CROSS:
                             first, other = ((oz - z) - (ox - x)) * slope, (1.0 - (ox - x) - (oz - z)) * fall
-                            at, side, outside = least(first, other) if turn == 0 else most(first, other), 3, cell
+                            at, side, outside = minimum(first, other) if turn == 0 else maximum(first, other), 3, cell
                             if at < t or at > leaves:
                                 continue
                         elif look == BOXED:
@@ -185,10 +185,10 @@ def terrain(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats) -> None
                         spread = TEXTURE * far * pixel
                         spread *= spread
                         if look == CUBE:
-                            spread *= length / most(slant, 1e-3)
+                            spread *= length / maximum(slant, 1e-3)
                         elif look != FLUID:
-                            spread = least(spread, 16.0 * SHARP)
-                        found = texel(texels, faces[art.climate[eye.biome[x, z]], block, side], u, v, spread)
+                            spread = minimum(spread, 16.0 * SHARP)
+                        found = texel(texels, faces[art.climate[view.biome[x, z]], block, side], u, v, spread)
                         cover = (found >> 24) / 255.0
                         if look != FLUID and look != CLEAR:
                             if cover < 0.5:
@@ -223,22 +223,22 @@ def terrain(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats) -> None
                                     light_r += share * (lit[lighter, 0] - lit[here, 0])
                                     light_g += share * (lit[lighter, 1] - lit[here, 1])
                                     light_b += share * (lit[lighter, 2] - lit[here, 2])
-                        if cell == eye.focus:
-                            if eye.crack >= 0:
-                                shade *= 1.0 - (texel(texels, eye.crack, u, v, spread) >> 24) / 340.0
-                            rim = within(1.2 * far * pixel, 0.008, 0.05)
-                            if look <= HOLED and least(least(u, v), least(1.0 - u, 1.0 - v)) < rim:
+                        if cell == view.focus:
+                            if view.crack >= 0:
+                                shade *= 1.0 - (texel(texels, view.crack, u, v, spread) >> 24) / 340.0
+                            rim = clamp(1.2 * far * pixel, 0.008, 0.05)
+                            if look <= HOLED and minimum(minimum(u, v), minimum(1.0 - u, 1.0 - v)) < rim:
                                 shade *= 0.3
-                        lost = lost_at(far, eye.far, eye.thick)
+                        lost = fog_share(far, view.far, view.thick)
                         kept, lost = shade * (1.0 - lost) * cover * clear, lost * cover * clear
                         red += (found & 255) * light_r * kept
                         green += ((found >> 8) & 255) * light_g * kept
                         blue += ((found >> 16) & 255) * light_b * kept
                         if lost > 0.0:
                             rise = climb(dy / length)
-                            red += (eye.murk[0] + (eye.murk[3] - eye.murk[0]) * rise) * lost
-                            green += (eye.murk[1] + (eye.murk[4] - eye.murk[1]) * rise) * lost
-                            blue += (eye.murk[2] + (eye.murk[5] - eye.murk[2]) * rise) * lost
+                            red += (view.murk[0] + (view.murk[3] - view.murk[0]) * rise) * lost
+                            green += (view.murk[1] + (view.murk[4] - view.murk[1]) * rise) * lost
+                            blue += (view.murk[2] + (view.murk[5] - view.murk[2]) * rise) * lost
                         clear *= 1.0 - cover
                         if clear < OPAQUE:
                             break
@@ -259,19 +259,19 @@ def terrain(eye: Eye, art: Art, image: NDArray[np.uint8], depth: Floats) -> None
                     tz += gap_z
                 cell += step
             if clear >= OPAQUE:
-                if depth[row, column] * length < eye.far:
+                if depth[row, column] * length < view.far:
                     red += clear * image[row, column, 0]
                     green += clear * image[row, column, 1]
                     blue += clear * image[row, column, 2]
-                elif eye.thick > 0.0:
+                elif view.thick > 0.0:
                     red, green, blue = (
-                        red + clear * eye.murk[0],
-                        green + clear * eye.murk[1],
-                        blue + clear * eye.murk[2],
+                        red + clear * view.murk[0],
+                        green + clear * view.murk[1],
+                        blue + clear * view.murk[2],
                     )
                 else:
-                    far_r, far_g, far_b = sky_at(eye.sky, ox, oy, oz, dx / length, dy / length, dz / length)
+                    far_r, far_g, far_b = sky_at(view.sky, ox, oy, oz, dx / length, dy / length, dz / length)
                     red, green, blue = red + clear * far_r, green + clear * far_g, blue + clear * far_b
-            image[row, column, 0] = int(least(red, 255.0))
-            image[row, column, 1] = int(least(green, 255.0))
-            image[row, column, 2] = int(least(blue, 255.0))
+            image[row, column, 0] = int(minimum(red, 255.0))
+            image[row, column, 1] = int(minimum(green, 255.0))
+            image[row, column, 2] = int(minimum(blue, 255.0))

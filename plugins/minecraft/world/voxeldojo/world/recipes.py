@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voxeldojo.names import CRAFTS, made, rows
+from voxeldojo.names import CRAFTS, craft_place, rows
 from voxeldojo.world.constants import SMELT_TICKS
 from voxeldojo.world.drops import toss
 from voxeldojo.world.inventory import ANY, ARMOUR_END, MAIN, fill, give, matches, remove, take
@@ -72,7 +72,7 @@ RECIPES = tuple(
 
 def _tried(name: str) -> list[int]:
     """The recipes tried for a thing, in order."""
-    where, item = made(name), ID[name]
+    where, item = craft_place(name), ID[name]
     crafted = [n for n, recipe in enumerate(RECIPES) if recipe.item == item and not recipe.smelted]
     smelted = [n for n, recipe in enumerate(RECIPES) if recipe.item == item and recipe.smelted and recipe.variant == 0]
     return {"hand": crafted + smelted, "table": crafted, "furnace": smelted}[where]
@@ -80,7 +80,7 @@ def _tried(name: str) -> list[int]:
 
 def _shown(name: str) -> Recipe:
     """The one recipe that MineDojo's mask looks at: the first that does not need what it makes."""
-    smelted = made(name) == "furnace"
+    smelted = craft_place(name) == "furnace"
     fit = (recipe for recipe in RECIPES if recipe.item == ID[name] and recipe.smelted == smelted)
     return next(recipe for recipe in fit if all(needed.item != recipe.item for needed in recipe.ingredients))
 
@@ -97,7 +97,7 @@ MATRIX = _matrix()
 """int16 (244, items): what MineDojo's mask asks for: the first recipe of each thing, fuel and variants left out."""
 
 _LISTS = [_tried(name) for name in CRAFT]
-_WHERE = np.array([("hand", "table", "furnace").index(made(name)) for name in CRAFT], np.int64)
+_WHERE = np.array([("hand", "table", "furnace").index(craft_place(name)) for name in CRAFT], np.int64)
 _TRIED = np.array([n for tried in _LISTS for n in tried], np.int64)
 _TRIED_START = np.cumsum([0, *map(len, _LISTS)])
 _PARTS = np.array([needed for recipe in RECIPES for needed in recipe.ingredients], np.int64)

@@ -7,15 +7,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from voxeldojo.world.arithmetic import maximum, minimum
 from voxeldojo.world.blocks import AIR, LAVA, WATER
 from voxeldojo.world.constants import BLOCK_REACH, FIELD_OF_VIEW
-from voxeldojo.world.figures import BOX_VALUES, ROOM, gather, paint_boxes
 from voxeldojo.world.horizon import SECTORS, horizon
 from voxeldojo.world.jit import jit
 from voxeldojo.world.light import settle
-from voxeldojo.world.march import SURFACE, X_BITS, Y_BITS, Eye, terrain
+from voxeldojo.world.mob_models import BOX_VALUES, ROOM, gather, paint_boxes
 from voxeldojo.world.ray import FAR, eyes, look, trace
-from voxeldojo.world.scalar import least, most
+from voxeldojo.world.raymarch import SURFACE, X_BITS, Y_BITS, View, draw_terrain
 from voxeldojo.world.sky import FOG, SKY_VALUES, ZENITH, Floats, sky_of
 from voxeldojo.world.state import HEIGHT, SIZE, TILE, World
 from voxeldojo.world.textures import Art, art
@@ -55,8 +55,8 @@ def draw(
     sky_of(world, sky, lit)
     horizon(world.peak, x, y, z, SIGHT, steepest)
     ceiling = 0
-    for i in range(int(most(x - SIGHT, 0.0)) // TILE, int(least(x + SIGHT, SIZE - 1.0)) // TILE + 1):
-        for k in range(int(most(z - SIGHT, 0.0)) // TILE, int(least(z + SIGHT, SIZE - 1.0)) // TILE + 1):
+    for i in range(int(maximum(x - SIGHT, 0.0)) // TILE, int(minimum(x + SIGHT, SIZE - 1.0)) // TILE + 1):
+        for k in range(int(maximum(z - SIGHT, 0.0)) // TILE, int(minimum(z + SIGHT, SIZE - 1.0)) // TILE + 1):
             if world.peak[i, k] >= ceiling:
                 ceiling = world.peak[i, k] + 1
     # From beyond the world's walls or below its floor there is nothing to be seen.
@@ -82,7 +82,7 @@ def draw(
             stage = int(p.dig_progress * CRACKS)
             crack = art.cracks[stage if stage < CRACKS else CRACKS - 1]
     tangent = math.tan(math.radians(FIELD_OF_VIEW / 2))
-    eye = Eye(
+    view = View(
         flat[0],
         flat[1],
         flat[2],
@@ -99,8 +99,8 @@ def draw(
         thick,
         murk,
     )
-    paint_boxes(eye, art, image, depth, boxes, gather(world, eye, art, boxes))
-    terrain(eye, art, image, depth)
+    paint_boxes(view, art, image, depth, boxes, gather(world, view, art, boxes))
+    draw_terrain(view, art, image, depth)
 
 
 class Camera:

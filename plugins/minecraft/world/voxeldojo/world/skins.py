@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from voxeldojo.world import kinds, paint
+from voxeldojo.world import mob_kinds, paint
 from voxeldojo.world.paint import Tile
 
 Corner = tuple[float, float, float]
@@ -104,7 +104,7 @@ MODELS: Final[dict[str, list[Part]]] = {
 def _plan() -> tuple[list[Part], list[tuple[int, int]]]:
     parts: list[Part] = []
     spans = [(0, 0), (0, 0)]
-    for name in kinds.NAMES[1:]:
+    for name in mob_kinds.NAMES[1:]:
         for model in (name, f"sheared_{name}" if f"sheared_{name}" in MODELS else name):
             spans.append((len(parts), len(parts) + len(MODELS[model])))
             parts += MODELS[model]

@@ -11,9 +11,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from voxeldojo.world.arithmetic import clamp, maximum, minimum
 from voxeldojo.world.jit import part
 from voxeldojo.world.rng import mix
-from voxeldojo.world.scalar import least, most, within
 from voxeldojo.world.state import World
 from voxeldojo.world.sun import celestial_angle, sky_brightness
 
@@ -34,17 +34,17 @@ def sky_of(world: World, sky: Floats, lit: Floats) -> None:
     clock = world.clock[0]
     angle = celestial_angle(clock.time) * 2.0 * math.pi
     high, rain = math.cos(angle), 1.0 if clock.raining else 0.0
-    day = within(high * 2.0 + 0.5, 0.0, 1.0)
+    day = clamp(high * 2.0 + 0.5, 0.0, 1.0)
     for k in range(3):
         fog = (0.7529, 0.8471, 1.0)[k] * (day * (0.94, 0.94, 0.91)[k] + (0.06, 0.06, 0.09)[k]) * (1.0 - 0.35 * rain)
         blue = (0.475, 0.655, 1.0)[k] * day * (1.0 - rain) + 0.45 * day * rain
         sky[ZENITH + k], sky[FOG + k] = 255.0 * blue, 255.0 * (0.77 * fog + 0.23 * blue)
-    low = within(high / 0.4, -1.0, 1.0) * 0.5 + 0.5
+    low = clamp(high / 0.4, -1.0, 1.0) * 0.5 + 0.5
     sky[SUNSET], sky[SUNSET + 1], sky[SUNSET + 2] = 255 * (low * 0.3 + 0.7), 255 * (low * low * 0.7 + 0.2), 51.0
     glare = 1.0 - (1.0 - math.sin(low * math.pi)) * 0.99
     sky[GLARE] = glare * glare * (1.0 - rain)
     sky[SUN_X], sky[SUN_Y] = -math.sin(angle), high
-    sky[NIGHT] = within(0.25 - high * 2.5, 0.0, 0.75) * (1.0 - rain)
+    sky[NIGHT] = clamp(0.25 - high * 2.5, 0.0, 0.75) * (1.0 - rain)
     sky[CLOUD] = (day * 0.9 + 0.1) * (1.0 - 0.55 * rain)
     sky[DRIFT] = clock.tick * 0.03
     sun = sky_brightness(world)
@@ -61,7 +61,7 @@ def sky_of(world: World, sky: Floats, lit: Floats) -> None:
 @part
 def _seen(light: float) -> float:
     """How bright light looks, 0 to 1, by the slider's setting."""
-    dark = 1.0 - least(light * 0.96 + 0.03, 1.0)
+    dark = 1.0 - minimum(light * 0.96 + 0.03, 1.0)
     return (1.0 - dark * (1.0 - GAMMA) - dark * dark * dark * dark * GAMMA) * 0.96 + 0.03
 
 
@@ -75,7 +75,7 @@ def _chance(a: float, b: float) -> float:
 @part
 def climb(dy: float) -> float:
     """How far a look is from the rim of the sky, 0, to its zenith, 1, in colour. ``dy``: of a unit vector."""
-    up = within(dy * 2.4, 0.0, 1.0)
+    up = clamp(dy * 2.4, 0.0, 1.0)
     return up * (2.0 - up)
 
 
@@ -88,14 +88,14 @@ def sky_at(sky: Floats, x: float, y: float, z: float, dx: float, dy: float, dz: 
     blue = sky[FOG + 2] + (sky[ZENITH + 2] - sky[FOG + 2]) * up
     if sky[GLARE] > 0.01:
         side = 1.0 if sky[SUN_X] > 0.0 else -1.0
-        share = sky[GLARE] * most(0.2 + 0.8 * dx * side, 0.0) * most(1.0 - abs(dy) * 2.5, 0.0)
+        share = sky[GLARE] * maximum(0.2 + 0.8 * dx * side, 0.0) * maximum(1.0 - abs(dy) * 2.5, 0.0)
         red += (sky[SUNSET] - red) * share
         green += (sky[SUNSET + 1] - green) * share
         blue += (sky[SUNSET + 2] - blue) * share
     if dy <= 0.0:
         return red, green, blue
     toward = dx * sky[SUN_X] + dy * sky[SUN_Y]
-    aside = most(abs(dx * sky[SUN_Y] - dy * sky[SUN_X]), abs(dz))
+    aside = maximum(abs(dx * sky[SUN_Y] - dy * sky[SUN_X]), abs(dz))
     if toward > 0.0 and aside < HALF_SUN * 1.35 * toward:
         share = 1.0 if aside < HALF_SUN * toward else 0.35
         red, green, blue = red + (255 - red) * share, green + (250 - green) * share, blue + (190 - blue) * share
@@ -109,7 +109,7 @@ def sky_at(sky: Floats, x: float, y: float, z: float, dx: float, dy: float, dz: 
             red, green, blue = red + 190 * sky[NIGHT], green + 190 * sky[NIGHT], blue + 200 * sky[NIGHT]
     if y < CLOUDS and dy > 0.02:
         far = (CLOUDS - y) / dy
-        share = 0.75 * within(1.6 - far / 250.0, 0.0, 1.0)
+        share = 0.75 * clamp(1.6 - far / 250.0, 0.0, 1.0)
         if share > 0.0:
             a, b = math.floor((x + dx * far + sky[DRIFT]) / CLOUD_CELL), math.floor((z + dz * far) / CLOUD_CELL)
             thick = _chance(a >> 2, b >> 2)
@@ -117,4 +117,4 @@ def sky_at(sky: Floats, x: float, y: float, z: float, dx: float, dy: float, dz: 
                 red += (250 * sky[CLOUD] - red) * share
                 green += (250 * sky[CLOUD] - green) * share
                 blue += (255 * sky[CLOUD] - blue) * share
-    return least(red, 255.0), least(green, 255.0), least(blue, 255.0)
+    return minimum(red, 255.0), minimum(green, 255.0), minimum(blue, 255.0)

@@ -44,8 +44,8 @@ from voxeldojo.world.constants import (
     SPAWN_AWAY,
 )
 from voxeldojo.world.jit import jit, part
-from voxeldojo.world.kinds import CHICKEN, GROUP, HALF, LIFE, SHEEP, SIGHT, TALL, WEIGHT
 from voxeldojo.world.light import sky_light
+from voxeldojo.world.mob_kinds import CHICKEN, GROUP, HALF, LIFE, SHEEP, SIGHT, TALL, WEIGHT
 from voxeldojo.world.rng import GAMMA, draw, mix, pick
 from voxeldojo.world.state import CHUNK, MOBS, SIZE, World
 from voxeldojo.world.sun import light_for_spawning
@@ -171,7 +171,7 @@ def _monster(world: World) -> None:
     x = p.x + (draw(clock) * 2.0 - 1.0) * SPAWN_AROUND
     z = p.z + (draw(clock) * 2.0 - 1.0) * SPAWN_AROUND
     cx, cz = math.floor(x), math.floor(z)
-    if not (0 <= cx < SIZE and 0 <= cz < SIZE) or not world.made[cx // CHUNK, cz // CHUNK]:
+    if not (0 <= cx < SIZE and 0 <= cz < SIZE) or not world.generated[cx // CHUNK, cz // CHUNK]:
         return
     y = int(world.top[cx, cz]) + 1
     if draw(clock) < CAVE_SHARE:
@@ -199,7 +199,7 @@ def _animals(world: World) -> None:
     if not (0 <= x < SIZE and 0 <= z < SIZE) or (x - p.x) ** 2 + (z - p.z) ** 2 < SPAWN_AWAY * SPAWN_AWAY:
         return
     lit = light_for_spawning(world, x, int(world.top[x, z]) + 1, z) > ANIMAL_LIGHT
-    if lit and world.made[x // CHUNK, z // CHUNK] and not NO_ANIMALS[world.biome[x, z]]:
+    if lit and world.generated[x // CHUNK, z // CHUNK] and not NO_ANIMALS[world.biome[x, z]]:
         _herd(world, x // CHUNK * CHUNK, z // CHUNK * CHUNK, x, z)
 
 

@@ -141,7 +141,7 @@ class World(NamedTuple):
     :ivar blocks: uint8 ``(SIZE, HEIGHT, SIZE)``, x, y, z: index into ``blocks.TABLE``. Fluids' levels lie in ``level``.
     :ivar level: uint8, like ``blocks``: of a fluid, 0 a source, 1 to 7 flowing thinner, 8 falling; else 0.
     :ivar light: uint8, like ``blocks``: 16 times the sky's light (0 to 15, of a bright day) plus that of blocks.
-    :ivar made: bool ``(SIZE / CHUNK, SIZE / CHUNK)``: which chunks were generated.
+    :ivar generated: bool ``(SIZE / CHUNK, SIZE / CHUNK)``: which chunks were generated.
     :ivar top: int16 ``(SIZE, SIZE)``: the highest block of a column that stops light, -1 where none does.
     :ivar peak: int16 ``(SIZE / TILE, SIZE / TILE)``: no block of so many columns each way is higher; -1 where none is.
     :ivar biome: uint8 ``(SIZE, SIZE)``: the game's biome ids.
@@ -155,7 +155,7 @@ class World(NamedTuple):
     blocks: NDArray[np.uint8]
     level: NDArray[np.uint8]
     light: NDArray[np.uint8]
-    made: NDArray[np.bool_]
+    generated: NDArray[np.bool_]
     top: NDArray[np.int16]
     peak: NDArray[np.int16]
     biome: NDArray[np.uint8]
@@ -180,7 +180,7 @@ def empty(seed: int) -> World:
         blocks=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
         level=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
         light=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
-        made=np.zeros((SIZE // CHUNK, SIZE // CHUNK), np.bool_),
+        generated=np.zeros((SIZE // CHUNK, SIZE // CHUNK), np.bool_),
         top=np.full((SIZE, SIZE), -1, np.int16),
         peak=np.full((SIZE // TILE, SIZE // TILE), -1, np.int16),
         biome=np.zeros((SIZE, SIZE), np.uint8),

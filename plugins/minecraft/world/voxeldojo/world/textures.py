@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voxeldojo.world import icons, paint, plants, skins, tiles
+from voxeldojo.world.appearance import BOXES, LOOKS
 from voxeldojo.world.blocks import BLOCKS, TABLE, Block
 from voxeldojo.world.climate import classes
-from voxeldojo.world.looks import BOXES, LOOKS
 from voxeldojo.world.paint import SIDE, Tile
 
 SIZES: Final = (16, 8, 4, 2, 1)
@@ -144,7 +144,7 @@ def sizes(tile: Tile) -> NDArray[np.uint32]:
 @cache
 def art() -> Art:
     """Paint everything; some tenths of a second, once in a process."""
-    known = {**tiles.earths(), **tiles.woods(), **tiles.made(), **plants.tiles(), **skins.tiles(), **icons.tiles()}
+    known = {**tiles.earths(), **tiles.woods(), **tiles.crafted(), **plants.tiles(), **skins.tiles(), **icons.tiles()}
     known["grass_side"] = known["dirt"]
     for name, everywhere in _EVERYWHERE.items():
         known[name] = paint.tint(known[name], everywhere)

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from voxeldojo.world.chunks import SPAWN_CHUNKS, ensure
 from voxeldojo.world.clock import step_clock
-from voxeldojo.world.hands import step_hands
+from voxeldojo.world.health import step_life
+from voxeldojo.world.item_motion import step_drops
 from voxeldojo.world.jit import jit, part
-from voxeldojo.world.life import step_life
 from voxeldojo.world.light import settle
-from voxeldojo.world.lying import step_drops
 from voxeldojo.world.mobs import step_mobs
-from voxeldojo.world.player import step_player, turn
+from voxeldojo.world.player_actions import step_hands
+from voxeldojo.world.player_motion import step_player, turn
 from voxeldojo.world.spawn import spawn_mobs
 from voxeldojo.world.state import CHUNK, World
 from voxeldojo.world.updates import run_updates

@@ -145,7 +145,7 @@ SAW = ["wwww......", "w..w.iiii.", "wwwwiidii.", "....iiii..", "....id....", "..
 HAMMER = ["..iiii....", "..iidi.ww.", "....w..w..", "....w..i..", "....w..i..", "....w..i.."]
 
 
-def made() -> dict[str, Tile]:
+def crafted() -> dict[str, Tile]:
     """Furnaces, glass, wool, and the rest of what is made."""
     out: dict[str, Tile] = {}
     smooth = paint.frame(grain("furnace", "6e6e6e", 0.1, 3, 1), 0.75)

@@ -20,7 +20,7 @@ LOGS = np.array([ID["log" if kind == "oak" else f"{kind}_log"] for kind in TREES
 LEAVES = np.array([ID["leaves" if kind == "oak" else f"{kind}_leaves"] for kind in TREES])
 _TRUNKS = {row["kind"]: row for row in rows("trunks.csv")}
 IS_LEAVES = np.isin(np.arange(256), LEAVES)
-LEAST, MOST = (np.array([int(_TRUNKS[kind][end]) for kind in TREES]) for end in ("least", "most"))
+MIN_LOGS, MAX_LOGS = (np.array([int(_TRUNKS[kind][end]) for kind in TREES]) for end in ("least", "most"))
 """Logs of a trunk."""
 SPRUCE, ACACIA, DARK_OAK = (TREES.index(kind) for kind in ("spruce", "acacia", "dark_oak"))
 CELLS = WIDE // 4
@@ -57,7 +57,7 @@ def _disc(
 @part
 def grow(stream: NDArray[np.uint64], chunk: NDArray[np.uint8], kind: int, dx: int, y: int, dz: int) -> None:
     """One tree whose lowest log is at ``y``; columns from the chunk's corner."""
-    logs = LEAST[kind] + int((MOST[kind] - LEAST[kind] + 1) * draw(stream))
+    logs = MIN_LOGS[kind] + int((MAX_LOGS[kind] - MIN_LOGS[kind] + 1) * draw(stream))
     log, leaf = int(LOGS[kind]), int(LEAVES[kind])
     top = y + logs - 1
     lean_x = lean_z = 0

@@ -15,7 +15,7 @@ from voxeldojo.world.falling import update_falling
 from voxeldojo.world.fluids import update_fluid
 from voxeldojo.world.jit import jit, part
 from voxeldojo.world.loot import break_block
-from voxeldojo.world.room import stands
+from voxeldojo.world.occupancy import stands
 from voxeldojo.world.state import CHUNK, HEIGHT, QUEUE, SIZE, World
 
 DONE = 512
@@ -60,7 +60,7 @@ def _sweep(world: World) -> None:
     clock.sweep -= 1
     x = math.floor(p.x) - SWEPT // 2 + clock.sweep % SWEPT
     z = math.floor(p.z) - SWEPT // 2 + clock.sweep // SWEPT
-    if not (0 <= x < SIZE and 0 <= z < SIZE) or not world.made[x // CHUNK, z // CHUNK]:
+    if not (0 <= x < SIZE and 0 <= z < SIZE) or not world.generated[x // CHUNK, z // CHUNK]:
         return
     for y in range(HEIGHT):
         block = int(world.blocks[x, y, z])

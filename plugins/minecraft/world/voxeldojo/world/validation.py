@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voxeldojo.world.blocks import BLOCKS, VARIANTS
 from voxeldojo.world.items import NAMES
-from voxeldojo.world.kinds import NAMES as KINDS_OF_MOBS
+from voxeldojo.world.mob_kinds import NAMES as KINDS_OF_MOBS
 from voxeldojo.world.state import HEIGHT, QUEUE, RELIT, SIZE, SLOTS, World
 
 FAR: Final = 1e6
@@ -46,7 +46,7 @@ def _faults(world: World) -> Iterator[str]:
         yield "blocks that do not exist"
     if _out(world.level, 0, 8):
         yield "fluids of a level above 8"
-    if _out(world.made.view(np.uint8), 0, 1):
+    if _out(world.generated.view(np.uint8), 0, 1):
         yield "chunks neither made nor not"
     if _out(world.top, -1, HEIGHT - 1) or _out(world.peak, -1, HEIGHT - 1):
         yield "columns that end outside the world"
