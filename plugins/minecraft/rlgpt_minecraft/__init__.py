@@ -1,4 +1,4 @@
-"""RL-GPT plugin for Minecraft: an embedded voxel world with MineDojo's spaces, and MineDojo itself."""
+"""RL-GPT plugin: Minecraft tasks on the voxel world ``voxeldojo`` and on MineDojo itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ hookimpl = pluggy.HookimplMarker("rlgpt")
 
 @hookimpl
 def rlgpt_plugins() -> list[object]:
-    """The hook by which rlgpt finds Minecraft."""
+    """Return the plugin to rlgpt (pluggy hook)."""
     from rlgpt_minecraft.plugin import MinecraftPlugin
 
     return [MinecraftPlugin()]

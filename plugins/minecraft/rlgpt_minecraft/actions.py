@@ -1,8 +1,8 @@
-"""The base action space: what a policy chooses from when it runs no coded action.
+"""The base action space: the choices of a policy that runs no coded action.
 
-The official code of RL-GPT (``minecraft.py``, ``transform_action``) chooses one of twelve moves, and beside it nothing,
-use or attack: MultiDiscrete [12, 3]. None of these can craft, so tasks that need it offer more choices in the second
-head; ``actions=paper`` leaves them out.
+The official code of RL-GPT (``minecraft.py``, ``transform_action``) has two heads: one of twelve moves, and one of no
+operation, use and attack: MultiDiscrete [12, 3]. These cannot craft, so tasks that need crafting have more choices in
+the second head. ``actions=paper`` leaves them out.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ MOVES: dict[str, Action] = {
     "turn_left": move(right=-2),
     "turn_right": move(right=2),
 }
-"""The first head, in the official order. The camera turns by two bins, 30 degrees. Jump and sprint do not move by
-themselves, as in the official code."""
+"""The first head, in the order of the official code. The camera turns by two bins, 30 degrees. As in the official code,
+jump and sprint alone do not move the player."""
 
 HANDS = ("no_op", "use", "attack")
-"""The second head of the paper."""
+"""The second head, as in the paper."""
 
 HEADS = ("move", "hand")
-"""The heads' labels."""
+"""Labels of the two heads."""
 
 _FUNCTION = 5
 
 
 def hands(crafts: Sequence[str], places: Sequence[str], equips: Sequence[str]) -> tuple[str, ...]:
-    """Names of the second head's choices."""
+    """Return the names of the choices of the second head."""
     return (
         *HANDS,
         *(f"craft_{item}" for item in crafts),
@@ -54,9 +54,9 @@ def hands(crafts: Sequence[str], places: Sequence[str], equips: Sequence[str]) -
 
 
 class BaseActions:
-    """The base space of a task, and MineDojo's action for each choice.
+    """The base action space of a task. It translates each choice to an action of MineDojo.
 
-    :param choices: of the second head; see :func:`hands`.
+    :param choices: choices of the second head; see :func:`hands`.
     """
 
     def __init__(self, choices: Sequence[str]) -> None:
@@ -65,12 +65,12 @@ class BaseActions:
         self._moves = tuple(MOVES.values())
 
     def translate(self, action: NDArray[np.integer] | Sequence[int], obs: ParsedObservation) -> Action:
-        """MineDojo's action for a pair.
+        """Translate a pair of choices to an action of MineDojo, int64 ``(8,)``.
 
-        An item that is to be placed or equipped and is not there leaves the hand idle. Crafting, placing and equipping
-        happen instead of the move's jump or turn only where MineDojo says so: the move is kept.
+        The action keeps the move beside the hand's choice. If the item to place or equip is not in the inventory, the
+        hand does nothing.
 
-        :raises ConfigError: the pair is not one of ``space``: two whole numbers, each in its range.
+        :raises ConfigError: the pair is not in ``space``: two integers, each in its range.
         """
         given = np.asarray(action)
         if given.shape != self.space.shape or given.dtype.kind not in "iu" or not self._has(given):

@@ -1,6 +1,6 @@
-"""MineDojo itself behind the plugin's spaces: what is coded and trained on the embedded world runs on it unchanged.
+"""MineDojo itself, with the spaces of the embedded world: code and policies made there run here unchanged.
 
-The package lives in an interpreter of its own (``make minedojo``) and is reached through ``rlgpt.envs``.
+The package needs its own interpreter (``make minedojo``). ``rlgpt.envs`` runs it there.
 """
 
 from __future__ import annotations
@@ -35,28 +35,29 @@ logger = logging.getLogger(__name__)
 
 FACTORY = f"{Path(__file__).with_name('minedojo_worker.py')}:MineDojo"
 PASSED_VARIABLES = ("JAVA_HOME", "GRADLE_USER_HOME", "XDG_RUNTIME_DIR", "MINEDOJO_HEADLESS", "MINEDOJO_DEBUG_LOG")
-"""Variables that the game and its launcher read, beside those that every worker gets."""
+"""Environment variables that the game and its launcher read, in addition to those that every worker gets."""
 LIMITS = WorkerTimeouts(start=180.0, reset=1200.0, step=300.0, close=30.0)
-"""The game is built at its first start, starts in the first reset, and its own client waits 240 s for an answer."""
+"""The first start builds the game, the first reset starts it, and MineDojo's client waits 240 s for a reply."""
 HIDDEN_IMAGE_SIZE = (64, 64)
-"""Height and width that the game draws where nobody looks: it cannot be told not to."""
+"""Height and width of the picture where the mission has none. The game always draws one."""
 RENDERED_IMAGE_SIZE = (160, 256)
 HOST = "localhost"
 MAX_SERVED_ENVS = 8
-"""Environments of a training on a server that runs already; each has an interpreter of its own, and a place there."""
+"""Maximal number of environments of a training on a running server. Each has its own interpreter and its own game."""
 SLOW_RESET_S = 15.0
-"""Seconds of a reset after which it is told what it may wait for."""
+"""A reset that takes longer logs the likely reason."""
 
 
 class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
     """A task of MineDojo, in MineDojo's own process.
 
-    Spaces are those of ``env.MineDojoEnv`` for the same options, held against what MineDojo says. ``info`` is Malmo's
-    JSON without voxels and rays, and MineDojo's ``success``. A game that crashes ends the episode as truncated, is
-    logged, and is started again at the next reset.
+    The spaces are those of ``voxeldojo.env.MineDojoEnv`` for the same options. The constructor checks that MineDojo has
+    the same ones. ``info`` is Malmo's JSON without voxels and rays, and MineDojo's ``success``. If the game crashes, the
+    episode ends as truncated, the crash is logged, and the next reset starts the game again.
 
-    :param waits_for: what a reset that takes long may be waiting for.
-    :raises WorkerError: (of ``reset`` and ``step``) MineDojo cannot start, or crashes again and again.
+    :param waits_for: the likely reason of a slow reset, for the log.
+    :raises PluginError: MineDojo has other spaces.
+    :raises WorkerError: (``reset`` and ``step``) MineDojo cannot start, or crashes repeatedly.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -99,7 +100,7 @@ class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
         return None if self.render_mode is None else self.worker.render()
 
     def no_op(self) -> NDArray[np.int64]:
-        """The action that does nothing."""
+        """Return the action that does nothing: int64 ``(8,)``."""
         return no_op()
 
     def close(self) -> None:
@@ -114,13 +115,13 @@ def make_minedojo(
     port: int = 0,
     render_mode: str | None = None,
 ) -> MineDojoBackend:
-    """A mission on MineDojo's simulator, without a task: the reward is 0.
+    """Make a mission on MineDojo's simulator, without a task: the reward is 0.
 
-    :param mobs: summoned after each reset, evenly in a square of ``spread`` blocks around the player.
-    :param port: of a Malmo server on this machine; 0: MineDojo starts the game.
+    :param mobs: names of mobs that each reset summons, uniformly in a square of ``spread`` blocks around the player.
+    :param port: port of a Malmo server on this machine; 0: MineDojo starts the game.
     :raises ConfigError: MineDojo is not installed; no server listens on ``port``; or Java 8 or a display is missing.
-    :raises PluginError: its spaces are not those of this plugin.
-    :raises WorkerError: it cannot be started.
+    :raises PluginError: MineDojo's spaces differ from those of this plugin.
+    :raises WorkerError: MineDojo cannot start.
     """
     options = mission_options(mission)
     return _backend("open-ended", options, mission, mobs=mobs, spread=spread, port=port, render_mode=render_mode)
@@ -136,9 +137,9 @@ def make_task(
     render_mode: str | None = None,
     **options: Plain,
 ) -> MineDojoBackend:
-    """One of MineDojo's own tasks, with its reward and its success (which ends the episode).
+    """Make one of MineDojo's own tasks, with its reward and its success. Success ends the episode.
 
-    :param options: more keyword arguments of ``minedojo.make``. Each episode has a world of its own unless
+    :param options: more keyword arguments of ``minedojo.make``. Each episode has a new world unless
         ``fast_reset=True``.
     :raises ConfigError, PluginError, WorkerError: see :func:`make_minedojo`.
     """
@@ -148,7 +149,7 @@ def make_task(
 
 
 def mission_options(mission: Mission) -> dict[str, Plain]:
-    """A mission as keyword arguments of ``minedojo.make("open-ended")``."""
+    """Return a mission as keyword arguments of ``minedojo.make("open-ended")``."""
     known: dict[str, Plain] = {
         "initial_inventory": [stack.model_dump() for stack in mission.inventory],
         "start_health": mission.health,
@@ -173,7 +174,7 @@ def mission_options(mission: Mission) -> dict[str, Plain]:
 
 
 def sensor_options(mission: Mission) -> dict[str, Plain]:
-    """What of a mission MineDojo shows, as keyword arguments of ``minedojo.make``."""
+    """Return the voxels and rays of a mission as keyword arguments of ``minedojo.make``."""
     known: dict[str, Plain] = {}
     if mission.voxels is not None:
         known.update(use_voxel=True, voxel_size={**mission.voxels.model_dump()})
@@ -183,7 +184,7 @@ def sensor_options(mission: Mission) -> dict[str, Plain]:
 
 
 def differences(actual: Any, expected: Any, path: str) -> list[str]:
-    """Where the spaces that MineDojo has are others than the plugin's."""
+    """List the differences between MineDojo's spaces and the plugin's, one text for each leaf."""
     if isinstance(actual, spaces.Dict) and isinstance(expected, spaces.Dict):
         keys = {*actual.spaces, *expected.spaces}
         missing = [f"{path}/{key} is on one side only" for key in sorted(keys - (actual.keys() & expected.keys()))]
@@ -232,7 +233,7 @@ def _backend(
 
 @contextlib.contextmanager
 def log_if_slow(what: str, seconds: float = SLOW_RESET_S) -> Iterator[None]:
-    """Log what is waited for, once, if the body takes longer than some seconds."""
+    """Log ``what`` once if the body takes longer than ``seconds``."""
     timer = threading.Timer(seconds, logger.warning, (f"still waiting after {seconds:g} s: %s", what))
     timer.daemon = True
     timer.start()
@@ -243,9 +244,9 @@ def log_if_slow(what: str, seconds: float = SLOW_RESET_S) -> Iterator[None]:
 
 
 def recipe(arguments: Mapping[str, Plain]) -> Recipe:
-    """How MineDojo is started.
+    """Describe how to start MineDojo's worker.
 
-    :raises ConfigError: there is no interpreter that has it.
+    :raises ConfigError: no interpreter with MineDojo is found.
     """
     python = minedojo_python()
     if python is None:
@@ -265,7 +266,7 @@ def recipe(arguments: Mapping[str, Plain]) -> Recipe:
 
 
 def check_game() -> None:
-    """See that the game can start here.
+    """Check that the game can start on this machine.
 
     :raises ConfigError: Java 8 or a display is missing.
     """
@@ -278,9 +279,9 @@ def check_game() -> None:
 
 
 def check_server(port: int) -> None:
-    """See that something listens there.
+    """Check that a server listens on a port of this machine.
 
-    :raises ConfigError: nothing does.
+    :raises ConfigError: no server does.
     """
     try:
         socket.create_connection((HOST, port), timeout=5.0).close()

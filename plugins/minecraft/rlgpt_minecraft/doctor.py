@@ -1,5 +1,5 @@
-"""What of Minecraft is missing on this machine. The embedded world needs a place for compiled code; the rest is for
-``backend=minedojo``, and only that of it which is used: the game, or a Malmo server that runs already."""
+"""Checks of this machine for ``rlgpt doctor``. The embedded world needs a folder for compiled code. The other checks are for
+``backend=minedojo``, which needs either the game (Java 8, a display) or a running Malmo server."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from rlgpt.plugin.types import Check
 from rlgpt_minecraft.interpreter import HINT, minedojo_python
 
 VERSION = "0.1"
-"""Of the package minedojo, whose spaces this plugin's are."""
+"""Version of the package minedojo that has the same spaces as this plugin."""
 MALMO_PORT = "RLGPT_MALMO_PORT"
 DEFAULT_PORT = 9000
-"""Where Malmo listens if nobody says otherwise."""
+"""Malmo's default port."""
 SECONDS = 20.0
 
 
 def checks() -> list[Check]:
-    """In the order in which they matter."""
+    """Return all checks, the most important first."""
     return [numba(), minedojo(), java(), display(), server()]
 
 
 def numba() -> Check:
-    """Compiled code is kept beside the modules, in ``NUMBA_CACHE_DIR``, or in the user's cache."""
+    """Check that numba can store compiled code: in ``NUMBA_CACHE_DIR``, beside the modules, or in the user's cache."""
     version = metadata.version("numba")
     value = os.environ.get("NUMBA_CACHE_DIR")
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -46,7 +46,7 @@ def numba() -> Check:
 
 
 def minedojo() -> Check:
-    """The package, in its own interpreter."""
+    """Check that MineDojo's interpreter has the package."""
     name, python = "minedojo package", minedojo_python()
     if python is None:
         return Check(name, False, "no interpreter that has it", f"For backend=minedojo: {HINT}.")
@@ -58,7 +58,7 @@ def minedojo() -> Check:
 
 
 def java() -> Check:
-    """Minecraft 1.11.2 with Forge runs on Java 8 alone."""
+    """Check for Java 8, the only version that runs Minecraft 1.11.2 with Forge."""
     advice = (
         "For the game itself: install a JDK 8 (Debian: openjdk-8-jdk; else adoptium.net) and set JAVA_HOME. "
         "A Malmo server that runs already needs none here."
@@ -74,7 +74,7 @@ def java() -> Check:
 
 
 def display() -> Check:
-    """The game draws on a display; a virtual one will do."""
+    """Check for a display, real or virtual. The game draws on it."""
     shown, virtual = os.environ.get("DISPLAY"), shutil.which("xvfb-run")
     if shown:
         return Check("display", True, f"DISPLAY={shown}")
@@ -83,7 +83,7 @@ def display() -> Check:
 
 
 def server() -> Check:
-    """A Malmo server that runs already spares Java and display."""
+    """Check for a running Malmo server. With one, Java and a display are not needed."""
     value = os.environ.get(MALMO_PORT, str(DEFAULT_PORT))
     hint = f"{MALMO_PORT} tells this check where (now {value})."
     advice = f"Optional: task_settings.port=PORT plays on a running server; {hint}"
@@ -106,7 +106,7 @@ def _writable(place: Path) -> bool:
 
 
 def _run(command: list[str]) -> tuple[int, str]:
-    """Exit status and what was said, on either stream."""
+    """Run a command. Return its exit status and its output of both streams."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as fault:

@@ -1,6 +1,6 @@
-"""The blocks right around the player: what one may walk into, fall into, stand on.
+"""The blocks around the player: obstacles, holes and floors.
 
-The box of voxels goes two blocks each way, four down and three up from the block that the feet are in.
+The box of voxels reaches two blocks to each side, four down and three up from the block that contains the feet.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ VOXELS = {"xmin": -2, "xmax": 2, "ymin": -4, "ymax": 3, "zmin": -2, "zmax": 2}
 """The box, as MineDojo's ``voxel_size`` takes it: 5 x 8 x 5 blocks."""
 
 SIDES = {"left": -45.0, "ahead": 0.0, "right": 45.0}
-"""Degrees from the heading at which ways are looked at."""
+"""Directions that the view describes, in degrees to the right of the heading."""
 
 STEP_M = 0.8
-"""Metres from the player's middle at which a way is tried: half of its width and half a block."""
+"""Metres from the player's centre to the column that a step enters: half the player's width and half a block."""
 
 MAX_DESCENT_BLOCKS = 4
-"""Blocks down that a fall is looked at; the game hurts from falls of more than 3."""
+"""Maximal descent that is measured, in blocks. A fall of more than 3 blocks causes damage."""
 
 _XLOW, _YLOW, _ZLOW = VOXELS["xmin"], VOXELS["ymin"], VOXELS["zmin"]
 _LOW = np.array([_XLOW, _YLOW, _ZLOW])
@@ -33,12 +33,12 @@ _LOW = np.array([_XLOW, _YLOW, _ZLOW])
 class Ground:
     """The voxels of one observation.
 
-    :param position: of the feet; :param yaw: of the look, degrees.
+    :param position: world coordinates of the feet, m. :param yaw: yaw of the look, degrees.
     """
 
     def __init__(self, voxels: Mapping[str, NDArray[Any]], position: Array, yaw: float) -> None:
         self._array = voxels["block_name"]
-        # lists: a single element of an array costs five times as much
+        # lists: reading one element of an array costs five times as much
         self._names: list[list[list[str]]] = self._array.tolist()
         self._solid: list[list[list[bool]]] = voxels["blocks_movement"].tolist()
         self._position: list[float] = position.tolist()
@@ -47,27 +47,29 @@ class Ground:
         self._ways: dict[tuple[float, float], tuple[int, int]] = {}
 
     def blocks(self, name: str) -> NDArray[np.int64]:
-        """World coordinates of the blocks of a name: int64 ``(n, 3)``."""
+        """Return the world coordinates of all blocks of a name: int64 ``(n, 3)``."""
         found: NDArray[np.int64] = np.argwhere(self._array == name) + _LOW + np.array(self._cell)
         return found
 
     def at(self, place: Sequence[int]) -> str | None:
-        """MineDojo's name of the block at world coordinates; None outside the box."""
+        """Return MineDojo's name of the block at world coordinates, or None outside the box."""
         dx, dy, dz = (int(there) - here for there, here in zip(place, self._cell, strict=True))
         low, high = ([VOXELS[f"{axis}{end}"] for axis in "xyz"] for end in ("min", "max"))
         inside = all(a <= d <= b for a, d, b in zip(low, (dx, dy, dz), high, strict=True))
         return self.name(dx, dy, dz) if inside else None
 
     def solid(self, dx: int, dy: int, dz: int) -> bool:
-        """Whether a block of the box, counted from that of the feet, stops a body."""
+        """Return whether a block stops a body. Offsets are relative to the block of the feet."""
         return self._solid[dx - _XLOW][dy - _YLOW][dz - _ZLOW]
 
     def name(self, dx: int, dy: int, dz: int) -> str:
-        """MineDojo's name of a block of the box, counted from that of the feet."""
+        """Return MineDojo's name of a block. Offsets are relative to the block of the feet."""
         return self._names[dx - _XLOW][dy - _YLOW][dz - _ZLOW]
 
     def column_at(self, degrees: float = 0.0, metres: float = STEP_M) -> tuple[int, int]:
-        """The column so far away (at most 1.5 m), ``degrees`` to the right of the heading: x and z from the feet's."""
+        """Return x and z, relative to the feet's block, of the column ``metres`` away (at most 1.5).
+
+        :param degrees: direction, to the right of the heading."""
         if (way := (degrees, metres)) not in self._ways:
             turn = math.radians(self._yaw + degrees)
             x, z = self._position[0] - metres * math.sin(turn), self._position[2] + metres * math.cos(turn)
@@ -83,7 +85,7 @@ class Ground:
         return self.solid(dx, 1, dz)
 
     def steppable(self, degrees: float = 0.0) -> bool:
-        """A jump gets onto what blocks the feet."""
+        """Return whether a jump gets onto the block in front of the feet."""
         dx, dz = self.column_at(degrees)
         return (
             self.solid(dx, 0, dz)
@@ -93,12 +95,12 @@ class Ground:
         )
 
     def wall(self, degrees: float, metres: float = STEP_M) -> bool:
-        """Something that a jump does not get over is so far away."""
+        """Return whether the column ``metres`` away is too high for a jump."""
         dx, dz = self.column_at(degrees, metres)
         return self.solid(dx, 1, dz) or (self.solid(dx, 0, dz) and self.solid(dx, 2, dz))
 
     def descent(self, degrees: float = 0.0, metres: float = STEP_M) -> int:
-        """Blocks down to the floor of the column so far away, 4 also where it is deeper; 0 where it rises."""
+        """Return the descent to the floor of the column, 0 to 4 blocks; 4 also means deeper, 0 also means higher."""
         dx, dz = self.column_at(degrees, metres)
         return next(
             (
@@ -110,7 +112,7 @@ class Ground:
         )
 
     def liquid(self, kind: str, degrees: float = 0.0, metres: float = STEP_M) -> bool:
-        """Whether water or lava lies in the column so far away, from the head down to the floor."""
+        """Return whether water or lava lies in the column, from the head down to the floor."""
         dx, dz = self.column_at(degrees, metres)
         for dy in (1, 0, -1, -2, -3, -4):
             if kind in self.name(dx, dy, dz):
@@ -121,7 +123,7 @@ class Ground:
 
     @property
     def on_ground(self) -> bool:
-        """Something that stops a body is right under the feet."""
+        """Whether a block that stops a body is directly under the feet."""
         height = self._position[1] - self._cell[1]
         corners = {(self._offset(0, a), self._offset(2, b)) for a in (-0.3, 0.3) for b in (-0.3, 0.3)}
         return height < 0.01 and any(self.solid(dx, -1, dz) for dx, dz in corners)

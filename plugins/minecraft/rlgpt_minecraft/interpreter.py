@@ -1,4 +1,4 @@
-"""Where MineDojo's own interpreter is: the package needs older versions than ours and is never imported here."""
+"""The path of MineDojo's own interpreter. The package needs older versions than ours, so this process never imports it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ PLACE = Path(".minedojo", "bin", "python")
 
 
 def minedojo_python() -> Path | None:
-    """The interpreter that has MineDojo installed: ``$RLGPT_MINEDOJO_PYTHON``, or what ``make minedojo`` built.
+    """Return the interpreter with MineDojo: ``$RLGPT_MINEDOJO_PYTHON``, or the one that ``make minedojo`` built.
 
-    The latter is looked for in the working directory, in the folders above it and in those above this file.
-    None where there is none; whether it can import minedojo is not asked.
+    The function searches for the latter in the working directory and its parents, then in the parents of this file. It
+    returns None if there is none. It does not check that the interpreter can import minedojo.
     """
     named = os.environ.get(VARIABLE)
     if named:

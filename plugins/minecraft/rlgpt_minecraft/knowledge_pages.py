@@ -1,4 +1,4 @@
-"""What an expert would tell of this world: facts for prompts, no solution."""
+"""Expert knowledge about the world for prompts: facts, no solutions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BY_ITEM = {
     "iron_ore": ("ores",),
     "diamond": ("ores",),
 }
-"""Item on a task's path -> pages that tell of it."""
+"""Item on the path of a task -> pages about it."""
 
 _AT_TABLE = {
     "wooden_pickaxe": "3 planks + 2 sticks = wooden pickaxe",
@@ -33,7 +33,7 @@ _BY_HAND = {"log": "a log 60", "sand": "sand 15", "stone": "stone 150", "leaves"
 
 
 def knowledge(task: Task) -> str:
-    """The pages that belong to a task: the world's, and those of the items on its path."""
+    """Return the pages of a task: the page about the world and the pages about the items on its path."""
     from rlgpt_minecraft.task_env import choices
 
     spec = spec_of(task)

@@ -1,7 +1,7 @@
-"""MineDojo itself. Run by its own interpreter, in a worker of ``rlgpt.envs``: Python 3.9 to 3.11, nothing of ours.
+"""MineDojo's environment in a worker of ``rlgpt.envs``. MineDojo's interpreter (Python 3.9 to 3.11) runs this file alone.
 
-What is offered are MineDojo's spaces and values, each leaf in its space's dtype, shape and bounds: MineDojo has
-booleans where its spaces say int64, and a desert's temperature beyond its bound.
+Spaces and values are MineDojo's. Each leaf is converted to the dtype, shape and bounds of its space, because MineDojo
+returns booleans where its spaces say int64, and the temperature of a desert exceeds its bound.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from minedojo.sim.bridge import BridgeEnv
 from minedojo.tasks import ALL_TASKS_SPECS
 
 HIDDEN = ("voxels", "rays", "pov")
-"""Keys of Malmo's JSON that the observation holds in a better form."""
+"""Keys of Malmo's JSON that ``info`` leaves out; the observation has their values."""
 SPAWN_HEIGHT = 1
-"""Blocks above the player's feet at which MineDojo's tasks summon animals."""
+"""Height above the player's feet at which MineDojo's tasks summon animals, in blocks."""
 SEED_LIMIT = 2**31 - 1
 
 
 class MineDojo:
-    """A task of MineDojo by the protocol of gymnasium, with seeds that determine what this side draws.
+    """A task of MineDojo with gymnasium's interface. The seed determines every random number that is drawn here.
 
-    :param task_id: what ``minedojo.make`` takes.
+    :param task_id: task id of ``minedojo.make``.
     :param options: keyword arguments of ``minedojo.make``; ``initial_inventory`` is a list of dictionaries.
-    :param mobs: summoned after each reset, evenly in a square of ``spread`` blocks around the player.
-    :param port: of a Malmo server that runs already; 0: MineDojo starts the game.
-    :param hidden: what MineDojo shows unasked and is left out of the observation: ``rgb``, which can be rendered
-        anyway, and the ``voxels`` of some tasks.
+    :param mobs: mobs that each reset summons, uniformly in a square of ``spread`` blocks around the player.
+    :param port: port of a running Malmo server; 0: MineDojo starts the game.
+    :param hidden: keys that MineDojo always returns and the observation leaves out: ``rgb`` (which ``render`` still
+        returns), and the ``voxels`` of some tasks.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -64,7 +64,7 @@ class MineDojo:
         self.frame: Any = None
 
     def layers(self) -> list[Any]:
-        """The wrappers, outermost first, and the simulator."""
+        """Return the wrappers, outermost first, and the simulator."""
         found = [self.env]
         while "env" in vars(found[-1]):
             found.append(found[-1].env)
@@ -97,7 +97,7 @@ class MineDojo:
         self.env.close()
 
     def reseed(self) -> None:
-        """The land where the task names none, and what MineDojo draws by itself: anew in each episode."""
+        """Seed MineDojo's own generators, and the land if the task names no seed, for a new episode."""
         simulator = self.env.unwrapped
         simulator.seed(self.draw())
         for layer in self.layers():
@@ -123,7 +123,7 @@ class MineDojo:
 
 
 def fit(space: Any, value: Any) -> Any:
-    """A value as its space says: dtype, shape, bounds."""
+    """Convert a value to the dtype, shape and bounds of its space."""
     if hasattr(space, "spaces"):
         return {key: fit(part, value[key]) for key, part in space.spaces.items()}
     array = np.asarray(value)
@@ -133,9 +133,9 @@ def fit(space: Any, value: Any) -> Any:
 
 
 def make_minedojo_env(task_id: str, options: Mapping[str, Any]) -> Any:
-    """``minedojo.make``, which takes what it reads out of its own table: the table gets it back.
+    """Call ``minedojo.make`` and restore its table of tasks, from which it removes what it reads.
 
-    An option that its table names too is taken from ``options``: together they would be an error.
+    ``options`` override the table: ``minedojo.make`` would raise an error for an option that both have.
     """
     kept = copy.deepcopy(ALL_TASKS_SPECS.get(task_id))
     for name in options if kept is not None else ():
@@ -148,6 +148,6 @@ def make_minedojo_env(task_id: str, options: Mapping[str, Any]) -> Any:
 
 
 def use_server(port: int) -> None:
-    """Every environment of this process plays on the server of that port."""
+    """Make every environment of this process use the server on ``port``."""
     new_instance = BridgeEnv._get_new_instance
     BridgeEnv._get_new_instance = lambda bridge, **_: new_instance(bridge, port=port)

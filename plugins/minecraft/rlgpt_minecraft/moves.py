@@ -1,4 +1,4 @@
-"""MineDojo's action, by the names of its parts: eight numbers, MultiDiscrete [3 3 4 25 25 8 244 36]."""
+"""Builds MineDojo's action from named parts: eight numbers, MultiDiscrete [3 3 4 25 25 8 244 36]."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Function = Literal["no_op", "use", "drop", "attack", "craft", "equip", "place", 
 
 SPACE = action_space()
 LEVEL = int(no_op()[3])
-"""The bin of the camera that does not turn it."""
+"""The camera bin that does not turn the camera."""
 
 _BODY = ("", "jump", "sneak", "sprint")
 _INDEX = {item: i for i, item in enumerate(CRAFTS)}
 
 
 def bins(degrees: float) -> int:
-    """Bins of the camera nearest to an angle."""
+    """Return the number of camera bins nearest to an angle."""
     return round(degrees / CAMERA_INTERVAL)
 
 
@@ -38,11 +38,11 @@ def move(
     craft: str = "",
     slot: int = 0,
 ) -> Action:
-    """One action.
+    """Return an action, int64 ``(8,)``.
 
-    :param forward: 1 forward, -1 back; :param left: 1 left, -1 right.
-    :param up: bins that the camera turns up; :param right: bins that it turns to the right.
-    :param craft: what to make, for the function "craft"; :param slot: for "equip", "place" and "destroy".
+    :param forward: 1 forward, -1 back. :param left: 1 left, -1 right.
+    :param up: camera bins upwards. :param right: camera bins to the right.
+    :param craft: item for the function "craft". :param slot: slot for "equip", "place" and "destroy".
     """
     return np.array(
         [
@@ -60,5 +60,5 @@ def move(
 
 
 def crafting(item: str) -> Action:
-    """Make something by hand, at a table or in a furnace."""
+    """Return the action that crafts an item by hand, at a table or in a furnace."""
     return move(function="craft", craft=item)

@@ -1,6 +1,6 @@
-"""What an observation shows: the one reading of it that views, reward terms and primitives share.
+"""The parsed observation that views, reward terms and primitives share.
 
-Nothing here knows the world: only MineDojo's observation, of either backend.
+It uses only MineDojo's observation, of either backend. It has no access to the world.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from rlgpt_minecraft.rays import CENTRE, DISTANCE, Array, bearing, directions, e
 from rlgpt_minecraft.things import Thing, things
 
 SAME = 1.5
-"""Rays that hit an entity of the same name within so many metres of the nearest count as one entity."""
+"""Metres. Rays that hit entities of one name, at most this much farther than the nearest hit, count as one entity."""
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """The nearest of some things. Metres from the eyes, degrees to the right of the look's heading and above the level.
+    """The nearest thing of one name.
 
-    What is not seen is at 40 m, straight ahead.
+    :ivar visible: whether the observation shows one. If not, it counts as 40 m away, straight ahead.
+    :ivar distance: metres from the eyes. :ivar bearing: degrees to the right of the heading.
+    :ivar elevation: degrees above the horizontal.
     """
 
     visible: bool = False
@@ -35,9 +37,9 @@ class Sighting:
     bearing: float = 0.0
     elevation: float = 0.0
     aimed: bool = False
-    """It is under the cross-hair and within reach."""
+    """Whether it is under the cross-hair and within reach."""
     hits: Array = field(default_factory=lambda: np.zeros((0, 3)), compare=False, repr=False)
-    """Unit vectors that lead to it: float64 ``(n, 3)``."""
+    """Unit vectors of the rays that hit it: float64 ``(n, 3)``."""
 
 
 NOTHING = Sighting()
@@ -48,19 +50,19 @@ Place = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Crosshair:
-    """What is under the cross-hair. ``block`` and ``entity`` are MineDojo's names, empty where there is none."""
+    """The target under the cross-hair. ``block`` and ``entity`` are MineDojo's names, or empty. ``distance`` is in metres."""
 
     block: str
     entity: str
     distance: float
     reach: bool
     place: Place
-    """Of the block, in the world."""
+    """World coordinates of the block."""
 
 
 @dataclass
 class ParsedObservation:
-    """One observation, read. Angles in degrees, lengths in metres."""
+    """One parsed observation. Angles are in degrees, lengths in metres."""
 
     observation: Mapping[str, Any]
     sought: Sequence[Thing]
@@ -96,7 +98,7 @@ class ParsedObservation:
 
     @cached_property
     def sights(self) -> dict[str, Sighting]:
-        """The nearest of each thing sought: of what rays hit, else of the blocks right around the player."""
+        """Thing -> the nearest one: among the hits of the rays, else among the voxels around the player."""
         found = self._by_ray()
         for thing in self.sought:
             if thing.name not in found:
@@ -118,7 +120,7 @@ class ParsedObservation:
         return found
 
     def _nearest(self, kind: str, which: NDArray[np.int64]) -> Sighting:
-        """The nearest thing that rays ``which`` hit, in the middle of what they see of it."""
+        """Return the nearest thing that the rays ``which`` hit. Its direction is the mean of the rays that hit it."""
         rays = self.observation["rays"]
         away = rays["entity_distance" if kind == "entity" else "block_distance"][which]
         first = int(np.argmin(away))
@@ -148,7 +150,7 @@ class ParsedObservation:
 
     @cached_property
     def inventory(self) -> dict[str, int]:
-        """Item, written with underscores -> how many there are."""
+        """Item (with underscores) -> count."""
         slots = self.observation["inventory"]
         counts: dict[str, int] = {}
         for name, quantity in zip(slots["name"].tolist(), slots["quantity"].tolist(), strict=True):
@@ -158,13 +160,13 @@ class ParsedObservation:
         return counts
 
     def slot(self, item: str) -> int | None:
-        """The first slot that holds an item."""
+        """Return the first slot that holds an item, or None."""
         names = self.observation["inventory"]["name"].tolist()
         spaced = item.replace("_", " ")
         return names.index(spaced) if spaced in names else None
 
     def place(self, sight: Sighting) -> Array:
-        """Where something that is seen is in the world, by its distance: x, y, z in m."""
+        """Return the world coordinates of a visible thing from its direction and distance: x, y, z in m."""
         a, b = math.radians(self.yaw + sight.bearing), math.radians(sight.elevation)
         way = np.array([-math.sin(a) * math.cos(b), math.sin(b), math.cos(a) * math.cos(b)])
         place: Array = self.position + np.array([0.0, EYE_HEIGHT, 0.0]) + sight.distance * way
@@ -177,12 +179,14 @@ class ParsedObservation:
 
     @property
     def look_elevation(self) -> float:
-        """Of the look, upwards; the game counts downwards."""
+        """Elevation of the look, positive upwards. The game's pitch is positive downwards."""
         return 0.0 - self.pitch
 
 
 class ObservationReader:
-    """Reads observations for one task; keeps the newest reading."""
+    """Parses the observations of one task and caches the newest one.
+
+    :param sought: names of the things to look for."""
 
     def __init__(self, sought: Sequence[str]) -> None:
         self.sought = things(sought)

@@ -1,4 +1,4 @@
-"""Minecraft as a plugin of rlgpt. Imports no simulator before one is asked for."""
+"""Minecraft as a plugin of rlgpt. It imports a simulator only to make an environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MinecraftPlugin(EnvironmentPlugin):
-    """MineDojo's harvest tasks and the paper's, on an embedded world or on MineDojo itself."""
+    """MineDojo's harvest tasks and those of the paper, on the embedded world or on MineDojo itself."""
 
     name = NAME
 
@@ -31,11 +31,11 @@ class MinecraftPlugin(EnvironmentPlugin):
         return MinecraftTask(task, seed=seed, render_mode=render_mode)
 
     def model(self, env: gymnasium.Env[Any, Any]) -> Any:
-        """What reads observations. It knows nothing of the world."""
+        """Return the observation reader. It has no access to the world."""
         return env.unwrapped.reader  # type: ignore[attr-defined]
 
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
-        """Primitives yield MineDojo's own eight numbers."""
+        """Return MineDojo's action space: primitives yield its eight numbers."""
         from rlgpt_minecraft.moves import SPACE
 
         return SPACE
@@ -97,11 +97,12 @@ class MinecraftPlugin(EnvironmentPlugin):
         return recordings("rlgpt_minecraft", task)
 
     def limits(self, task: Task) -> EnvLimits:
-        """The game itself takes gigabytes for each; a server that runs already is asked for no more than ours plays.
+        """Return the maximal number of environments: 2 of the game itself, which needs gigabytes for each; 8 on a running
+        server; 64 of the embedded world.
 
-        :raises ConfigError: a setting of the task has no valid value, or no server listens on its port; asked before a
-            run begins.
-        :raises UnknownNameError: there is no such biome.
+        :raises ConfigError: a setting of the task has no valid value, or no server listens on its port. A run checks
+            this before it begins.
+        :raises UnknownNameError: the biome does not exist.
         """
         from rlgpt_minecraft.settings import Settings
 

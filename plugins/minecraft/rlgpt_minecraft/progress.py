@@ -1,4 +1,4 @@
-"""What an episode has come to, by its observations and actions: the facts that one observation alone does not show."""
+"""Facts about an episode that a single observation does not show, from its observations and actions."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _ATTACK = FUNCTIONS.index("attack")
 
 
 class Progress:
-    """Kept by the environment, told in every ``info``.
+    """The progress of an episode. The environment updates it and adds it to every ``info``.
 
-    ``start``      position (x, y, z, m) at the episode's begin
-    ``dig_ticks``  steps in a row that attack was held on the block now under the cross-hair
-    ``nearest``    thing -> smallest lidar distance so far, m; 40 where none was seen
-    ``dug``        thing -> most steps in a row that attack was held on one
-    ``most``       item -> most of it that was held beyond what there was at the start
+    ``start``      position (x, y, z, m) at the start of the episode
+    ``dig_ticks``  consecutive steps with attack on the block that is now under the cross-hair
+    ``nearest``    thing -> smallest lidar distance so far, m; 40 if none was seen
+    ``dug``        thing -> largest number of consecutive steps with attack on one
+    ``most``       item -> largest gain over the count at the start
 
-    :param items: whose numbers are followed.
+    :param items: items whose counts are tracked.
     """
 
     def __init__(self, obs: ParsedObservation, items: Sequence[str]) -> None:
@@ -37,7 +37,7 @@ class Progress:
         self._look(obs)
 
     def update(self, obs: ParsedObservation, action: Action) -> None:
-        """Take in a step: MineDojo's action and what it led to."""
+        """Update with one step: MineDojo's action and the observation after it."""
         aim = obs.crosshair
         place = aim.place if aim.block and aim.reach else None
         if int(action[5]) != _ATTACK or place is None:
@@ -59,7 +59,7 @@ class Progress:
             self._most[item] = max(self._most[item], counts.get(item, 0) - had)
 
     def as_info(self) -> dict[str, object]:
-        """What goes into ``info``."""
+        """Return the entries of ``info``."""
         return {
             "start": self._start,
             "dig_ticks": self._ticks,

@@ -1,4 +1,4 @@
-"""Reward terms: bounded, by the observation alone. Weights are the RLSetup's."""
+"""Reward terms. Each is bounded and uses only the observation. The RLSetup holds their weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt_minecraft.things import FLUIDS, THINGS
 from rlgpt_minecraft.views import view_keys
 
 DIG_TICKS = 60
-"""Ticks that a log takes with bare hands: holding attack longer on one block pays nothing more."""
+"""Ticks to break a log with bare hands. A longer attack on one block earns no more reward."""
 
 Value = Callable[[Context], float]
 
@@ -48,7 +48,7 @@ def _life(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """The terms a task offers: nearness and aim for each thing it shows but fluids, items, success, life, time."""
+    """Return the terms of a task: nearness and aim for each thing it shows except fluids, items, success, life, time."""
     spec = spec_of(task)
     terms: list[RewardTerm] = []
     for thing in (name for name in spec.sights if name not in FLUIDS):
@@ -80,8 +80,8 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Ten for success, two for the first of each item on the way, a tenth for each metre nearer, as the official code
-    has it, one for aiming, four for digging on without a break."""
+    """Return the default weights: 10 for success, 2 for the first of each item on the path, 0.1 for each metre nearer (as in
+    the official code), 1 for aiming, 4 for digging without interruption."""
     spec = spec_of(task)
     weights: dict[str, float] = {"success": 10.0, "time": 0.005, "life": 1.0}
     for thing in spec.seek:
@@ -100,8 +100,8 @@ def default_setup(task: Task) -> RLSetup:
 
 
 def _keys(task: Task) -> tuple[str, ...]:
-    """The picture, where the task's policies observe one, and every number of the view but those that tell an episode's
-    place or are told by others."""
+    """Return the observation keys of a policy: the picture, if the task has one, and every number of the view except those
+    that reveal the place of the episode or repeat others."""
     left_out = {"position", "height", "heading", "food", "breath", "daylight"}
     numbers = (key.name for key in view_keys(task) if key.size and key.name not in left_out)
     return (*(("rgb",) if pixels(task) is not None else ()), *numbers)

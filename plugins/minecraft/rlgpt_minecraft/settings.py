@@ -1,4 +1,4 @@
-"""How a task is played: the settings a task carries that may be changed."""
+"""The settings of a task that a user can change."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from rlgpt_minecraft.tasks import spec_of
 
 
 class Settings(Value):
-    """Of one task.
+    """The settings of one task.
 
     :ivar backend: the embedded world, or MineDojo itself.
     :ivar actions: ``paper``: the base actions of the paper, [12, 3], which cannot craft.
-    :ivar image_size: height and width of ``rgb`` in the observation, 1 to 2,048; none: no picture.
-    :ivar port: where the backend ``minedojo`` finds a Malmo server that runs already; 0: it starts the game. The
-        embedded world has none.
-    :ivar biome: MineDojo's ``specified_biome``; none: all biomes of a default world.
+    :ivar image_size: height and width of ``rgb`` in the observation, 1 to 2,048 pixels; None: no picture.
+    :ivar port: port of a running Malmo server for the backend ``minedojo``; 0: the backend starts the game.
+    :ivar biome: MineDojo's ``specified_biome``; None: all biomes of a default world.
     """
 
     backend: Literal["embedded", "minedojo"] = "embedded"
@@ -33,10 +32,10 @@ class Settings(Value):
 
     @classmethod
     def of(cls, task: Task) -> Settings:
-        """The settings of a task; an empty text or tuple is none.
+        """Read the settings of a task. An empty text or tuple means None.
 
-        :raises ConfigError: a setting is unknown, has no valid value, or does not go with another.
-        :raises UnknownNameError: there is no such biome.
+        :raises ConfigError: a setting is unknown, has no valid value, or contradicts another one.
+        :raises UnknownNameError: the biome does not exist.
         """
         given = {key: value if value not in ("", ()) else None for key, value in task.settings.items()}
         try:
@@ -56,9 +55,9 @@ class Settings(Value):
         return settings
 
     def check_ground(self) -> None:
-        """Check that the embedded world has land of the biome.
+        """Check that the embedded world has the biome.
 
-        :raises UnknownNameError: it has none: the biomes of the Nether and of the End are missing.
+        :raises UnknownNameError: it does not: the biomes of the Nether and of the End are missing.
         """
         from voxeldojo.world.biomes import ID
 
@@ -67,6 +66,7 @@ class Settings(Value):
 
 
 def pixels(task: Task) -> tuple[int, int] | None:
-    """Height and width of the picture that a task's policies observe in place of what lidar and voxels tell; None where
-    they observe numbers. (Other tasks show a picture of ``image_size`` beside the numbers.)"""
+    """Return height and width of the picture that a task's policies observe instead of lidar and voxels, or None.
+
+    Other tasks may show a picture of ``image_size`` in addition to the numbers."""
     return Settings.of(task).image_size if spec_of(task).pixels else None

@@ -1,4 +1,4 @@
-"""A view in words, for prompts."""
+"""The view as text, for prompts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIMIT = 1500
 
 
 def summarize(view: Mapping[str, Plain]) -> str:
-    """The view in words: at most 1,500 characters."""
+    """Return the view as text of at most 1,500 characters."""
     lines = [_body(view), _hand(view), _ways(view), *_sights(view), _items(view)]
     return "\n".join(line for line in lines if line)[:LIMIT]
 

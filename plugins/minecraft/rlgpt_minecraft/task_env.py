@@ -1,4 +1,4 @@
-"""A task as an environment: MineDojo's, of either backend, with the task's success, horizon and base actions."""
+"""A task as an environment: MineDojo's environment of either backend, with the task's success, horizon and base actions."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from rlgpt_minecraft.tasks import spec_of
 class MinecraftTask(gymnasium.Env[Any, Any]):
     """One task.
 
-    Observation: MineDojo's dictionary (``spaces.observation_space``), with the lidar of ``rays`` and the voxels of
-    ``ground``; ``rgb`` only where the setting ``image_size`` asks for it.
+    Observation: MineDojo's dictionary (``voxeldojo.spaces.observation_space``), with the lidar of ``rays`` and the
+    voxels of ``ground``. It has ``rgb`` only if the setting ``image_size`` is set.
 
-    Action: MultiDiscrete [12, n], see ``actions``. ``step`` also takes MineDojo's own eight numbers (``moves``): these
-    are what primitives yield.
+    Action: MultiDiscrete [12, n], see ``actions``. ``step`` also takes MineDojo's eight numbers (``moves``), which
+    primitives yield.
 
-    An episode ends with success, with the player's death, at the horizon, or, truncated, where MineDojo's game crashed.
-    The reward is how many more of the target there are after a step, as MineDojo's harvest tasks pay it. ``info`` has
-    ``success`` and what ``progress`` tells.
+    An episode terminates with success or with the player's death. It is truncated at the horizon, or when MineDojo's
+    game crashes. The reward is the gain of the target item in the step, as in MineDojo's harvest tasks. ``info`` has
+    ``success`` and the entries of ``progress``.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -40,7 +40,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         self.render_mode = render_mode
         self.spec_of_task, self.horizon = spec_of(task), task.horizon
         self.base = make_world(self.spec_of_task, Settings.of(task), render_mode=render_mode)
-        """MineDojo's environment."""
+        """MineDojo's environment, of either backend."""
         self.reader = ObservationReader(self.spec_of_task.sights)
         self.actions = BaseActions(choices(task))
         self.action_space = self.actions.space
@@ -82,7 +82,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         return self._held - self._had >= 1
 
     def _whole(self, action: Any) -> Action:
-        """MineDojo's action for one of either kind."""
+        """Return MineDojo's action for a pair of base choices, or for MineDojo's own eight numbers."""
         given = np.asarray(action)
         if given.shape == SPACE.shape and given.dtype.kind in "iu":
             return given.astype(np.int64)
@@ -102,7 +102,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
 
 
 def choices(task: Task) -> tuple[str, ...]:
-    """The second head of the task's base actions."""
+    """Return the choices of the second head of the task's base actions."""
     spec = spec_of(task)
     if Settings.of(task).actions == "paper":
         return hands((), (), ())

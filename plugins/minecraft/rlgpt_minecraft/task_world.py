@@ -1,4 +1,4 @@
-"""MineDojo's environment for a task, of the backend its settings name: the same spaces, the same start."""
+"""MineDojo's environment of a task, of the backend that its settings name. Both backends have the same spaces and start."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.tasks import Spec
 
 NOON = 6000
-"""Time of day at the start, as in the official code (``set_time(6000)``); the weather is clear."""
+"""Time of day at the start, in ticks, as in the official code (``set_time(6000)``). The weather is clear."""
 
 TRIES = 50
 
 
 def mission_of(spec: Spec, settings: Settings) -> Mission:
-    """What a task's world begins with and shows; the land is another one in each episode."""
+    """Return the mission of a task. Each episode has a new land."""
     return Mission(
         inventory=tuple(Stack(slot=i, name=item, quantity=n) for i, (item, n) in enumerate(spec.inventory)),
         time=NOON,
@@ -36,7 +36,7 @@ def mission_of(spec: Spec, settings: Settings) -> Mission:
 
 
 def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """MineDojo's environment of a task, without its success and horizon."""
+    """Make MineDojo's environment of a task, without its success and horizon."""
     mission = mission_of(spec, settings)
     if settings.backend == "minedojo":
         from rlgpt_minecraft.backend import make_minedojo
@@ -46,8 +46,10 @@ def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None
 
 
 class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Summons a task's animals after each reset, as MineDojo does (``ExtraSpawnMetaTaskBase``): evenly in a square
-    around the player. There they stand one block above the player's height; here, on the ground."""
+    """Summons the animals of a task after each reset, uniformly in a square around the player.
+
+    MineDojo does the same (``ExtraSpawnMetaTaskBase``), one block above the player's height. Here they stand on the
+    ground."""
 
     def __init__(self, env: MineDojoEnv, spec: Spec) -> None:
         super().__init__(env)
@@ -64,7 +66,7 @@ class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
         return observation, info
 
     def _somewhere(self) -> tuple[float, int, float]:
-        """The middle of a block of firm ground within the square; after some tries, where the player stands."""
+        """Draw the centre of a block of firm ground in the square. If all draws fail, return the place of the player."""
         world, draw, reach = self._mojo.sim.world, self._mojo.np_random, self._spec.spread
         player = world.player[0]
         for _ in range(TRIES):

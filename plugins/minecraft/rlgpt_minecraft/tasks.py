@@ -1,4 +1,4 @@
-"""The tasks: what is to be had, with what, where, and for how long. Each says where its settings come from."""
+"""The tasks: target, start, biome and horizon. Each names the source of its settings."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _TO_STONE = (*_TO_PICKAXE, "stone_pickaxe")
 
 @dataclass(frozen=True)
 class Spec:
-    """What a task is made of.
+    """The definition of a task.
 
-    :ivar target: the item to gain one of (MineDojo's ``simple_inventory_based_check``).
+    :ivar target: the item of which one more is needed (MineDojo's ``simple_inventory_based_check``).
     :ivar biome: MineDojo's ``specified_biome``; empty: all biomes of a default world.
-    :ivar inventory: item -> quantity at the start; the first lies in the hand.
+    :ivar inventory: items and quantities at the start; the first item is in the hand.
     :ivar mobs: animals summoned around the start, up to ``spread`` blocks away along x and z.
-    :ivar sights: things the view tells of (``things.THINGS``). :ivar seek: those that default rewards lead to.
-    :ivar path: items on the way, in order; the target last. :ivar needs: how many of one are needed, where not one.
-    :ivar crafts: what may be made by hand or at a table; :ivar smelts: in a furnace.
-    :ivar places, equips: items the base actions place and take into the hand.
-    :ivar pixels: what the setting ``image_size`` is unless it is changed, where policies observe the picture in place
-        of what lidar and voxels tell; empty: they observe numbers.
-    :ivar source: where target, biome, inventory, mobs and horizon come from.
+    :ivar sights: things that the view describes (``things.THINGS``). :ivar seek: those that the default rewards favour.
+    :ivar path: items on the way, in order; the target is last. :ivar needs: item -> quantity needed, if not one.
+    :ivar crafts: items to craft by hand or at a table. :ivar smelts: items to smelt in a furnace.
+    :ivar places, equips: items that the base actions place and take into the hand.
+    :ivar pixels: default of the setting ``image_size`` if policies observe the picture instead of lidar and voxels;
+        empty: they observe numbers.
+    :ivar source: source of target, biome, inventory, mobs and horizon.
     """
 
     goal: str
@@ -61,16 +61,16 @@ class Spec:
 
     @property
     def makeable(self) -> tuple[str, ...]:
-        """Everything that may be made."""
+        """All items that the task crafts or smelts."""
         return (*self.crafts, *self.smelts)
 
     def need(self, item: str) -> int:
-        """How many of an item on the path are needed."""
+        """Return the quantity needed of an item on the path."""
         return dict(self.needs).get(item, 1)
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """Items whose number the view tells."""
+        """Items whose counts the view shows."""
         return tuple(dict.fromkeys((*(item for item, _ in self.inventory), *self.path)))
 
 
@@ -255,16 +255,16 @@ SPECS: Mapping[str, Spec] = {
         needs=(("log", 5), ("planks", 4), ("cobblestone", 11), ("iron_ore", 3), ("iron_ingot", 3)),
     ),
 }
-"""Task name -> what it is made of."""
+"""Task name -> definition."""
 
 
 def make_tasks() -> dict[str, Task]:
-    """Every task by its id."""
+    """Return every task by its id."""
     return {task.id: task for task in (_task(name, spec) for name, spec in SPECS.items())}
 
 
 def spec_of(task: Task) -> Spec:
-    """What a task is made of.
+    """Return the definition of a task.
 
     :raises UnknownNameError: this plugin has no such task.
     """

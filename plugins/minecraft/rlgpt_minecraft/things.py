@@ -1,7 +1,7 @@
-"""What agents call things, and what MineDojo's lidar and voxels call them.
+"""The names of things for agents, and their names in MineDojo's lidar and voxels.
 
-Blocks go by the game's English names in lower case ("wood" is what item ``log`` comes from), entities by the name of
-their class without ``Entity``: MineDojo 0.1, ``JSONWorldDataHelper.java`` (``getLocalizedName().toLowerCase()``).
+MineDojo names blocks by the game's English names in lower case ("wood" is the block of the item ``log``), and entities
+by their class without ``Entity`` (MineDojo 0.1, ``JSONWorldDataHelper.java``, ``getLocalizedName().toLowerCase()``).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from rlgpt.errors import UnknownNameError
 
 @dataclass(frozen=True)
 class Thing:
-    """Something to look for.
+    """A thing to look for.
 
-    :ivar label: for texts.
+    :ivar label: its name in texts.
     :ivar seen_as: its name in observations.
     """
 
@@ -54,16 +54,16 @@ _ALL = (
 )
 
 FLUIDS = frozenset(("water", "lava"))
-"""Things that no hand reaches: they can be seen, not aimed at."""
+"""Things that can be seen but not aimed at."""
 
 THINGS = {thing.name: thing for thing in _ALL}
-"""Every thing by its name."""
+"""Name -> thing."""
 
 
 def things(names: Sequence[str]) -> tuple[Thing, ...]:
-    """The things of these names, in order.
+    """Return the things of these names, in order.
 
-    :raises UnknownNameError: a name is none.
+    :raises UnknownNameError: a name is unknown.
     """
     for name in names:
         if name not in THINGS:

@@ -1,4 +1,4 @@
-"""What coded actions, and policies that ask for it, see: MineDojo's observation, read for the task."""
+"""The view of coded actions, and of policies that select its keys: MineDojo's observation, parsed for the task."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def _item_keys(spec: Spec) -> tuple[ViewKey, ...]:
 
 
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
-    """The keys of the view: body, hand, ways, each thing that is looked for, items.
+    """Return the keys of the view: body, hand, surroundings, each thing to look for, items.
 
-    Where the task's policies observe pixels, what lidar and voxels tell is for code alone.
+    If the task's policies observe pixels, only code can use the keys from lidar and voxels.
     """
     spec = spec_of(task)
     sights = (key for thing in things(spec.sights) for key in _sight_keys(thing))
@@ -98,7 +98,7 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 
 
 def view(ctx: Context) -> dict[str, Plain]:
-    """The view now, by the observation alone."""
+    """Return the current view. It uses only the observation and the progress in ``info``."""
     spec, obs = spec_of(ctx.task), ctx.model.read(ctx.observation)
     view_values = _read_body(ctx, obs) | _read_hand(ctx, obs) | _read_ways(obs)
     for name in spec.sights:

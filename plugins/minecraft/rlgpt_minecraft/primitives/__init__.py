@@ -1,4 +1,4 @@
-"""Skills for coded actions: trusted, general, bounded, by observations alone. None knows a task."""
+"""Primitives for coded actions: trusted, general and bounded. They use only observations and know no task."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgpt_minecraft.tasks import spec_of
 
 
 def primitives_of(task: Task) -> tuple[Primitive, ...]:
-    """The same skills for every task; what they may be told to look for, craft, place or equip is the task's."""
+    """Return the primitives of a task. The task determines which things they can look for, craft, place or equip."""
     spec = spec_of(task)
     tools = tuple(dict.fromkeys((*(item for item, _ in spec.inventory), *spec.equips)))
     return (

@@ -1,4 +1,4 @@
-"""Turning the look. The camera turns in steps of 15 degrees: the cross-hair is up to 7.5 degrees off."""
+"""Primitives that turn the camera. It turns in steps of 15 degrees, so the cross-hair is up to 7.5 degrees off."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rlgpt_minecraft.rays import look_vector
 TRIES = 3
 SCAN_STEP = 2
 SCAN_STEPS = 12
-"""Camera bins of each turn of a scan, and how many make a circle."""
+"""Camera bins of each turn of a scan, and the number of turns of a full circle."""
 
 
 def turn_to(obs: ParsedObservation, target: Sighting) -> tuple[int, int]:
-    """Bins to the right and up after which the cross-hair comes nearest to one of the rays that hit the target."""
+    """Return the bins to the right and up that bring the cross-hair nearest to one of the rays that hit the target."""
     right, up = bins(target.bearing), bins(target.elevation - obs.look_elevation)
     lowest, highest = (
         -math.floor((90 + obs.look_elevation) / CAMERA_INTERVAL),
@@ -39,7 +39,7 @@ def turn_to(obs: ParsedObservation, target: Sighting) -> tuple[int, int]:
 
 
 def aim_at(ctx: Context, name: str, tries: int = TRIES) -> Moves:
-    """Turn until the nearest thing of a name is under the cross-hair, or the tries are over."""
+    """Turn until the nearest thing of a name is under the cross-hair, for a limited number of tries."""
     for _ in range(tries):
         target = sight(ctx, name)
         if not target.visible or target.aimed:
@@ -51,7 +51,7 @@ def aim_at(ctx: Context, name: str, tries: int = TRIES) -> Moves:
 
 
 def facing(ctx: Context, elevation: float) -> Moves:
-    """Bring the look to an elevation."""
+    """Turn the camera to an elevation."""
     up = bins(elevation - observe(ctx).look_elevation)
     if up:
         yield move(up=up)
@@ -115,7 +115,7 @@ _SIGHT = {
 
 
 def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
-    """Those that only turn the look; ``sights``: what can be looked for."""
+    """Return the primitives that only turn the camera. ``sights``: things that can be looked for."""
     return (
         Primitive(
             "look_at",

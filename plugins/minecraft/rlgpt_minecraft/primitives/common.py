@@ -1,4 +1,4 @@
-"""What primitives share: how they read the world, and how their parameters and outcomes are told."""
+"""Shared parts of primitives: reading the observation, declaring parameters, reporting outcomes."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ Moves = Generator[Action, None, None]
 
 
 def observe(ctx: Context) -> ParsedObservation:
-    """The newest observation, read."""
+    """Return the newest observation, parsed."""
     obs: ParsedObservation = ctx.model.read(ctx.observation)
     return obs
 
 
 def sight(ctx: Context, name: str) -> Sighting:
-    """The nearest thing of a name."""
+    """Return the nearest thing of a name."""
     return observe(ctx).sights[name]
 
 
 def travelled(ctx: Context, start: Array) -> float:
-    """Metres along the ground from a position to the player's."""
+    """Return the horizontal distance from a position to the player, m."""
     x, _, z = observe(ctx).position
     return math.hypot(x - start[0], z - start[2])
 
 
 def gained(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, Plain]:
-    """Item -> how many more there are."""
+    """Return the gain of each item, for items with a gain."""
     return {item: n - before.get(item, 0) for item, n in after.items() if n > before.get(item, 0)}
 
 
 def which(names: Sequence[str], doc: str, name: str = "target") -> Parameter:
-    """A choice among names; the first is the default."""
+    """Declare a choice among names. The first is the default."""
     return Parameter(name=name, kind="choice", choices=tuple(names), default=names[0], doc=doc)
 
 

@@ -1,4 +1,4 @@
-"""Making things, and taking them into the hand."""
+"""Primitives that craft, smelt and equip."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt_minecraft.primitives.common import Run, observe, which
 
 
 def _hindrance(ctx: Context, item: str) -> str:
-    """What is missing to make an item, "" if nothing."""
+    """Return what is missing to craft an item, or ""."""
     observation = observe(ctx).observation
     tools = observation["nearby_tools"]
     if craft_place(item) == "table" and not tools["table"]:
@@ -25,8 +25,9 @@ def _hindrance(ctx: Context, item: str) -> str:
 
 
 def _failure(before: Mapping[str, int], after: Mapping[str, int], item: str) -> str:
-    """What was missing where MineDojo's mask let an item be made and it did not come: the mask knows neither fuel nor
-    room, and takes for material what only another variant is made of (logs for coal)."""
+    """Return what was missing when MineDojo's mask allowed an item and crafting failed.
+
+    The mask ignores fuel and room. It also counts ingredients of another variant (logs for coal)."""
     if any(after.get(used, 0) < n for used, n in before.items()):
         return "room"
     burning = sum(int(FUEL[ID[held]]) * n for held, n in before.items())
@@ -52,7 +53,7 @@ def equip(ctx: Context, *, item: str) -> Run:
 
 
 def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[str, ...]) -> tuple[Primitive, ...]:
-    """``crafts``, ``smelts``: what can be made; ``tools``: what can be taken into the hand."""
+    """Return the primitives. ``crafts``, ``smelts``: items to make. ``tools``: items to take into the hand."""
     told = {
         "made": "how many more there are now",
         "missing": "'' or what is missing: 'material', 'crafting table', 'furnace', 'fuel', 'room'",

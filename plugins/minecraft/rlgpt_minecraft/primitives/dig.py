@@ -1,4 +1,4 @@
-"""Digging a way: down, or ahead."""
+"""Primitives that dig down or ahead."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from rlgpt_minecraft.primitives.locomotion import Stride
 from rlgpt_minecraft.rays import bearing
 
 MAX_TICKS = 60
-"""Ticks of one call."""
+"""Maximal number of ticks of one call."""
 BELOW = 2.5
-"""Metres from the eyes within which lies the block under the feet."""
+"""Metres from the eyes. The block under the feet is nearer."""
 CENTRING = 12
-"""Ticks to get to the middle of a block."""
+"""Maximal number of ticks of the walk to the centre of a block."""
 FITS = 0.18
-"""Metres off the middle at which a body 0.6 m wide falls into a hole 1 m wide."""
+"""Metres. A body 0.6 m wide that is this close to the centre falls into a hole 1 m wide."""
 
 
 def _danger(obs: ParsedObservation) -> str:
-    """ "lava" where it shows within two blocks."""
+    """ Return "lava" if the voxels show any, else ""."""
     return "lava" if len(obs.ground.blocks("lava")) else ""
 
 
 def _break(ctx: Context, left: int) -> Moves:
-    """Hold attack on the block under the cross-hair until another one is there."""
+    """Hold attack until another block is under the cross-hair."""
     place = observe(ctx).crosshair.place
     for _ in range(left):
         if not observe(ctx).crosshair.reach or observe(ctx).crosshair.place != place:
@@ -40,7 +40,7 @@ def _break(ctx: Context, left: int) -> Moves:
 
 
 def _step_over(ctx: Context) -> Moves:
-    """Walk to the middle of the block that the feet are over: a body that overhangs does not fall into the hole."""
+    """Walk to the centre of the block under the feet: a body that overlaps the rim does not fall into the hole."""
     for _ in range(CENTRING // 2):
         obs = observe(ctx)
         east, south = (math.floor(float(obs.position[i])) + 0.5 - float(obs.position[i]) for i in (0, 2))

@@ -1,4 +1,4 @@
-"""What the hand does: attack, mine, use, place."""
+"""Primitives of the hand: attack, mine, use, place."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rlgpt_minecraft.rays import bearing, elevation
 from rlgpt_minecraft.things import THINGS
 
 MAX_TICKS = 40
-"""Ticks of one call."""
+"""Maximal number of ticks of one call."""
 STRIKES = 3
 COOLDOWN = 12
-"""Ticks between strikes, after which a sword or fist has its full strength again (Minecraft 1.9 and later)."""
+"""Ticks between strikes. A sword or fist then has its full strength again (Minecraft 1.9 and later)."""
 PLACE_LOOKS = tuple(product((-45, -30, -60), (0, 3, -3, 6)))
-"""Elevations and turns in camera bins at which a block is tried to be placed."""
+"""Elevations (degrees) and turns (camera bins) of the attempts to place a block."""
 
 
 def _struck(obs: ParsedObservation) -> str:
-    """The thing that moves under the cross-hair, if it is sought."""
+    """Return the sought entity under the cross-hair, or ""."""
     return next(
         (name for name, thing in THINGS.items() if thing.seen_as == obs.crosshair.entity and name in obs.sights), ""
     )
@@ -65,7 +65,7 @@ def mine(ctx: Context, *, ticks: int) -> Run:
         used, right, up = used + 1, 0, 0
         obs = observe(ctx)
         if not (obs.crosshair.block and obs.crosshair.place == place) and not obs.crosshair.entity:
-            # A body that still slides takes the look off a block that stands: look back before it counts as gone.
+            # A body that still slides moves the cross-hair off the block. Look back before the block counts as broken.
             right, up = _turns(obs, place)
             there = obs.ground.at(place)
             broken = there != block if there is not None else (right, up) == (0, 0)
@@ -85,13 +85,13 @@ def use(ctx: Context, *, ticks: int) -> Run:
 
 
 def _turns(obs: ParsedObservation, place: Place) -> tuple[int, int]:
-    """Camera bins to the right and up that turn to the middle of a block."""
+    """Return the camera bins to the right and up that turn to the centre of a block."""
     middle = np.array(place) + 0.5 - obs.position - np.array([0.0, EYE_HEIGHT, 0.0])
     return bins(bearing(middle, obs.yaw)), bins(elevation(middle) - obs.look_elevation)
 
 
 def _centre(ctx: Context) -> Moves:
-    """Turn to the middle of the block under the cross-hair: one that is near reaches far beyond the screen's middle."""
+    """Turn to the centre of the block under the cross-hair. A near block extends far beyond the centre of the screen."""
     obs = observe(ctx)
     right, up = _turns(obs, obs.crosshair.place)
     if obs.crosshair.reach and (right or up):
@@ -131,7 +131,7 @@ _GAINED = {"gained": "item -> how many more there are now"}
 
 
 def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
-    """Those of the hand; ``places``: what can be placed."""
+    """Return the primitives of the hand. ``places``: items that can be placed."""
     told: dict[str, Plain] = {
         "placed": "the block was placed",
         "left": "how many of the item are left",

@@ -1,4 +1,4 @@
-"""One step of a walk: onto blocks one high, out of water, around what is higher, never into lava or a deep fall."""
+"""One step of a walk: onto blocks of height one, out of water, around higher obstacles, never into lava or a deep fall."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Way = Literal["forward", "back", "left", "right"]
 
 DEGREES: dict[str, float] = {"forward": 0.0, "back": 180.0, "left": -90.0, "right": 90.0}
 BLOCKED_TICKS = 10
-"""Ticks without getting on after which a walk is blocked."""
+"""Ticks without progress after which a walk counts as blocked."""
 ADVANCE = 0.05
-"""Metres that count as getting on."""
+"""Metres that count as progress."""
 DETOUR = 5
-"""Ticks of walking sideways around something, the first time; then more."""
+"""Ticks of the first sidestep around an obstacle. Later ones are longer."""
 DETOURS = 4
-"""Ways around that one walk tries."""
+"""Maximal number of detours of one walk."""
 BESIDE = 1.4
-"""Metres at which a way around is looked for."""
+"""Metres at which a detour is looked for."""
 
 
 def hazard(ground: Ground, degrees: float) -> str:
-    """What forbids to walk on: "lava", "fall", or nothing; also where the way only cuts a column's corner."""
+    """Return the hazard ahead: "lava", "fall" or "". The check includes columns that the path only touches at a corner."""
     for metres in (STEP_M, STEP_M / 2):
         if ground.liquid("lava", degrees, metres):
             return "lava"
@@ -40,9 +40,9 @@ def hazard(ground: Ground, degrees: float) -> str:
 
 @dataclass
 class Stride:
-    """Keeps track of one walk.
+    """The state of one walk.
 
-    :ivar stopped: why it cannot go on: "", "wall", "lava", "fall".
+    :ivar stopped: the reason to stop: "", "wall", "lava", "fall".
     """
 
     ctx: Context
@@ -58,10 +58,10 @@ class Stride:
         self._last = observe(self.ctx).position
 
     def step(self, way: Way = "forward", *, right: int = 0, up: int = 0, around: bool = False) -> Action | None:
-        """The next action, or None where the walk is stopped.
+        """Return the next action, or None if the walk is stopped.
 
-        :param right, up: camera bins to turn meanwhile; the way counts from the heading before.
-        :param around: walk sideways around what stops it, instead of giving up at once.
+        :param right, up: camera bins to turn in this step; the path follows the heading before the turn.
+        :param around: walk sideways around an obstacle instead of stopping.
         """
         ground = observe(self.ctx).ground
         turned = DEGREES[way] + 15.0 * right
@@ -89,8 +89,8 @@ class Stride:
         return "sprint" if self.sprint else ""
 
     def _begin_detour(self, ground: Ground, turned: float) -> str:
-        """Choose a side; "" or why there is none: "wall" after four detours, or a hazard on one side and no way on the
-        other."""
+        """Choose a side for a detour. Return "" or the reason to stop: "wall" after four detours, or the hazard on one side if
+        the other side is closed."""
         if self._detours >= DETOURS:
             return "wall"
         self._detours += 1
@@ -104,6 +104,6 @@ class Stride:
         return why if ground.wall(other) or hazard(ground, other) else ""
 
     def _freer(self, ground: Ground) -> int:
-        """1 left, -1 right: where no wall is, else the other side than last time."""
+        """Return 1 for left or -1 for right: the side without a wall, else the side that was not tried last."""
         free = [side for side in (1, -1) if not ground.wall(-45.0 * side, BESIDE)]
         return free[0] if len(free) == 1 else -self._side if self._detours > 1 else self._side

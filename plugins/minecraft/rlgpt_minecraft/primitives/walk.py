@@ -1,4 +1,4 @@
-"""Getting about on foot, one leg at a time."""
+"""Primitives that walk, one leg at a time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from rlgpt_minecraft.primitives.locomotion import Stride, Way
 from rlgpt_minecraft.rays import Array, bearing
 
 MAX_TICKS = 40
-"""Ticks of one leg."""
+"""Maximal number of ticks of one leg."""
 LOST = 25
-"""Ticks that a walk goes on towards where its target was seen last."""
+"""Ticks that a walk continues towards the last known place of its target."""
 NEAR = 1.0
-"""Metres from there, along the ground, at which it gives up."""
+"""Horizontal distance from that place at which the walk gives up, m."""
 SEARCH = (-15.0, -30.0, -45.0, -60.0, 0.0)
-"""Elevations at which a thing on the ground is looked for."""
+"""Elevations of the search for a thing on the ground, degrees."""
 EXPLORE_TURNS = (0, -45, 45, -90, 90)
 
 
@@ -46,9 +46,9 @@ def walk(ctx: Context, *, metres: float, direction: Way, sprint: bool) -> Run:
 
 
 class Pursuit:
-    """Where a target is: seen now, or where it was seen last.
+    """The place of a target: where it is visible, or where it was last seen.
 
-    :ivar unseen: ticks since it was seen.
+    :ivar unseen: ticks since it was last seen.
     """
 
     def __init__(self, ctx: Context, name: str) -> None:
@@ -57,7 +57,7 @@ class Pursuit:
         self.unseen = 0
 
     def turn(self) -> tuple[int, int] | None:
-        """Bins to turn to it, to the right and up; None where it is lost."""
+        """Return the bins to turn to it, right and up, or None if it is lost."""
         obs, found = observe(self._ctx), sight(self._ctx, self._name)
         if found.visible:
             self.unseen, self._place = 0, obs.place(found)
@@ -115,7 +115,7 @@ def explore(ctx: Context, *, steps: int) -> Run:
 
 
 def _search(ctx: Context, name: str, steps: int) -> Moves:
-    """Look down and level again until a thing is seen: small ones slip between the rays."""
+    """Look down and level again until a thing is visible. Small things can lie between the rays."""
     for elevation in SEARCH[:steps]:
         if sight(ctx, name).visible:
             return
@@ -143,7 +143,7 @@ _STOPPED = "'' or what ended the leg: 'wall', 'lava', 'fall' (deeper than 3 m)"
 
 
 def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
-    """Those that walk; ``sights``: what can be approached."""
+    """Return the primitives that walk. ``sights``: things that can be approached."""
     return (
         Primitive(
             "walk",

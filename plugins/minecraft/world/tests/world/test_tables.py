@@ -28,8 +28,8 @@ SOURCE = re.compile(r"(minecraft\.wiki|mcpk\.wiki|MineDojo 0\.1) \w.*|[A-Z]\w+\.
 SOURCED = ("constants.csv", "land.csv", "veins.csv", "trunks.csv")
 """Tables whose rows have a source each."""
 RULES = (
-    *("bodies", "caves", "combat", "dig", "drops", "falling", "fluids", "interact"),
-    *("life", "lying", "mobs", "nearby", "ores", "player", "spawn", "touch", "trees", "wounds"),
+    *("caves", "combat", "contact", "dig", "drops", "falling", "fluids", "health", "interact", "item_motion"),
+    *("mob_damage", "mob_motion", "mobs", "nearby", "ores", "player_motion", "spawn", "trees"),
 )
 """Modules that hold rules of the game."""
 PLAIN = {

@@ -24,7 +24,7 @@ def digest(package: Path) -> str:
     """A digest of what kernels take in as constants: the tables and the modules that read them."""
     names = sorted(package.glob("data/*.csv")) + [
         package / "world" / f"{name}.py"
-        for name in ("state", "blocks", "items", "kinds", "constants", "shapes", "skins")
+        for name in ("state", "blocks", "items", "mob_kinds", "constants", "shapes", "skins")
     ]
     return hashlib.sha256(b"".join(path.read_bytes() for path in names)).hexdigest()
 
