@@ -52,8 +52,8 @@ class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
     """A task of MineDojo, in MineDojo's own process.
 
     The spaces are those of ``voxeldojo.env.MineDojoEnv`` for the same options. The constructor checks that MineDojo has
-    the same ones. ``info`` is Malmo's JSON without voxels and rays, and MineDojo's ``success``. If the game crashes, the
-    episode ends as truncated, the crash is logged, and the next reset starts the game again.
+    the same ones. ``info`` is Malmo's JSON without voxels and rays, and MineDojo's ``success``. If the game crashes,
+    the episode ends as truncated, the crash is logged, and the next reset starts the game again.
 
     :param waits_for: the likely reason of a slow reset, for the log.
     :raises PluginError: MineDojo has other spaces.

@@ -1,4 +1,5 @@
-"""The path of MineDojo's own interpreter. The package needs older versions than ours, so this process never imports it."""
+"""The path of MineDojo's own interpreter. The package needs older versions than ours, so this process never imports
+it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""MineDojo's environment in a worker of ``rlgpt.envs``. MineDojo's interpreter (Python 3.9 to 3.11) runs this file alone.
+"""MineDojo's environment in a worker of ``rlgpt.envs``. MineDojo's interpreter (Python 3.9 to 3.11) runs this file
+alone.
 
 Spaces and values are MineDojo's. Each leaf is converted to the dtype, shape and bounds of its space, because MineDojo
 returns booleans where its spaces say int64, and the temperature of a desert exceeds its bound.

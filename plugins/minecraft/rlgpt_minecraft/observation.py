@@ -50,7 +50,8 @@ Place = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Crosshair:
-    """The target under the cross-hair. ``block`` and ``entity`` are MineDojo's names, or empty. ``distance`` is in metres."""
+    """The target under the cross-hair. ``block`` and ``entity`` are MineDojo's names, or empty. ``distance`` is in
+    metres."""
 
     block: str
     entity: str

@@ -33,7 +33,8 @@ _SIN_PITCH, _COS_PITCH, _SIN_YAW, _COS_YAW = np.sin(_PITCH), np.cos(_PITCH), np.
 
 
 def look_vector(yaw: float, pitch: float) -> tuple[float, float, float]:
-    """Return the unit vector of a look. ``yaw`` and ``pitch`` are in degrees; as in the game, pitch is positive downwards."""
+    """Return the unit vector of a look. ``yaw`` and ``pitch`` are in degrees; as in the game, pitch is positive
+    downwards."""
     a, b = math.radians(yaw), math.radians(pitch)
     return -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
 

@@ -48,7 +48,8 @@ def _life(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """Return the terms of a task: nearness and aim for each thing it shows except fluids, items, success, life, time."""
+    """Return the terms of a task: nearness and aim for each thing it shows except fluids, items, success, life,
+    time."""
     spec = spec_of(task)
     terms: list[RewardTerm] = []
     for thing in (name for name in spec.sights if name not in FLUIDS):
@@ -80,8 +81,8 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Return the default weights: 10 for success, 2 for the first of each item on the path, 0.1 for each metre nearer (as in
-    the official code), 1 for aiming, 4 for digging without interruption."""
+    """Return the default weights: 10 for success, 2 for the first of each item on the path, 0.1 for each metre nearer
+    (as in the official code), 1 for aiming, 4 for digging without interruption."""
     spec = spec_of(task)
     weights: dict[str, float] = {"success": 10.0, "time": 0.005, "life": 1.0}
     for thing in spec.seek:
@@ -100,8 +101,8 @@ def default_setup(task: Task) -> RLSetup:
 
 
 def _keys(task: Task) -> tuple[str, ...]:
-    """Return the observation keys of a policy: the picture, if the task has one, and every number of the view except those
-    that reveal the place of the episode or repeat others."""
+    """Return the observation keys of a policy: the picture, if the task has one, and every number of the view except
+    those that reveal the place of the episode or repeat others."""
     left_out = {"position", "height", "heading", "food", "breath", "daylight"}
     numbers = (key.name for key in view_keys(task) if key.size and key.name not in left_out)
     return (*(("rgb",) if pixels(task) is not None else ()), *numbers)

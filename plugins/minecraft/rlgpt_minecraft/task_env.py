@@ -1,4 +1,5 @@
-"""A task as an environment: MineDojo's environment of either backend, with the task's success, horizon and base actions."""
+"""A task as an environment: MineDojo's environment of either backend, with the task's success, horizon and base
+actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""MineDojo's environment of a task, of the backend that its settings name. Both backends have the same spaces and start."""
+"""MineDojo's environment of a task, of the backend that its settings name. Both backends have the same spaces and
+start."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
         return observation, info
 
     def _somewhere(self) -> tuple[float, int, float]:
-        """Draw the centre of a block of firm ground in the square. If all draws fail, return the place of the player."""
+        """Draw the centre of a block of firm ground in the square. If all draws fail, return the place of the
+        player."""
         world, draw, reach = self._mojo.sim.world, self._mojo.np_random, self._spec.spread
         player = world.player[0]
         for _ in range(TRIES):

@@ -26,7 +26,7 @@ FITS = 0.18
 
 
 def _danger(obs: ParsedObservation) -> str:
-    """ Return "lava" if the voxels show any, else ""."""
+    """Return "lava" if the voxels show any, else ""."""
     return "lava" if len(obs.ground.blocks("lava")) else ""
 
 

@@ -91,7 +91,8 @@ def _turns(obs: ParsedObservation, place: Place) -> tuple[int, int]:
 
 
 def _centre(ctx: Context) -> Moves:
-    """Turn to the centre of the block under the cross-hair. A near block extends far beyond the centre of the screen."""
+    """Turn to the centre of the block under the cross-hair. A near block extends far beyond the centre of the
+    screen."""
     obs = observe(ctx)
     right, up = _turns(obs, obs.crosshair.place)
     if obs.crosshair.reach and (right or up):

@@ -1,4 +1,5 @@
-"""One step of a walk: onto blocks of height one, out of water, around higher obstacles, never into lava or a deep fall."""
+"""One step of a walk: onto blocks of height one, out of water, around higher obstacles, never into lava or a deep
+fall."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ BESIDE = 1.4
 
 
 def hazard(ground: Ground, degrees: float) -> str:
-    """Return the hazard ahead: "lava", "fall" or "". The check includes columns that the path only touches at a corner."""
+    """Return the hazard ahead: "lava", "fall" or "". The check includes columns that the path only touches at a
+    corner."""
     for metres in (STEP_M, STEP_M / 2):
         if ground.liquid("lava", degrees, metres):
             return "lava"
@@ -89,8 +91,8 @@ class Stride:
         return "sprint" if self.sprint else ""
 
     def _begin_detour(self, ground: Ground, turned: float) -> str:
-        """Choose a side for a detour. Return "" or the reason to stop: "wall" after four detours, or the hazard on one side if
-        the other side is closed."""
+        """Choose a side for a detour. Return "" or the reason to stop: "wall" after four detours, or the hazard on one
+        side if the other side is closed."""
         if self._detours >= DETOURS:
             return "wall"
         self._detours += 1
