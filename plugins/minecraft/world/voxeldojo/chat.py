@@ -1,8 +1,8 @@
-"""What is typed in the game: the server commands that MineDojo's simulator sends, by the game's rules for them.
+"""The chat: server commands that MineDojo's simulator sends, with the syntax of the game.
 
 ``/clear /give /kill /replaceitem /setblock /spreadplayers /summon /time /tp /weather``: minecraft.wiki, Commands, 1.11.
-A name may carry ``minecraft:``; a coordinate may be relative (``~``, ``~-3``); targets are the player (``@p``, ``@s``,
-``@a``, or none) or, for ``/kill``, what ``@e[type=...]`` selects.
+A name may start with ``minecraft:``. A coordinate may be relative (``~``, ``~-3``). The target is the player (``@p``,
+``@s``, ``@a``, or none) or, for ``/kill``, the selection of ``@e[type=...]``.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ from voxeldojo.world.state import HEIGHT, SIZE, SLOTS, World
 
 PLAYER: Final = ("@p", "@s", "@a", "@r")
 DAYTIMES: Final = {"day": 1000, "night": 13000}
-"""Version 1.11 has no others: noon and midnight came with 1.13 (minecraft.wiki, Commands/time)."""
+"""Version 1.11 has no others. Version 1.13 added noon and midnight (minecraft.wiki, Commands/time)."""
 FATAL: Final = 1000.0
 MARGIN: Final = 2
-"""Blocks from the world's border that nobody is sent beyond."""
+"""``/spreadplayers`` keeps this distance to the border of the world, in blocks."""
 
 
 class CommandError(VoxelDojoError):
-    """A server command that does not exist, or whose words do not fit; the world is as it was."""
+    """A server command with invalid arguments. The world is unchanged."""
 
 
 def execute(world: World, text: str) -> None:
-    """Do what ``text`` says. What does not begin with ``/`` is talk: nothing happens.
+    """Run a server command. Text without a leading ``/`` has no effect.
 
-    :raises CommandError: see there.
+    :raises UnknownNameError: there is no such command, item, block or mob.
+    :raises CommandError: the arguments are invalid.
     """
     if not text.startswith("/"):
         return
@@ -71,7 +72,7 @@ def _named(kind: str, name: str, valid: dict[str, int]) -> int:
 
 
 def _place(words: Sequence[str], here: Sequence[float]) -> list[float]:
-    """Coordinates; whole numbers along x and z mean the middle of a block, as in the game."""
+    """Parse coordinates. As in the game, integers along x and z mean the centre of a block."""
     if len(words) < len(here):
         raise ValueError(f"{len(words)} coordinates, not {len(here)}")
     place = []
@@ -106,7 +107,7 @@ def _move(world: World, x: float, y: float, z: float) -> None:
 
 
 def _clear(world: World, words: Sequence[str]) -> None:
-    """All of the inventory, or of an item, of a variant of it, no more of it than so many (-1: any, all)."""
+    """Remove everything, or one item, one variant of it, and at most a count (-1: any variant, all)."""
     if words:
         _player(words[0])
     item = _named("item", words[1], ITEM) if len(words) > 1 else None
@@ -166,7 +167,7 @@ def _kill(world: World, words: Sequence[str]) -> None:
 
 
 def _slot(world: World, name: str) -> int:
-    """A slot by the game's name for it; weapons' and armour's slots have names, the others numbers."""
+    """Return a slot by its name in the game. Weapon and armour slots have names, the others numbers."""
     found = re.fullmatch(r"slot\.(weapon|armor|hotbar|inventory)(?:\.(\w+))?", name)
     if found is None:
         raise ValueError(f"{name!r} is no slot")
@@ -202,7 +203,7 @@ def _set_block(world: World, words: Sequence[str]) -> None:
 
 
 def _spread(world: World, words: Sequence[str]) -> None:
-    """Somewhere within ``maxRange`` of a middle, on top of what is there and not in a fluid."""
+    """Move the player to a random place within ``maxRange``, on the surface and not in a fluid."""
     here = _here(world)
     x, z = _place(words[:2], here[::2])
     reach = float(words[3])
@@ -253,7 +254,7 @@ def _teleport(world: World, words: Sequence[str]) -> None:
 def _weather(world: World, words: Sequence[str]) -> None:
     if words[0] not in ("clear", "rain", "thunder", "normal"):
         raise ValueError(f"{words[0]!r} is none of clear, rain, thunder, normal")
-    if words[0] != "normal":  # MineDojo's word for leaving it as it is
+    if words[0] != "normal":  # in MineDojo, "normal" leaves the weather unchanged
         world.clock["raining"], world.clock["thundering"] = words[0] != "clear", words[0] == "thunder"
 
 
@@ -269,4 +270,4 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[World, Sequence[str]], None]]]] =
     "tp": ("/tp X Y Z [YAW PITCH]", _teleport),
     "weather": ("/weather clear|rain|thunder", _weather),
 }
-"""Name -> how it is written, and what does it."""
+"""Name -> usage and handler."""

@@ -1,4 +1,4 @@
-"""What the player does in a tick, and MineDojo's action as such a command.
+"""The command of one tick, and the translation of MineDojo's action to a command.
 
 Source of the translation: ``sim/wrappers/ar_nn/nn_action_space_wrapper.py``.
 """
@@ -17,21 +17,21 @@ from voxeldojo.spaces import CAMERA_INTERVAL, FUNCTIONS
 
 DROP, CRAFT, EQUIP, PLACE, DESTROY = (FUNCTIONS.index(name) for name in ("drop", "craft", "equip", "place", "destroy"))
 LAGGING = frozenset((DROP, CRAFT, EQUIP, PLACE, DESTROY))
-"""Functions that MineDojo follows by two ticks of nothing, as long as its game takes to show what came of them."""
+"""Functions after which MineDojo waits for two ticks, until its game shows the result."""
 LAG = 2
 
 
 class EmptySlotError(VoxelDojoError):
-    """Equip, place or destroy of a slot that holds nothing. The masks tell which slots do."""
+    """Equip, place or destroy of an empty slot. The masks of the observation exclude such actions."""
 
 
 class Command(NamedTuple):
-    """The keys held in a tick, and what Malmo's clients can ask for besides.
+    """The keys held in a tick, and the other commands of Malmo's clients.
 
-    :ivar pitch: degrees to look further down by. :ivar yaw: degrees to turn right by.
-    :ivar craft: a thing of ``names.CRAFTS``, made wherever it is made. :ivar equip: an item; so is :ivar place:.
-    :ivar swap: two slots to exchange. :ivar hotbar: the slot (0 to 8) to take into the hand.
-    :ivar chat: what is typed, mostly a server's command ("/time set 0"); see ``chat``.
+    :ivar pitch: degrees to turn down. :ivar yaw: degrees to turn right.
+    :ivar craft: a name of ``names.CRAFTS``. :ivar equip, place: an item.
+    :ivar swap: two slots to exchange. :ivar hotbar: slot (0 to 8) to take into the hand.
+    :ivar chat: text for the chat, usually a server command ("/time set 0"); see ``chat``.
     """
 
     forward: bool = False
@@ -58,7 +58,7 @@ NOTHING = Command()
 
 
 def slot_name(slot: int) -> str:
-    """A slot of the inventory (0 to 40) as the game's ``/replaceitem`` names it."""
+    """Return the name of a slot (0 to 40) for the command ``/replaceitem``."""
     if slot == 0:
         return "slot.weapon.mainhand"
     if slot == 40:
@@ -75,10 +75,11 @@ def translate(
     strict: bool = True,
     camera_interval: float = CAMERA_INTERVAL,
 ) -> Command:
-    """The command of an action of MineDojo's space.
+    """Translate an action of MineDojo's space to a command.
 
+    :param action: int64 ``(8,)``.
     :param held: the items of the 36 slots, with underscores.
-    :param strict: whether equip, place and destroy of an empty slot are errors; else nothing comes of them.
+    :param strict: True: equip, place and destroy of an empty slot are errors. False: they have no effect.
     :raises EmptySlotError: see ``strict``.
     """
     walk, strafe, body, pitch, yaw, function, craft, slot = (int(head) for head in action)

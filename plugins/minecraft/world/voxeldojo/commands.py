@@ -1,4 +1,4 @@
-"""What Malmo adds to a tick: the deeds that commands ask for before it, and what is counted after it."""
+"""Malmo's additions to a tick: commands that run before it, and statistics that are counted after it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from voxeldojo.world.recipes import craft
 from voxeldojo.world.state import World
 
 COMMAND = np.dtype([(name, np.int64) for name in ("craft", "equip", "place", "swap", "with_slot", "hotbar")])
-"""What a command asks for besides keys: index into ``names.CRAFTS``, items, slots; -1 for nothing."""
+"""The fields of a command that are not keys: index into ``names.CRAFTS``, items, slots; -1 for none."""
 CAN_PLACE = np.array([name in PLACEABLE for name in NAMES])
 
 
 @part
 def _place(world: World, item: int) -> None:
-    """Place the first ``item`` there is, wherever it lies, as if it were in the hand."""
+    """Place the first ``item`` of the inventory as if it were in the hand."""
     player = world.player[0]
     slot = find(world, item)
     if slot < 0 or not CAN_PLACE[item]:
         return
     sneaking = player.sneaking
-    player.sneaking = True  # so that a table or a chest that is looked at is built on, not opened
+    player.sneaking = True  # a sneaking player builds on a table or a chest instead of opening it
     swap(world, slot, int(player.selected))
     use_on_block(world)
     swap(world, slot, int(player.selected))
@@ -39,7 +39,7 @@ def _place(world: World, item: int) -> None:
 
 @jit
 def apply_command(world: World, command: NDArray[Any]) -> None:
-    """What was asked for besides keys, before the tick. ``deeds``: DEEDS ``(1,)``."""
+    """Run the fields of a command that are not keys, before the tick. ``command``: COMMAND ``(1,)``."""
     asked = command[0]
     if asked.swap >= 0:
         swap(world, asked.swap, asked.with_slot)
@@ -57,10 +57,10 @@ def apply_command(world: World, command: NDArray[Any]) -> None:
 def count_statistics(
     world: World, before: NDArray[Any], item: int, jump: bool, totals: NDArray[np.int64], used: NDArray[np.int64]
 ) -> None:
-    """Count what a tick brought.
+    """Update the statistics after a tick.
 
-    :param before: the player before it, a copy of PLAYER ``(1,)``. :param item: what was in their hand.
-    :param jump: whether the key was held. :param totals, used: of ``stats.Counts``.
+    :param before: copy of PLAYER ``(1,)`` before the tick. :param item: item in the hand before the tick.
+    :param jump: whether the jump key was held. :param totals, used: arrays of ``stats.Statistics``, updated in place.
     """
     player, was, events = world.player[0], before[0], world.events[0]
     dx, dy, dz = player.x - was.x, player.y - was.y, player.z - was.z

@@ -1,7 +1,7 @@
-"""What the inventory gained and lost in a step, and whether by crafting: MineDojo's ``delta_inv``.
+"""Gains and losses of the inventory in a step, by crafting or otherwise: MineDojo's ``delta_inv``.
 
-Source: ``sim/wrappers/ar_nn/delta_inventory_wrapper.py``. Only the first gain and the first four losses, in the order
-of item names, are told; names keep their underscores here.
+Source: ``sim/wrappers/ar_nn/delta_inventory_wrapper.py``. It holds only the first gain and the first four losses, in
+the order of item names. Names keep their underscores here.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _CALM = {
 
 
 def delta(before: Counts, after: Counts, craft: int | None, allowed: bool) -> dict[str, Any]:
-    """The change from one observation's inventory to the next.
+    """Return the change from one observation's inventory to the next.
 
-    A gain is laid to crafting where the step's action crafted (``craft``: index into ``CRAFTS``), the mask before it
-    ``allowed`` that, and the product is the gain told; a loss where, besides, every ingredient is among those told.
+    A gain counts as crafted if the action crafted (``craft``: index into ``CRAFTS``), the mask before it ``allowed``
+    that, and the product is the listed gain. A loss counts as crafted if in addition every ingredient is listed.
     """
     change = after - before
     if not change.any():

@@ -1,12 +1,12 @@
-"""The embedded world as MineDojo's environment: the spaces of ``minedojo.make(...)``, by gymnasium's rules.
+"""The world as a gymnasium environment with the spaces of ``minedojo.make(...)``.
 
-Differences from the package, each on purpose:
+Intended differences from the package:
 
-- ``terminated`` is True when the player dies: Malmo lets them rise again and MineDojo goes on.
-- ``damage_source`` tells of blows: MineDojo looks for them where Malmo does not write them, and always sees none.
-- What no space has room for is told as the bound (a desert's temperature), and each leaf has its space's dtype
-  (MineDojo gives Python booleans where its spaces say int64).
-- ``rgb`` is there only where the mission asks for it.
+- ``terminated`` is True when the player dies. In MineDojo the player respawns and the episode continues.
+- ``damage_source`` describes the newest damage. MineDojo reads it where Malmo does not write it, and always returns 0.
+- Values outside their space are clipped (the temperature of a desert), and each leaf has the dtype of its space
+  (MineDojo returns Python booleans where its spaces say int64).
+- ``rgb`` exists only if the mission has an ``image_size``.
 """
 
 from __future__ import annotations
@@ -34,15 +34,21 @@ Observation = dict[str, Any]
 
 
 class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
-    """A mission without a task: the reward is 0, an episode ends by death alone.
+    """A mission without a task. The reward is 0, and an episode ends only when the player dies.
 
     Observation: ``spaces.observation_space``. Action: ``spaces.action_space``, MultiDiscrete [3 3 4 25 25 8 244 36].
     Crafting, equipping, placing, dropping and destroying take three ticks, everything else one. ``info`` is Malmo's
     JSON without voxels and rays.
 
-    :param strict: equip, place and destroy of an empty slot are errors, as in MineDojo; else nothing comes of them.
-    :param camera_interval: degrees between the camera's bins.
-    :param informed: False leaves ``info`` empty: to tell all of it takes longer than to look around.
+    :param mission: start of the world and content of the observation; a dictionary of ``Mission``'s fields works too.
+    :param strict: True: equip, place and destroy of an empty slot raise ``EmptySlotError``, as in MineDojo. False: they
+        have no effect.
+    :param camera_interval: degrees between the bins of the camera, above 0 and at most 180.
+    :param informed: False: ``info`` is empty, which makes a step faster.
+    :param render_mode: "rgb_array" or None.
+    :raises ConfigError: an argument is out of its range.
+    :raises pydantic.ValidationError: a field of ``mission`` is invalid.
+    :raises UnknownNameError: the mission names an unknown item, block or biome.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -95,7 +101,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return observation, 0.0, not self.sim.alive, False, info
 
     def no_op(self) -> NDArray[np.int64]:
-        """The action that does nothing."""
+        """Return the action that does nothing: int64 ``(8,)``."""
         return no_op(self.camera_interval)
 
     def render(self) -> NDArray[np.uint8] | None:
@@ -103,11 +109,13 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return None if self.render_mode is None else self.sim.rgb()
 
     def save(self) -> bytes:
-        """The episode as it is now."""
+        """Return the state of the episode as bytes."""
         return self.sim.save()
 
     def load(self, data: bytes) -> tuple[Observation, dict[str, Any]]:
-        """Go on from where ``save`` was called: the observation and info of then, ``delta_inv`` without a change."""
+        """Continue from a saved state. Return its observation and info; ``delta_inv`` shows no change.
+
+        :raises SaveError: ``data`` is no saved state of this version."""
         self.sim.load(data)
         return self._begin()
 
@@ -116,7 +124,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return self._observe(None)
 
     def _observe(self, craft: int | None) -> tuple[Observation, dict[str, Any]]:
-        """:param craft: what the action made, index into ``names.CRAFTS``; at the beginning nothing has changed."""
+        """:param craft: index into ``names.CRAFTS`` of the item that the action crafted, or None."""
         seen = self.sim.scalars()
         observation = observe(seen)
         observation["delta_inv"] = delta(self._counts, seen.counts, craft, craft is not None and self._could[craft])

@@ -1,4 +1,4 @@
-"""Where a body may be put: firm ground, room above it, nothing that drowns or burns."""
+"""Safe places for a body: firm ground, room above it, no fluid and no fire."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from voxeldojo.world.state import HEIGHT, SIZE, World
 
 
 def can_stand(world: World, x: int, y: int, z: int) -> bool:
-    """Whether feet may stand in the block at a place whose land is made, a head above them, on a whole block below."""
+    """Return whether a player can stand in a cell: a full block below, and two free cells. Its chunk must be
+    generated."""
     if not (0 <= x < SIZE and 0 <= z < SIZE and 1 <= y < HEIGHT - 1) or not FULL[world.blocks[x, y - 1, z]]:
         return False
     room = world.blocks[x, y : y + 2, z]

@@ -1,8 +1,8 @@
-"""What Malmo tells of a world in JSON: the keys that MineDojo reads, by their names, and those that its users may.
+"""Malmo's JSON: the keys that MineDojo reads, and further keys for its users.
 
-Source: Malmo as MineDojo 0.1 ships it, ``Utils/JSONWorldDataHelper`` and ``ObservationFrom...Implementation``. MineDojo
-looks for the newest blow where Malmo does not write it (at the top, not in ``damage_source``), so it sees none; here it
-stands in both places.
+Source: Malmo in MineDojo 0.1, ``Utils/JSONWorldDataHelper`` and ``ObservationFrom...Implementation``. MineDojo reads
+the newest damage at the top level, where Malmo does not write it (it writes ``damage_source``). Here it is in both
+places.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ VOXEL_KEYS = (
     *("block_name", "block_meta", "is_collidable", "is_tool_not_required", "blocks_movement", "is_liquid"),
     *("is_solid", "can_burn", "blocks_light", "cos_look_vec_angle"),
 )
-"""A block's values, in Malmo's order."""
+"""The values of a block, in Malmo's order."""
 RAY_KEYS = (
     *("block_name", "block_distance", "block_meta", "harvest_level", "is_tool_not_required", "blocks_movement"),
     *("is_liquid", "is_solid", "can_burn", "entity_name", "entity_distance", "ray_pitch", "ray_yaw"),
     *("traced_block_x", "traced_block_y", "traced_block_z"),
 )
-"""A ray's values, in Malmo's order."""
+"""The values of a ray, in Malmo's order."""
 
 PLAYER_NAME = "MineDojoAgent0"
 _TITLES = {number: name.replace("_", " ").title() for number, name in NAMES.items()}
 
 
 def inventory(scalars: ScalarObservation) -> list[dict[str, Any]]:
-    """All 41 slots."""
+    """Return all 41 slots."""
     quantities, most, left = scalars.amounts.astype(int).tolist()
     items, variants = scalars.kinds.tolist()
     return [
@@ -53,7 +53,7 @@ def inventory(scalars: ScalarObservation) -> list[dict[str, Any]]:
 
 
 def facts(world: World, scalars: ScalarObservation) -> dict[str, Any]:
-    """All but statistics, voxels and rays."""
+    """Return everything except statistics, voxels and rays."""
     number = dict(zip(FLOATS, scalars.floats.tolist(), strict=True))
     flag = dict(zip(FLAGS, scalars.flags.tolist(), strict=True))
     whole = dict(zip(INTEGERS, scalars.integers.tolist(), strict=True))
@@ -95,18 +95,18 @@ def facts(world: World, scalars: ScalarObservation) -> dict[str, Any]:
         "current_item_index": int(player["selected"]),
         "inventory": inventory(scalars),
         **blow,
-        "damage_source": {**blow, "damage_amout": blow["damage_amount"]},  # Malmo's own spelling
+        "damage_source": {**blow, "damage_amout": blow["damage_amount"]},  # spelled like this in Malmo
     }
 
 
 def flat_voxels(voxels: dict[str, Any]) -> list[Any]:
-    """An observation's ``voxels`` as Malmo lists them: block by block, x the fastest, then y, then z."""
+    """Return an observation's ``voxels`` as Malmo's list: block by block, x fastest, then y, then z."""
     columns = [voxels[key].ravel(order="F").tolist() for key in VOXEL_KEYS]
     return list(chain.from_iterable(zip(*columns, strict=True)))
 
 
 def flat_rays(rays: dict[str, Any]) -> list[Any]:
-    """An observation's ``rays`` as Malmo lists them, entities by the names of the game's classes."""
+    """Return an observation's ``rays`` as Malmo's list. Entities have the class names of the game."""
     columns = [rays[key].tolist() for key in RAY_KEYS]
     names = columns[RAY_KEYS.index("entity_name")]
     names[:] = [name if name == "null" else f"Entity{name.capitalize()}" for name in names]

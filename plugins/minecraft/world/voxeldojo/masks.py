@@ -1,7 +1,7 @@
-"""Which actions make sense now, by MineDojo's rules (``sim/wrappers/ar_nn/ar_masks_wrapper.py``).
+"""The masks of valid actions, by MineDojo's rules (``sim/wrappers/ar_nn/ar_masks_wrapper.py``).
 
-Inventories are counted by item: float64 ``(len(ITEM_NAMES),)``, index into ``ITEM_NAMES``. All masks of a step lie in
-one array, ``TYPE``, ``EQUIP``, ... tell where.
+Counts are by item: float64 ``(len(ITEM_NAMES),)``, index into ``ITEM_NAMES``. All masks of a step are in one array;
+``TYPE``, ``EQUIP``, ... are its slices.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ CAN_WEAR: Final = np.array([name in WORN for name in ITEM_NAMES])
 NEEDS_TABLE: Final = np.array([name in TABLE for name in CRAFTS])
 NEEDS_FURNACE: Final = np.array([name in FURNACE for name in CRAFTS])
 WITH_ARGUMENT: Final = np.array([[name in ("craft", "equip", "place", "destroy")] for name in FUNCTIONS])
-"""``action_arg``, bool ``(8, 1)``: it never changes."""
+"""``action_arg``, bool ``(8, 1)``. It is constant."""
 
 
 def _ingredients(matrix: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
-    """Items and quantities of each recipe, ``(244, most)``, filled up with none of item 0: the matrix is thin."""
+    """Return items and quantities of each recipe as sparse rows ``(244, n)``, padded with item 0 and quantity 0."""
     most = int((matrix > 0).sum(axis=1).max())
     items = np.argsort(matrix == 0, axis=1, kind="stable")[:, :most]
     quantities = np.take_along_axis(matrix, items, axis=1)
@@ -49,7 +49,7 @@ for _array in (CAN_PLACE, CAN_WEAR, NEEDS_TABLE, NEEDS_FURNACE, WITH_ARGUMENT, I
 
 @jit
 def count(item: NDArray[np.int64], quantity: NDArray[np.float32], counts: Counts) -> None:
-    """How many of each item there are in the slots of the inventory; air counts for nothing."""
+    """Count each item in the slots of the inventory, without air."""
     counts[:] = 0
     for slot in range(INVENTORY):
         if item[slot] != 0:
@@ -58,16 +58,16 @@ def count(item: NDArray[np.int64], quantity: NDArray[np.float32], counts: Counts
 
 @jit
 def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, out: Flags) -> None:
-    """All masks.
+    """Compute all masks.
 
-    :param item: of each slot, index into ``ITEM_NAMES``. :param counts: see ``count``.
-    :param table, furnace: near and in view. :param out: bool ``(SIZE,)``.
+    :param item: int64 ``(SLOTS,)``: index into ``ITEM_NAMES`` of each slot. :param counts: see ``count``.
+    :param table, furnace: whether one is near and in view. :param out: bool ``(SIZE,)``, written.
     """
     held = placeable = equipable = makeable = False
     full = True
     for slot in range(INVENTORY):
         here = item[slot] != 0
-        # what is in the hand is equipped, unless it is to be worn
+        # an item in the hand counts as equipped, except armour
         equip = here and (slot > 0 or CAN_WEAR[item[slot]])
         place = here and CAN_PLACE[item[slot]]
         out[_DESTROY + slot], out[_EQUIP + slot], out[_PLACE + slot] = here, equip, place
@@ -86,7 +86,7 @@ def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, ou
 
 
 def as_observation(flags: Flags) -> dict[str, Flags]:
-    """``fill``'s array as the observation's ``masks``."""
+    """Return the array of ``fill`` as the observation's ``masks``."""
     return {
         "action_type": flags[TYPE],
         "action_arg": WITH_ARGUMENT.copy(),

@@ -1,4 +1,5 @@
-"""What a mission begins with and shows: the values that Malmo's mission XML and MineDojo's options carry."""
+"""Missions: the start of a world and the content of its observation, as in Malmo's mission XML and MineDojo's
+options."""
 
 from __future__ import annotations
 
@@ -16,10 +17,10 @@ Side = Annotated[int, Field(ge=1, le=MAX_IMAGE_SIDE_PX)]
 """Pixels of one side of a picture."""
 Weather = Literal["normal", "clear", "rain", "thunder"]
 Ray = tuple[float, float, float]
-"""Pitch and yaw (radians, from where the player looks) and length (blocks) of a ray of the lidar."""
+"""A ray of the lidar: pitch and yaw (radians, relative to the look) and length (blocks)."""
 
 MAX_VOXELS = 65_536
-"""Blocks of the largest box of voxels."""
+"""Maximal number of blocks of the box of voxels."""
 MAX_RAY_BLOCKS = 256.0
 
 
@@ -30,7 +31,7 @@ class Value(BaseModel):
 
 
 class Stack(Value):
-    """Things in a slot at the beginning. Slots: 0 the hand, 1-35, 36-39 feet, legs, chest, head, 40 the off hand."""
+    """Items in a slot at the start. Slots: 0 hand, 1-35 inventory, 36-39 feet, legs, chest, head, 40 off hand."""
 
     slot: Annotated[int, Field(ge=0, lt=SLOTS)]
     name: str
@@ -46,7 +47,7 @@ class Stack(Value):
 
 
 class Placement(Value):
-    """Where the player stands (middle of the feet, blocks) and looks (degrees)."""
+    """The start of the player: centre of the feet (blocks), yaw and pitch of the look (degrees)."""
 
     x: float
     y: float
@@ -56,7 +57,8 @@ class Placement(Value):
 
 
 class Box(Value):
-    """The voxels shown: blocks from the block of the player's feet, both ends included; y is up."""
+    """The box of observed voxels, in blocks relative to the block of the player's feet. Both ends are included; y is
+    up."""
 
     xmin: int = -1
     ymin: int = -1
@@ -67,7 +69,7 @@ class Box(Value):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Blocks along x, y and z."""
+        """Number of blocks along x, y and z."""
         return self.xmax - self.xmin + 1, self.ymax - self.ymin + 1, self.zmax - self.zmin + 1
 
     @model_validator(mode="after")
@@ -81,17 +83,19 @@ class Box(Value):
 
 
 class Mission(Value):
-    """How a world begins and what is seen of it.
+    """The start of a world and the content of its observation.
 
-    :ivar inventory: at most one stack a slot.
-    :ivar start: without it the player begins on safe ground near the middle of the world.
+    :ivar inventory: at most one stack for each slot.
+    :ivar start: start of the player; default: safe ground near the centre of the world.
     :ivar health: half hearts. :ivar food: half drumsticks.
-    :ivar layers: blocks of a level world, the lowest first; without them the land is as the seed has it.
     :ivar time: ticks since sunrise (0 to 23,999; 6,000 is noon, 13,000 night).
-    :ivar biome: fills the surroundings; without it the land is mixed. :ivar weather: it stays as it is; "normal" is
-        that of the world, which is clear. (The game's own changes by itself.)
-    :ivar break_speed: by how much blocks break faster. :ivar seed: of the land; without it every reset has its own.
-    :ivar image_size: height and width of the picture; without it there is none.
+    :ivar biome: the only biome; default: a land of many biomes.
+    :ivar layers: blocks of a flat world, the lowest first; default: land generated from the seed.
+    :ivar weather: it does not change (in the game it does). "normal" means clear.
+    :ivar break_speed: factor of the speed at which blocks break. :ivar time_passes: whether the sun moves.
+    :ivar mobs_spawn: whether mobs exist and spawn. :ivar seed: seed of the land; default: a new one for each reset.
+    :ivar image_size: height and width of ``rgb`` in pixels; default: no picture.
+    :ivar voxels: the box of observed blocks. :ivar rays: the rays of the lidar.
     """
 
     inventory: tuple[Stack, ...] = ()

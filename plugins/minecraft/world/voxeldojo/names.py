@@ -1,7 +1,7 @@
-"""What MineDojo calls things: items, what can be made of them, biomes, statistics.
+"""MineDojo's names of items, crafts, biomes and statistics.
 
-Facts of MineDojo 0.1 and Minecraft 1.11.2, read from ``data/*_names.csv``, whose first line names the source of each.
-Items are written with underscores (``milk_bucket``); observations write them with spaces (``spaced``).
+The names are those of MineDojo 0.1 and Minecraft 1.11.2, from ``data/*_names.csv``; the first line of each file names
+its source. Items have underscores (``milk_bucket``), in observations spaces (``spaced``).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ Where = Literal["hand", "table", "furnace"]
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    """The rows of ``data/NAME``, whose lines that begin with ``#`` tell the source."""
+    """Return the rows of ``data/NAME``. Lines that begin with ``#`` are comments."""
     text = files("voxeldojo").joinpath("data", name).read_text(encoding="utf-8")
     return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 
 
 def spaced(name: str) -> str:
-    """An item's name as observations write it."""
+    """Return the name of an item in observations."""
     return name.replace("_", " ")
 
 
@@ -29,13 +29,13 @@ _CRAFTS = rows("craft_names.csv")
 _STATS = rows("stat_names.csv")
 
 ITEMS: Final = tuple(row["name"] for row in _ITEMS)
-"""Every item, sorted, "air" among them: MineDojo's ``ALL_ITEMS``."""
+"""Every item including "air", sorted: MineDojo's ``ALL_ITEMS``."""
 PLACEABLE: Final = frozenset(row["name"] for row in _ITEMS if row["placeable"] == "1")
 """Items whose slots the mask of ``place`` allows."""
 WORN: Final = {row["name"]: row["slot"] for row in _ITEMS if row["slot"] != "mainhand"}
-"""Item -> the slot it is worn in (``head``, ``chest``, ``legs``, ``feet``, ``offhand``); all others go to the hand."""
+"""Wearable item -> its slot (``head``, ``chest``, ``legs``, ``feet``, ``offhand``). All other items go to the hand."""
 CRAFTS: Final = tuple(row["name"] for row in _CRAFTS)
-"""What head 6 of the action chooses from, in its order: made by hand, at a table, in a furnace."""
+"""The choices of head 6 of the action, in order: crafted by hand, at a table, in a furnace."""
 HAND, TABLE, FURNACE = (
     frozenset(row["name"] for row in _CRAFTS if row["where"] == where) for where in ("hand", "table", "furnace")
 )
@@ -45,13 +45,13 @@ STATS, ACHIEVEMENTS, ENTITIES = (
     tuple(row["name"] for row in _STATS if row["group"] == group) for group in ("stat", "achievement", "kill_entity")
 )
 INVENTORY: Final = 36
-"""Slots of ``inventory``: the hotbar (0 to 8, the hand first) and the rest."""
+"""Number of slots of ``inventory``: the hotbar (0 to 8, the hand first) and the rest."""
 EQUIPMENT: Final = (0, 36, 37, 38, 39, 40)
 """Slots of ``equipment``: hand, feet, legs, chest, head, off hand."""
 EQUIPMENT_SLOTS: Final = {"mainhand": 0, "offhand": 40, "head": 39, "chest": 38, "legs": 37, "feet": 36}
-"""The names a task's initial inventory may use for slots."""
+"""Names of slots in the initial inventory of a task."""
 
 
 def craft_place(craft: str) -> Where:
-    """Where a thing of ``CRAFTS`` is made."""
+    """Return where an item of ``CRAFTS`` is crafted."""
     return "hand" if craft in HAND else "table" if craft in TABLE else "furnace"

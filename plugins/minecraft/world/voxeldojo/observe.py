@@ -1,6 +1,6 @@
-"""The world as MineDojo's dictionary: ``spaces.observation_space``, filled anew each time; nothing of it changes later.
+"""The observation as MineDojo's dictionary (``spaces.observation_space``), in new arrays each time.
 
-What lies beyond a space's bounds is told as the bound: the temperature of a desert is 2, MineDojo's space ends at 1.
+Values are clipped to the bounds of their space: the temperature of a desert is 2, MineDojo's space ends at 1.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def _slots(scalars: ScalarObservation, which: slice | NDArray[np.int64]) -> dict
 
 
 def observe(scalars: ScalarObservation) -> dict[str, Any]:
-    """All but ``delta_inv``, ``voxels``, ``rays`` and ``rgb``. Leaves are views of a glance's arrays."""
+    """Return everything except ``delta_inv``, ``voxels``, ``rays`` and ``rgb``. Leaves are views of the given
+    arrays."""
     numbers = np.clip(scalars.floats, _LOW, _HIGH)
     life: dict[str, Any] = {name: numbers[at] for name, at in _LIFE}
     life["is_sleeping"] = scalars.integers[_SLEEPS]

@@ -1,6 +1,6 @@
-"""The pictures of the README: what a player of the embedded world sees.
+"""Renders the pictures of the README.
 
-python -m voxeldojo.pictures plugins/minecraft/docs
+python -m voxeldojo.pictures plugins/minecraft/world/docs
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _biome(name: str, seed: int, yaw: float, pitch: float = 4.0) -> Callable[[],
 
 
 def _put(world: World, i: int, kind: str, ahead: float, aside: float, yaw: float, colour: int = 0) -> None:
-    """A mob on the ground, seen from a player who looks south."""
+    """Put a mob on the ground, relative to a player who looks south."""
     player, mob = world.player[0], world.mobs[i]
     x, z = float(player["x"]) - aside, float(player["z"]) + ahead
     y = int(world.top[math.floor(x), math.floor(z)]) + 1
@@ -48,7 +48,7 @@ def _put(world: World, i: int, kind: str, ahead: float, aside: float, yaw: float
 
 
 def animals() -> Picture:
-    """A cow, two sheep, one of them shorn, a pig and a chicken on a meadow."""
+    """Render a cow, two sheep (one of them sheared), a pig and a chicken on a meadow."""
     world = flat(0, [ID["bedrock"], *[ID["stone"]] * 59, *[ID["dirt"]] * 3, ID["grass"]])
     world.mobs["kind"] = 0
     for i, (kind, ahead, aside, yaw) in enumerate(
@@ -61,7 +61,7 @@ def animals() -> Picture:
 
 
 def night() -> Picture:
-    """Zombies come at night; a torch gives some light."""
+    """Render zombies at night, with torches."""
     world = generate(7, "plains")
     world.mobs["kind"] = 0
     x, z = math.floor(world.player["x"][0]), math.floor(world.player["z"][0])
@@ -78,14 +78,14 @@ def _into(world: World, x: int, y: int, z: int) -> None:
 
 
 def _room(world: World, x: int, y: int, z: int) -> bool:
-    """Whether a player can stand in a cave at a place."""
+    """Return whether a player can stand at a place in a cave."""
     blocks = world.blocks
     dark = world.light[x, y, z] >> 4 == 0
     return bool(dark and FULL[blocks[x, y - 1, z]] and blocks[x, y, z] == AIR and blocks[x, y + 1, z] == AIR)
 
 
 def cave() -> Picture:
-    """The largest room below the ground near the player, lit by torches, ores of every kind in its walls."""
+    """Render the largest cave near the player, with torches and with ores of every kind in its walls."""
     world = generate(11, "extreme_hills")
     x0, z0 = math.floor(world.player["x"][0]), math.floor(world.player["z"][0])
     near = range(-30, 31)
@@ -119,7 +119,7 @@ ORES = (
     ("redstone_ore", -36.0, 12.0),
     ("diamond_ore", 14.0, 16.0),
 )
-"""What is seen in the cave's walls: degrees from straight ahead."""
+"""Ores in the walls of the cave: block, yaw and pitch in degrees."""
 
 
 SCENES: dict[str, Callable[[], Picture]] = {

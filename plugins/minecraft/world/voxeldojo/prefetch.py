@@ -1,11 +1,11 @@
-"""The first start of a new version: a second process compiles what is wanted last, this one what makes land.
+"""Parallel compilation at the first start of a new version, in a second process.
 
-The tick is nearly half of all there is to compile, and the glance shares much with it. Each process writes its own
-kernels into numba's cache. The second tells of each that is there, and the first reads it when it is wanted. Where
-there is no second core, or the process fails, kernels are compiled when they are first called, as they would be without
-this module.
+The main process compiles the kernels that generate land. Meanwhile a second process compiles the kernels that are
+needed last: the scalars of the observation and the tick, which is nearly half of all code. Each process writes its
+kernels into numba's cache. The second one reports each finished kernel, and the main process then loads it from the
+cache. Without a second core, or if the process fails, each kernel is compiled at its first call.
 
-    python -m voxeldojo.prefetch    # is that process
+    python -m voxeldojo.prefetch    # runs the second process
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KERNELS: Final[dict[Any, Compile]] = {
     scalars.KERNEL: scalars.read_scalars,
     tick.KERNEL: lambda world: tick.KERNEL.compile(tuple(map(tick.KERNEL.typeof_pyval, (world, np.zeros(1, ACTION))))),
 }
-"""Kernels, in the order in which they are wanted, and what compiles each for the types that the game has."""
+"""Kernels, in the order in which they are needed, and the function that compiles each for the types of the game."""
 PROCESS_COMMAND: Final = (sys.executable, "-m", "voxeldojo.prefetch")
 _LOCK: Final = threading.Lock()
 
@@ -40,9 +40,9 @@ _LOCK: Final = threading.Lock()
 def start(
     kernels: Sequence[Any] = tuple(KERNELS), command: Sequence[str] = PROCESS_COMMAND
 ) -> subprocess.Popen[bytes] | None:
-    """Start the process, where the cache lacks the last kernel; the first call of each waits until it is there.
+    """Start the process if the cache lacks the last kernel. The first call of a kernel then waits for its compilation.
 
-    :returns: the process, if one was started. Workers of ``multiprocessing`` start none: they have others beside them.
+    :returns: the process, or None. Workers of ``multiprocessing`` start none: other workers use the cores.
     """
     with _LOCK:
         last = kernels[-1]
@@ -59,7 +59,7 @@ def start(
 
 
 def main() -> None:
-    """Compile into the cache; a line is written after each kernel."""
+    """Compile all kernels into the cache. Print a line after each."""
     world = empty(0)
     for compiled in KERNELS.values():
         compiled(world)
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def _listen(process: subprocess.Popen[bytes], compiled_events: Sequence[threading.Event]) -> None:
-    """Set an event for each line that the process writes, and those that are left when it ends."""
+    """Set one event for each line that the process prints, and all others when it ends."""
     with process:
         for event, _ in zip(compiled_events, process.stdout or (), strict=False):
             event.set()
@@ -76,9 +76,9 @@ def _listen(process: subprocess.Popen[bytes], compiled_events: Sequence[threadin
 
 
 def _wait_for(compiled_events: threading.Event, kernel: Any) -> Callable[[Any], Any]:
-    """The kernel's ``compile``, which waits until it is there before it looks into the cache, once.
+    """Wrap the kernel's ``compile``: the first call waits for the event, so that it finds the kernel in the cache.
 
-    A fork of this process does not wait: nobody listens there.
+    A fork of this process does not wait, because its listening thread does not exist.
     """
     compiled: Callable[[Any], Any] = kernel.compile
     owner = os.getpid()
@@ -104,4 +104,4 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # to take apart what numba built would take the second that the other process waits
+    os._exit(0)  # skips the teardown of numba, which takes one second while the main process waits

@@ -1,4 +1,5 @@
-"""A world as bytes, and back: numpy's archive of plain arrays, no pickle; of blocks only the chunks that were made."""
+"""Converts a world to bytes and back: numpy's archive of plain arrays without pickle, with the generated chunks
+only."""
 
 from __future__ import annotations
 
@@ -18,13 +19,13 @@ from voxeldojo.world.state import CHUNK, HEIGHT, SIZE, World, empty
 from voxeldojo.world.validation import fault
 
 CUBES = ("blocks", "level", "light")
-"""What has a value for each block of the world."""
+"""Arrays with one value for each block of the world."""
 MAX_SAVE_BYTES = (len(CUBES) + 1) * SIZE * HEIGHT * SIZE
-"""Bytes: more than a whole world takes."""
+"""Upper bound of the uncompressed size."""
 
 
 class SaveError(VoxelDojoError):
-    """Bytes that are no saved world, or one of another version of this package. Begin a new episode instead."""
+    """The bytes are no saved world, or one of another version of this package. Begin a new episode instead."""
 
 
 def _arrays(world: World) -> dict[str, NDArray[Any]]:
@@ -32,19 +33,19 @@ def _arrays(world: World) -> dict[str, NDArray[Any]]:
 
 
 def _layout(world: World) -> str:
-    """What a save has to agree with to be read: the arrays' shapes and fields, and the tables of blocks and items."""
+    """Return a digest of the layout: shapes and fields of the arrays, and the tables of blocks and items."""
     shapes = [(name, array.dtype.descr, array.shape) for name, array in _arrays(world).items()]
     return hashlib.sha256(f"{shapes} {TABLES}".encode()).hexdigest()
 
 
 def _chunks(cube: NDArray[Any]) -> NDArray[Any]:
-    """``(SIZE / CHUNK, SIZE / CHUNK, CHUNK, HEIGHT, CHUNK)``: a view of a cube by chunks."""
+    """Return a view by chunks: ``(SIZE / CHUNK, SIZE / CHUNK, CHUNK, HEIGHT, CHUNK)``."""
     side = SIZE // CHUNK
     return cube.reshape(side, CHUNK, HEIGHT, side, CHUNK).transpose(0, 3, 1, 2, 4)
 
 
 def pack(world: World, beside: Mapping[str, NDArray[Any]]) -> bytes:
-    """The world, and plain arrays beside it, as bytes."""
+    """Return the world and additional plain arrays as bytes."""
     arrays = {f"beside_{name}": array for name, array in beside.items()}
     arrays["layout"] = np.array(_layout(world))
     for name, array in _arrays(world).items():
@@ -56,9 +57,9 @@ def pack(world: World, beside: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
-    """What ``pack`` made into bytes.
+    """Return the world and the additional arrays of ``pack``.
 
-    :raises SaveError: see there.
+    :raises SaveError: the bytes are no saved world, or one of another version.
     """
     world = empty(0)
     try:

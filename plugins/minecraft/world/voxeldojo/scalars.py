@@ -1,4 +1,4 @@
-"""All that an observation tells but blocks and pictures, gathered in one call of compiled code."""
+"""The observation without blocks and pictures, gathered in one call of compiled code."""
 
 from __future__ import annotations
 
@@ -39,10 +39,13 @@ ITEM, VARIANT = range(2)
 
 
 class ScalarObservation(NamedTuple):
-    """:ivar numbers: float32, see ``NUMBERS``. :ivar flags: bool, see ``FLAGS``. :ivar whole: int64, see ``WHOLE``.
-    :ivar amounts: float32 ``(3, SLOTS)``: quantity, durability when new and now, -1 of what does not wear out.
+    """Scalars and inventory arrays of one observation.
+
+    :ivar floats: float32 ``(22,)``, see ``FLOATS``. :ivar flags: bool ``(7,)``, see ``FLAGS``.
+    :ivar integers: int64 ``(4,)``, see ``INTEGERS``.
+    :ivar amounts: float32 ``(3, SLOTS)``: quantity, maximal and current durability; -1 for items that do not wear out.
     :ivar kinds: int64 ``(2, SLOTS)``: item (index into ``items.NAMES``) and variant.
-    :ivar counts: float64 by item, of the 36 slots. :ivar masks: see ``masks``.
+    :ivar counts: float64 ``(items,)``: total quantity of each item in the 36 slots. :ivar masks: see ``masks``.
     """
 
     floats: NDArray[np.float32]
@@ -90,7 +93,7 @@ def _fill(
 
 
 def read_scalars(world: World) -> ScalarObservation:
-    """The player and what surrounds them, now; the arrays are nobody else's."""
+    """Return the current scalars of the world in new arrays."""
     scalars = ScalarObservation(
         np.empty(len(FLOATS), np.float32),
         np.empty(len(FLAGS), np.bool_),
@@ -105,4 +108,4 @@ def read_scalars(world: World) -> ScalarObservation:
 
 
 KERNEL: Final[Any] = _fill
-"""What is compiled."""
+"""The compiled function."""

@@ -1,4 +1,4 @@
-"""What a mission shows of blocks and of the picture, by the world's kernels."""
+"""The voxels, rays and pictures of a mission."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from voxeldojo.world.state import World
 from voxeldojo.world.voxels import voxels
 
 IMAGE_SIZE = (160, 256)
-"""Height and width of the picture where the mission names none: MineDojo's own."""
+"""Default height and width of the picture, as in MineDojo."""
 
 
 class Sensors:
-    """The eyes of a mission's player."""
+    """The sensors of a mission's player."""
 
     def __init__(self, mission: Mission) -> None:
         box = mission.voxels
@@ -28,7 +28,7 @@ class Sensors:
         self.size = mission.image_size or IMAGE_SIZE
 
     def look(self, world: World) -> dict[str, Any]:
-        """``voxels`` and ``rays``, where the mission shows them."""
+        """Return ``voxels`` and ``rays``, if the mission has them."""
         seen: dict[str, Any] = {}
         if self._box is not None:
             seen["voxels"] = voxels(world, *self._box)
@@ -37,10 +37,10 @@ class Sensors:
         return seen
 
     def picture(self, world: World) -> NDArray[np.uint8]:
-        """What the player sees: uint8 ``(height, width, 3)``."""
+        """Render the player's view: uint8 ``(height, width, 3)``."""
         return self._camera.picture(world)
 
     @cached_property
     def _camera(self) -> Camera:
-        """Made when first wanted: its textures take a while to paint."""
+        """The camera, created at its first use because painting the textures takes time."""
         return Camera(*self.size)

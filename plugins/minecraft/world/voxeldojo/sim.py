@@ -1,6 +1,6 @@
-"""The game as Malmo shows it: a mission, a command a tick, and what is then known of the world.
+"""The simulator of one mission: one command for each tick, and the observations after it.
 
-Used by ``env`` and served to other programs by ``malmo``.
+``env`` and ``malmo`` use it.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _CRAFT = {name: index for index, name in enumerate(CRAFTS)}
 
 
 class NotBegunError(VoxelDojoError):
-    """The world of a mission before ``reset``."""
+    """``reset`` was not called."""
 
 
 class Sim:
     """One mission.
 
-    :raises UnknownNameError: the mission's biome is none of this world's.
+    :raises UnknownNameError: the world does not have the mission's biome.
     """
 
     def __init__(self, mission: Mission) -> None:
@@ -57,21 +57,21 @@ class Sim:
 
     @property
     def world(self) -> World:
-        """The world as it is; whoever holds it sees it change."""
+        """The world. Its arrays change in place."""
         if self._world is None:
             raise NotBegunError("the mission has not begun: call reset first.")
         return self._world
 
     @property
     def alive(self) -> bool:
-        """Whether the player lives."""
+        """Whether the player is alive."""
         player = self.world.player[0]
         return not player["dead"] and player["life"] > 0
 
     def reset(self, seed: int) -> None:
-        """Begin anew. The same seed and commands give the same mission on every machine.
+        """Start the mission. The same seed and commands give the same mission on every machine.
 
-        :param seed: of all chance, and of the land where the mission names none.
+        :param seed: seed of all random numbers, and of the land if the mission has no seed.
         """
         prefetch.start()
         mission, land = self.mission, seed if self.mission.seed is None else self.mission.seed
@@ -101,12 +101,13 @@ class Sim:
             put(world, stack.slot, item, min(stack.quantity, int(STACK[item])), stack.variant, 0)
 
     def step(self, command: Command = NOTHING) -> None:
-        """One tick. What is typed, made, equipped and placed comes first, placed where the player looked until now.
+        """Run one tick. Chat, craft, equip and place come first; a block is placed with the look before the turn.
 
-        Who was dead after the last step rises again first, as Malmo has it.
+        As in Malmo, a player who died in the last step respawns first.
 
-        :raises CommandError, UnknownNameError: ``chat`` is no command, or its words do not fit. No tick has passed,
-            but who was dead has risen.
+        :raises CommandError, UnknownNameError: ``chat`` is no valid command. No tick has passed, but a dead player has
+            respawned.
+        :raises ValueError: pitch or yaw is not finite.
         """
         world = self.world
         if not (math.isfinite(command.pitch) and math.isfinite(command.yaw)):
@@ -147,22 +148,22 @@ class Sim:
             self.statistics.totals[SINCE_DEATH] = 0
 
     def chat(self, text: str) -> None:
-        """Type something; no time passes. See ``chat``.
+        """Type a line in the chat. No time passes. See ``chat``.
 
-        :raises CommandError, UnknownNameError: no such command, or its words do not fit.
+        :raises CommandError, UnknownNameError: ``text`` is no valid command.
         """
         chat.execute(self.world, text)
 
     def scalars(self) -> ScalarObservation:
-        """The player and what surrounds them."""
+        """Return the current scalars."""
         return read_scalars(self.world)
 
     def facts(self, scalars: ScalarObservation | None = None) -> dict[str, Any]:
-        """Malmo's JSON without voxels and rays; of a glance that was just taken, if it is given."""
+        """Return Malmo's JSON without voxels and rays. ``scalars``: the current ones, if the caller has them."""
         return {**facts(self.world, scalars or self.scalars()), **self.statistics.as_json(self.world)}
 
     def info(self) -> dict[str, Any]:
-        """All of Malmo's JSON; ``voxels`` and ``rays`` where the mission shows them."""
+        """Return Malmo's JSON, with ``voxels`` and ``rays`` if the mission has them."""
         told = self.facts()
         seen = self.sensors.look(self.world)
         if "voxels" in seen:
@@ -172,19 +173,19 @@ class Sim:
         return told
 
     def rgb(self) -> NDArray[np.uint8]:
-        """What the player sees: uint8 ``(height, width, 3)``, of the mission's size, else 160 by 256."""
+        """Render the player's view: uint8 ``(height, width, 3)``, of the mission's size or 160 by 256."""
         return self.sensors.picture(self.world)
 
     def save(self) -> bytes:
-        """The whole mission as it is now; not what it began with."""
+        """Return the state of the mission as bytes, without the ``Mission`` itself."""
         return pack(
             self.world, {"totals": self.statistics.totals, "used": self.statistics.used, "fell": np.array(self._died)}
         )
 
     def load(self, data: bytes) -> None:
-        """Go on from where ``save`` was called, as if nothing had been saved.
+        """Continue from a saved state.
 
-        :raises SaveError: the bytes are no such thing.
+        :raises SaveError: ``data`` is no saved state of this version.
         """
         self._world, beside = unpack(data)
         counts = Statistics()

@@ -1,6 +1,6 @@
-"""MineDojo's observation and action space, key by key, as gymnasium spaces.
+"""MineDojo's observation and action space as gymnasium spaces.
 
-Source: MineDojo 0.1, ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_nn``; a test holds them together.
+Source: MineDojo 0.1, ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_nn``. A conformance test compares them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from voxeldojo.names import CRAFTS, EQUIPMENT, INVENTORY
 from voxeldojo.text_array import TextArray
 
 CAMERA_INTERVAL: Final = 15.0
-"""Degrees from one bin of the camera to the next."""
+"""Degrees between two bins of the camera."""
 FUNCTIONS: Final = ("no_op", "use", "drop", "attack", "craft", "equip", "place", "destroy")
-"""What head 5 of the action chooses from."""
+"""The choices of head 5 of the action."""
 BLOCK_META: Final = 120
 INCREASED, DECREASED = 1, 4
-"""How many names ``delta_inv`` has room for."""
+"""Number of gains and of losses in ``delta_inv``."""
 
 Shape = tuple[int, ...]
 
@@ -36,7 +36,7 @@ def _ints(low: int, high: int, shape: Shape = ()) -> spaces.Box:
 
 
 def _flags(shape: Shape = ()) -> spaces.Box:
-    dtype: Any = np.bool_  # gymnasium takes it, its annotations do not
+    dtype: Any = np.bool_  # gymnasium accepts it, its annotations do not
     return spaces.Box(0, 1, shape, dtype)
 
 
@@ -136,11 +136,11 @@ def _delta() -> spaces.Dict:
 def observation_space(
     image_size: tuple[int, int] | None = None, voxels: Shape | None = None, rays: int = 0
 ) -> spaces.Dict:
-    """What ``MineDojoEnv`` observes: ``minedojo.make(...).observation_space``.
+    """Return the observation space of ``MineDojoEnv``: ``minedojo.make(...).observation_space``.
 
-    :param image_size: height and width of ``rgb``; without it there is none.
-    :param voxels: blocks along x, y, z of ``voxels``; without it there are none.
-    :param rays: how many rays ``rays`` has; 0: there is no such key.
+    :param image_size: height and width of ``rgb`` in pixels; None: no such key.
+    :param voxels: number of blocks of ``voxels`` along x, y, z; None: no such key.
+    :param rays: number of rays of ``rays``; 0: no such key.
     """
     parts: dict[str, spaces.Space[Any]] = {
         "inventory": _slots(INVENTORY),
@@ -181,12 +181,13 @@ def observation_space(
 
 
 def action_space(camera_interval: float = CAMERA_INTERVAL) -> spaces.MultiDiscrete:
-    """Forward and back; left and right; jump, sneak, sprint; pitch; yaw; function; what to craft; which slot."""
+    """Return the action space. Heads: forward/back; left/right; jump/sneak/sprint; pitch; yaw; function; craft;
+    slot."""
     bins = math.ceil(360 / camera_interval) + 1
     return spaces.MultiDiscrete([3, 3, 4, bins, bins, len(FUNCTIONS), len(CRAFTS), INVENTORY])
 
 
 def no_op(camera_interval: float = CAMERA_INTERVAL) -> NDArray[np.int64]:
-    """The action that does nothing: int64 ``(8,)``."""
+    """Return the action that does nothing: int64 ``(8,)``."""
     level = math.ceil(360 / camera_interval) // 2
     return np.array([0, 0, 0, level, level, 0, 0, 0])

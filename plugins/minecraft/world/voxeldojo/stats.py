@@ -1,6 +1,6 @@
-"""What the game counts about its player, kept beside the world: the part of its statistics that MineDojo's tasks read.
+"""The player's statistics that MineDojo's tasks read. They are not part of the world's state.
 
-``TOTALS`` are counted; every other statistic stays 0 (nothing here is enchanted, traded or ridden).
+``TOTALS`` are counted. Every other statistic is always 0, because the world has no enchanting, trading or riding.
 Source of the names: minecraft.wiki, Statistics (1.11); Malmo writes them in snake_case.
 """
 
@@ -21,14 +21,14 @@ TOTALS: Final = (
     *("play_one_minute", "time_since_death", "deaths", "damage_taken", "jump", "sneak_time"),
     *("walk_one_cm", "sprint_one_cm", "crouch_one_cm", "swim_one_cm"),
 )
-"""Ticks, ticks, times, tenths of a half heart, times, ticks, then centimetres."""
+"""Units: ticks, ticks, events, tenths of a half heart, events, ticks, then centimetres."""
 PLAY, SINCE_DEATH, DEATHS, DAMAGE, JUMP, SNEAK, WALK, SPRINT, CROUCH, SWIM = range(len(TOTALS))
 
 
 class Statistics:
     """The statistics of one mission.
 
-    :ivar totals: int64 ``(len(TOTALS),)``. :ivar used: int64 by item: how often it dug, hit, was placed or eaten.
+    :ivar totals: int64 ``(len(TOTALS),)``. :ivar used: int64 ``(items,)``: uses of each item (dug, hit, placed, eaten).
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Statistics:
         self._known, self._used = b"", dict.fromkeys(ITEMS, 0)
 
     def as_json(self, world: World) -> dict[str, Any]:
-        """``stat`` and ``achievement`` as Malmo writes them, for every name that MineDojo reads."""
+        """Return ``stat`` and ``achievement`` of Malmo's JSON, for every name that MineDojo reads."""
         killed = dict(zip(MOB_NAMES, world.kills.tolist(), strict=False))
         stat: dict[str, Any] = {**_NO_STAT, **dict(zip(TOTALS, self.totals.tolist(), strict=True))}
         stat["mob_kills"] = sum(killed.values())

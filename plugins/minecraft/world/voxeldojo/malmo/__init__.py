@@ -1,4 +1,4 @@
-"""The embedded world behind the Malmo protocol, for clients that know nothing of it: MineDojo's own, unmodified.
+"""A server with the Malmo protocol. The unmodified client of MineDojo can use it.
 
-``python -m voxeldojo.malmo --port 9000`` serves it.
+``python -m voxeldojo.malmo --port 9000`` starts it.
 """

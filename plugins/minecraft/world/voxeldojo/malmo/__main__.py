@@ -25,7 +25,7 @@ A line is written for each mission that begins, and for whatever cannot be done.
 
 
 def arguments() -> argparse.ArgumentParser:
-    """What the command line takes."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m voxeldojo.malmo",
         description="Serve the embedded world by the Malmo protocol, for MineDojo's client or any other.",
@@ -51,7 +51,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Serve until interrupted or terminated; the exit status."""
+    """Serve until interrupted or terminated. Return the exit status."""
     chosen = arguments().parse_args(words)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     try:

@@ -1,6 +1,6 @@
-"""The lines of a step ("forward 1", "camera 0.0 15.0", "craft planks", "chat /time set 0") as a command.
+"""Parses the lines of a step ("forward 1", "camera 0.0 15.0", "craft planks", "chat /time set 0") to a command.
 
-Source of the words: MineDojo 0.1, ``sim/handlers/agent/actions`` and ``sim/sim.py``.
+Source of the syntax: MineDojo 0.1, ``sim/handlers/agent/actions`` and ``sim/sim.py``.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ CRAFTING: Final = {
     "smelt": ("furnace",),
     "smeltNearby": ("furnace",),
 }
-"""Malmo's words for making things -> where what they make is made."""
+"""Malmo's crafting commands -> the places where their items are crafted."""
 UNUSED: Final = frozenset(("pickItem", "inventory", "swapHands"))
-"""Keys that nothing comes of here."""
+"""Keys without effect here."""
 HOTBAR: Final = 9
 _WHERE: Final = {name: craft_place(name) for name in CRAFTS}
 _ITEMS: Final = frozenset(ITEMS)
 
 
 def read(text: str) -> tuple[Command, list[str]]:
-    """The command of a step, and what of it was not understood, a remark each; that is left out."""
+    """Parse the commands of a step. Return the command, and a remark for each line that is left out."""
     known: dict[str, Any] = {}
     remarks = []
     for line in text.split("\n"):

@@ -1,6 +1,6 @@
-"""What a mission draws into its world before it begins, as the commands that draw it.
+"""The drawings of a mission as server commands that run before the mission begins.
 
-Source: ``DrawingDecorator`` of Malmo's ``MissionHandlers.xsd``. Coordinates are the world's: 0 to 511 along x and z.
+Source: ``DrawingDecorator`` of Malmo's ``MissionHandlers.xsd``. World coordinates: 0 to 511 along x and z.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from voxeldojo.malmo.errors import MissionError
 from voxeldojo.world.state import SIZE
 
 MAX_BLOCKS: Final = 65_536
-"""Blocks that a mission may draw."""
+"""Maximal number of blocks that a mission draws."""
 MAX_RADIUS_BLOCKS: Final = 24
-"""Blocks of the largest radius: some 58,000 blocks."""
+"""Maximal radius of a sphere: about 58,000 blocks of volume."""
 
 Place = tuple[int, int, int]
 
 
 def commands(decorator: Element) -> tuple[list[str], set[str]]:
-    """What is typed to draw all of it, and the kinds of drawing that are not known here.
+    """Return the commands that draw everything, and the names of unknown drawing elements.
 
-    :raises MissionError: coordinates are missing or absurd, or it is too much.
+    :raises MissionError: coordinates are missing or out of range, or there are too many blocks.
     """
     chat_commands: list[str] = []
     unknown: set[str] = set()
@@ -92,4 +92,4 @@ def _line(shape: Element) -> Iterator[Place]:
 
 
 SHAPES: Final = {"DrawBlock": _block, "DrawCuboid": _cuboid, "DrawSphere": _sphere, "DrawLine": _line}
-"""Element -> the places of its blocks."""
+"""Element -> function that lists the places of its blocks."""

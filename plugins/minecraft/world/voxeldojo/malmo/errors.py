@@ -1,4 +1,4 @@
-"""What can be wrong with what a client says."""
+"""Errors caused by clients."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from voxeldojo.errors import VoxelDojoError
 
 
 class ProtocolError(VoxelDojoError):
-    """A client does not keep to the protocol: the server hangs up on it, and goes on."""
+    """A client violates the protocol. The server closes its connection and continues."""
 
 
 class MissionError(ProtocolError):
-    """A mission that cannot be read, or that this world cannot play."""
+    """A mission cannot be parsed, or this world cannot play it."""

@@ -1,7 +1,7 @@
-"""The layers of a superflat world, written as the game writes them: "3;minecraft:bedrock,2*minecraft:dirt,grass;1".
+"""The layers of a superflat world in the game's format: "3;minecraft:bedrock,2*minecraft:dirt,grass;1".
 
-Version, layers (the lowest first), biome, structures. Versions 1 and 2 have numbers of blocks and "x" for "*".
-Source: minecraft.wiki, Superflat, as of Java Edition 1.11. There are no structures here.
+Fields: version, layers (the lowest first), biome, structures. Versions 1 and 2 use block numbers, and "x" for "*".
+Source: minecraft.wiki, Superflat, Java Edition 1.11. Structures are ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from voxeldojo.world.blocks import ID, TABLE
 from voxeldojo.world.state import HEIGHT
 
 CLASSIC: Final = "3;minecraft:bedrock,2*minecraft:dirt,minecraft:grass;1"
-"""What the game takes where nothing is written."""
+"""The game's default."""
 MAX_LAYERS: Final = HEIGHT - 8
 NUMBERS: Final = {
     **{
@@ -32,15 +32,15 @@ NUMBERS: Final = {
     **{12: "sand", 13: "gravel", 14: "gold_ore", 15: "iron_ore", 16: "coal_ore", 17: "log", 20: "glass"},
     **{24: "sandstone", 49: "obsidian", 56: "diamond_ore", 73: "redstone_ore", 79: "ice", 80: "snow", 82: "clay"},
 }
-"""Blocks by the numbers of the game (minecraft.wiki, Java Edition data values, 1.11): those flat worlds are made of."""
+"""The game's number of a block -> block, for flat worlds (minecraft.wiki, Java Edition data values, 1.11)."""
 _LAYER: Final = re.compile(r"(?:(\d{1,3})[x*])?(?:minecraft:)?(\w+)(?::(\d{1,2}))?", re.ASCII)
 _KEYS: Final = tuple(ID)
 
 
 def layers(text: str) -> tuple[tuple[str, ...], int]:
-    """Blocks, the lowest first, and the number of the biome.
+    """Parse the text. Return the blocks, the lowest first, and the number of the biome.
 
-    :raises MissionError: it is no such text, or names a block that the world has not.
+    :raises MissionError: the format is wrong, or the world does not have a block.
     """
     parts = (text.strip() or CLASSIC).split(";")
     if len(parts) < 2 or parts[0] not in ("1", "2", "3"):
@@ -63,7 +63,7 @@ def layers(text: str) -> tuple[tuple[str, ...], int]:
 
 
 def written(blocks: Sequence[str], biome: int) -> str:
-    """Such a text for layers, the lowest first."""
+    """Format layers, the lowest first."""
     names = []
     for block in blocks:
         kind = TABLE[ID[block]]

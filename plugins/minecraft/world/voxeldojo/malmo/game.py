@@ -1,4 +1,4 @@
-"""One mission as it is played: the world, when it ends, and what a client is shown."""
+"""One running mission: the world, the end of the mission, and the replies to the client."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from voxeldojo.world.items import ID
 logger = logging.getLogger(__name__)
 
 MAX_LOGGED_REMARKS: Final = 20
-"""Remarks on a mission's commands that are logged; the rest is silence."""
+"""Maximal number of logged remarks on the commands of a mission."""
 
 
 def land_seed(text: str) -> int:
-    """A seed as the game reads it: a whole number of 64 bits, else Java's hash of the text (minecraft.wiki, Seed)."""
+    """Parse a seed as the game does: a 64-bit integer, else Java's hash of the text (minecraft.wiki, Seed)."""
     with contextlib.suppress(ValueError):
         if -(2**63) <= (number := int(text)) < 2**63:
             return number
@@ -33,13 +33,13 @@ def land_seed(text: str) -> int:
 
 
 class Game:
-    """A mission that is played.
+    """A running mission.
 
-    :ivar land: the seed of its land. :ivar done: whether it has ended; then nothing changes any more.
-    :ivar steps: ticks so far. :ivar name: how the log calls it.
+    :ivar land: seed of its land. :ivar done: whether it has ended; then ``step`` has no effect.
+    :ivar steps: number of ticks. :ivar name: its name in the log.
 
-    :param chance: the seed of all chance; without it, that of the land.
-    :raises MissionError: the world cannot play it.
+    :param chance: seed of all other random numbers; default: the seed of the land.
+    :raises MissionError: the world cannot play the mission.
     """
 
     def __init__(self, request: MissionRequest, land: int, chance: int | None = None, name: str = "mission") -> None:
@@ -56,7 +56,7 @@ class Game:
             logger.warning("%s: not known here, left out: %s", name, ", ".join(sorted(request.unknown)))
 
     def step(self, text: str) -> None:
-        """One tick with what is asked for in it. What cannot be done is logged and left out, and the tick passes."""
+        """Run one tick with the commands in ``text``. Invalid commands are logged and left out."""
         if self.done:
             return
         command, remarks = commands.read(text)
@@ -71,11 +71,11 @@ class Game:
         self.done = self._ended()
 
     def picture(self) -> bytes:
-        """What the player sees, as Malmo sends it: rows from the lowest up, three bytes a pixel."""
+        """Return the picture in Malmo's format: rows from the lowest to the highest, three bytes for each pixel."""
         return self.sim.rgb()[::-1].tobytes()
 
     def facts(self) -> bytes:
-        """Malmo's JSON."""
+        """Return Malmo's JSON."""
         return json.dumps(self.sim.info()).encode()
 
     def _ended(self) -> bool:

@@ -1,4 +1,4 @@
-"""Who may play: so many games at a time, each with a seed."""
+"""Limits the number of concurrent games and chooses their seeds."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from voxeldojo.malmo.game import Game, land_seed
 from voxeldojo.malmo.mission import MissionRequest
 
 PLACE_TIMEOUT_S = 3.0
-"""Seconds that a mission waits for a place before it is told that the server is busy; Malmo waits as long."""
+"""A mission waits this long for a free place before the server replies that it is busy. Malmo uses the same value."""
 
 
 class Lobby:
-    """Gives out places, and games to play at them.
+    """Assigns places and creates games.
 
-    :param games: how many may be played at a time. :param seed: of the seeds of missions that name none.
-    :param begun: is told of each game that begins, in the thread that plays it.
+    :param games: maximal number of concurrent games. :param seed: seed of the generator of missing mission seeds.
+    :param begun: called with each new game, in the thread that plays it.
     """
 
     def __init__(self, games: int, seed: int | None, begun: Callable[[Game], None] | None) -> None:
@@ -28,17 +28,17 @@ class Lobby:
         self._count = 0
 
     def take(self) -> bool:
-        """Take a place, if there is one."""
+        """Take a place. Return whether one was free."""
         return self._places.acquire(timeout=PLACE_TIMEOUT_S)
 
     def give_back(self) -> None:
-        """Leave a place."""
+        """Release a place."""
         self._places.release()
 
     def game(self, request: MissionRequest, chance: int | None) -> Game:
-        """A game of a mission. Where it names no seed and does not force a reset, it is on the land of the last one.
+        """Create a game of a mission. Without a seed and a forced reset, it uses the land of the previous game.
 
-        :raises MissionError: the world cannot play it.
+        :raises MissionError: the world cannot play the mission.
         """
         with self._lock:
             self._count += 1

@@ -1,4 +1,4 @@
-"""Mission XML as a tree, without what makes XML dangerous: no document types, and so no entities; limits on size."""
+"""Parses mission XML safely: no document types, hence no entities, and limits on size and depth."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from xml.parsers import expat
 from voxeldojo.malmo.errors import MissionError
 
 MAX_ELEMENTS: Final = 20_000
-"""Elements of a mission; one ray of the lidar is one."""
+"""Maximal number of elements of a mission. Each ray of the lidar is one element."""
 MAX_DEPTH: Final = 32
 
 
 def parse(data: bytes) -> Element:
-    """The root of a document. Tags and attributes are without their namespaces.
+    """Parse a document. Return its root; tags and attributes have no namespaces.
 
-    :raises MissionError: it is no XML, declares a document type, or is too large or too deep.
+    :raises MissionError: the data is no XML, declares a document type, or is too large or too deep.
     """
     builder, depth, count = TreeBuilder(), 0, 0
 

@@ -1,6 +1,6 @@
-"""Malmo's mission XML as a mission of this world: every element that MineDojo writes, and some that only Malmo knows.
+"""Parses Malmo's mission XML: every element that MineDojo writes, and some others of Malmo.
 
-Source: ``MissionInit.xsd`` and what it includes, as MineDojo 0.1 ships them; ``sim/mc_meta/minedojo_mission.xml.j2``.
+Source: ``MissionInit.xsd`` and its includes in MineDojo 0.1; ``sim/mc_meta/minedojo_mission.xml.j2``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from voxeldojo.mission import Mission
 from voxeldojo.names import BIOMES
 
 TICK: Final = 50
-"""Milliseconds."""
+"""Length of a tick in milliseconds."""
 DAY: Final = 24_000
 _BIOME: Final = {number: name for name, number in BIOMES.items()}
 
@@ -37,7 +37,7 @@ OPENED: Final = frozenset(
         ),
     )
 )
-"""Elements that only hold others."""
+"""Elements that only contain others."""
 NEEDLESS: Final = frozenset(
     (
         *("About", "ModSettings", "Name", "ExperimentUID", "ClientRole", "ClientAgentConnection", "LowLevelInputs"),
@@ -47,17 +47,18 @@ NEEDLESS: Final = frozenset(
         *("HumanLevelCommands", "PlaceCommands", "InventoryCommands", "ServerQuitWhenAnyAgentFinishes"),
     )
 )
-"""Elements that change nothing: all of Malmo's JSON is always told, every command always understood."""
+"""Elements without effect: the JSON is always complete, and every command is always enabled."""
 
 
 @dataclass
 class MissionRequest:
-    """What a mission's XML asks for.
+    """The content of a mission's XML.
 
-    :ivar seed: of the land, as text: empty for any. :ivar fresh: whether the land has to be another than the last.
-    :ivar typed: commands that draw into the world before it begins.
-    :ivar ticks: after which the mission ends. :ivar mortal: whether it ends with the player's death.
-    :ivar wanted: items (name, how many) of which one ends it. :ivar unknown: elements that were left out.
+    :ivar known: fields of ``Mission``.
+    :ivar seed: seed of the land as text; empty for any. :ivar new_land: whether the land must differ from the last one.
+    :ivar chat_commands: server commands that run before the mission begins.
+    :ivar ticks: length limit of the mission. :ivar ends_on_death: whether the player's death ends it.
+    :ivar goal_items: items (name, quantity), each of which ends it. :ivar unknown: elements that are ignored.
     """
 
     known: dict[str, Any] = field(default_factory=dict)
@@ -71,7 +72,7 @@ class MissionRequest:
     agents: int = 0
 
     def mission(self, seed: int) -> Mission:
-        """The mission, on the land of a seed.
+        """Return the mission on the land of a seed.
 
         :raises MissionError: a value is out of its range.
         """
@@ -83,9 +84,9 @@ class MissionRequest:
 
 
 def read(data: bytes) -> MissionRequest:
-    """What is asked for.
+    """Parse a mission.
 
-    :raises MissionError: it is no mission, or not one for this world.
+    :raises MissionError: it is no mission, or this world cannot play it.
     """
     request, root = MissionRequest(), parse(data)
     if root.tag != "MissionInit":
@@ -250,4 +251,4 @@ READERS: Final[dict[str, Callable[[Element, MissionRequest], None]]] = {
     "AgentQuitFromDeath": _ends_on_death,
     "AgentQuitFromPossessingItem": _possessing,
 }
-"""Element -> what it asks for."""
+"""Element -> function that reads it."""

@@ -1,7 +1,7 @@
-"""The frames of MalmoEnv 0.37, and what its messages are.
+"""The frames and messages of MalmoEnv 0.37.
 
-Each frame is four bytes of length, the highest first, and so many bytes. The first says ``<MalmoEnv0.37.0/>``.
-Source: Malmo as MineDojo 0.1 ships it, ``Client/MalmoEnvServer``.
+A frame is its length (four bytes, big-endian) and its content. The first frame is ``<MalmoEnv0.37.0/>``.
+Source: Malmo in MineDojo 0.1, ``Client/MalmoEnvServer``.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ from voxeldojo.malmo.errors import ProtocolError
 
 HELLO: Final = "<MalmoEnv0.37."
 MAX_FRAME_BYTES: Final = 1 << 20
-"""Bytes of the largest frame that is read: a mission."""
+"""Maximal size of a received frame. The largest is a mission."""
 PIECE: Final = 1 << 16
 _TOKEN: Final = re.compile(r"[\w-]{1,100}:\d{1,9}:\d{1,9}:\d{1,9}:\w{1,9}(:-?\d{1,19})?", re.ASCII)
 _STEP: Final = re.compile(r"<StepClient(\d?)>(.*)</StepClient\d? ?>\s*", re.DOTALL)
 
 
 class Frames:
-    """What is said on a connection, frame by frame."""
+    """Reads and writes the frames of one connection."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
     def receive(self) -> bytes | None:
-        """The next frame; None where the other side hung up between frames.
+        """Return the next frame, or None if the client closed the connection.
 
-        :raises ProtocolError: it hung up within a frame, announces one that is too large, or is silent for too long.
+        :raises ProtocolError: the connection ends within a frame, the frame is too large, or the client is silent for
+            too long.
         """
         try:
             head = self._exactly(4)
@@ -49,11 +50,11 @@ class Frames:
         return body
 
     def send(self, *frames: bytes) -> None:
-        """Say several frames at once."""
+        """Send several frames at once."""
         self._connection.sendall(b"".join(struct.pack("!I", len(frame)) + frame for frame in frames))
 
     def _exactly(self, count: int) -> bytes | None:
-        """So many bytes; None where the other side hung up before the first."""
+        """Return exactly ``count`` bytes, or None if the connection ends before the first."""
         data = bytearray()
         while len(data) < count:
             piece = self._connection.recv(min(count - len(data), PIECE))
@@ -66,16 +67,16 @@ class Frames:
 
 
 class Token(NamedTuple):
-    """What comes after a mission: ``EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]``."""
+    """The token after a mission: ``EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]``."""
 
     experiment: str
     seed: int | None
 
 
 def read_token(data: bytes) -> Token:
-    """A token.
+    """Parse a token.
 
-    :raises ProtocolError: it is none, or of a mission for several players.
+    :raises ProtocolError: the format is wrong, or the mission has several players.
     """
     text = data[:200].decode(errors="replace")
     if _TOKEN.fullmatch(text) is None:
@@ -87,9 +88,10 @@ def read_token(data: bytes) -> Token:
 
 
 def read_step(data: bytes) -> tuple[str, bool]:
-    """The commands of ``<StepClient0>...</StepClient0 >``, a line each, and whether the reply has Malmo's JSON.
+    """Parse ``<StepClient0>...</StepClient0 >``. Return its commands, one in each line, and whether the reply needs the
+    JSON.
 
-    :raises ProtocolError: it is no such message.
+    :raises ProtocolError: the format is wrong.
     """
     found = _STEP.fullmatch(data.decode(errors="replace"))
     if found is None:

@@ -1,4 +1,4 @@
-"""Listening for clients: a thread for each, and none of them can harm the others."""
+"""Listens for clients. Each client has its own thread, and no client can disturb another."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from voxeldojo.malmo.session import Session
 logger = logging.getLogger(__name__)
 
 MAX_CLIENTS = 64
-"""Connections at a time; more are hung up on."""
+"""Maximal number of connections. Further ones are closed."""
 SILENCE_TIMEOUT_S = 600.0
-"""Seconds after which a client that says nothing is taken for dead."""
+"""A client that is silent for longer is disconnected."""
 
 
 class Server:
-    """Plays missions with the clients that connect. It listens from its making on; ``with`` closes it.
+    """Plays missions with clients. It listens from its construction on; ``with`` closes it.
 
-    :ivar port: where it listens.
+    :ivar port: the port on which it listens.
 
-    :param port: 0 for any. :param host: the address to listen at; no client is asked who it is, so keep it local.
-    :param games: missions played at a time; further ones are told that the server is busy, and ask again.
-    :param silence: seconds after which a silent client is hung up on.
-    :param seed: of the seeds of missions that name none. :param begun: is told of each game that begins.
-    :raises ConfigError: the address is taken or is none of this machine's.
+    :param port: 0 for any. :param host: address to listen on. There is no authentication, so keep it local.
+    :param games: maximal number of concurrent missions. Further clients get a busy reply and ask again.
+    :param silence: seconds until a silent client is disconnected.
+    :param seed: seed of the generator of missing mission seeds. :param begun: called with each new game.
+    :raises ConfigError: an argument is out of its range, or the address is in use or not of this machine.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class Server:
             self._welcome(connection, f"{address[0]}:{address[1]}")
 
     def start(self) -> Server:
-        """Serve in a thread."""
+        """Serve in a new thread."""
         threading.Thread(target=self.serve, name="malmo", daemon=True).start()
         return self
 
     def close(self) -> None:
-        """Hang up on everybody."""
+        """Close all connections."""
         with self._lock:
             self._closed = True
             clients = dict(self._clients)
@@ -113,7 +113,7 @@ class Server:
             logger.warning("%s: hung up on: %s", name, error)
         except OSError as error:
             logger.info("%s: left (%s)", name, error)
-        except Exception:  # a fault of ours in one game is not the end of the others
+        except Exception:  # an internal error in one game must not end the others
             logger.exception("%s: hung up on after an error of the server", name)
         finally:
             with self._lock:

@@ -1,4 +1,4 @@
-"""The dialogue with one client, from its hello to its end."""
+"""The dialogue with one client."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ REFUSED, DONE = struct.pack("!I", 0), struct.pack("!I", 1)
 
 
 class Session:
-    """One connection. It holds a place at the desk from its mission's beginning until it quits or leaves.
+    """One connection. It holds a place of the lobby from the start of its first mission until it quits or disconnects.
 
-    :param name: how the log calls the client.
+    :param name: name of the client in the log.
     """
 
     def __init__(self, frames: Frames, lobby: Lobby, name: str) -> None:
@@ -28,13 +28,13 @@ class Session:
         self._game: Game | None = None
 
     def run(self) -> None:
-        """Answer until the client leaves.
+        """Reply to messages until the client disconnects.
 
-        :raises ProtocolError: it says what cannot be answered, and has to be hung up on.
-        :raises OSError: it is gone.
+        :raises ProtocolError: a message is invalid; the caller must close the connection.
+        :raises OSError: the connection broke.
         """
         hello = self._frames.receive()
-        if hello is None:  # somebody looked whether a server listens
+        if hello is None:  # a client only checked that the server listens
             return
         if not hello.startswith(HELLO.encode()):
             raise ProtocolError(f"it began with {hello[:40]!r}, not with {HELLO}0/>")
@@ -48,7 +48,7 @@ class Session:
         if said.startswith(b"<StepClient"):
             self._step(said)
         elif said.startswith(b"<StepServer"):
-            return  # the world has gone on with the player's step
+            return  # the player's step has already advanced the world
         elif said.startswith(b"<Peek"):
             game = self._playing()
             self._frames.send(game.picture(), game.facts(), struct.pack("!b", game.done))
@@ -59,7 +59,7 @@ class Session:
             self._frames.send(DONE)
         elif said.startswith(b"<Echo"):
             self._frames.send(b"<Echo>" + said + b"</Echo>")
-        elif said.startswith((b"<Exit", b"<Close")):  # no client ends the server
+        elif said.startswith((b"<Exit", b"<Close")):  # a client cannot stop the server
             self._frames.send(REFUSED)
         else:
             raise ProtocolError(f"{said[:60]!r} is nothing that is understood here")
