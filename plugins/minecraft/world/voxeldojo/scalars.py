@@ -26,14 +26,14 @@ FLOATS: Final = (
     *("damage_amount", "damage_distance", "damage_pitch", "damage_yaw", "hunger_damage"),
     *("x", "y", "z"),
 )
-"""What ``ScalarObservation.numbers`` holds, as MineDojo names it."""
+"""MineDojo's names of the entries of ``ScalarObservation.floats``."""
 FLAGS: Final = (
     *("table", "furnace"),
     *("is_explosion", "is_fire_damage", "is_magic_damage", "is_projectile", "is_unblockable"),
 )
-"""What ``ScalarObservation.flags`` holds."""
+"""Names of the entries of ``ScalarObservation.flags``."""
 INTEGERS: Final = ("biome_id", "is_raining", "can_see_sky", "is_sleeping")
-"""What ``ScalarObservation.whole`` holds."""
+"""Names of the entries of ``ScalarObservation.integers``."""
 QUANTITY, MOST, LEFT = range(3)
 ITEM, VARIANT = range(2)
 

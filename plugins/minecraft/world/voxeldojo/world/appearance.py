@@ -1,4 +1,5 @@
-"""How a ray of sight treats each kind of block: as a whole cube, one with holes, a fluid, a plant or a smaller box."""
+"""How the renderer treats each kind of block: as an opaque cube, a cube with holes, a fluid, a plant or a smaller
+box."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from voxeldojo.world.blocks import TABLE, Block
 from voxeldojo.world.shapes import Box, box
 
 CUBE, HOLED, CLEAR, FLUID, CROSS, BOXED = 1, 2, 3, 4, 5, 6
-"""Opaque; seen through where its tile is clear; seen through everywhere; ... 0 is not seen at all."""
+"""Opaque; transparent where its tile is transparent; transparent everywhere; fluid; plant; box. 0 is invisible."""
 _HOLED: Final = ("leaves", "glass")
 _CLEAR: Final = ("stained_glass", "ice")
 _TORCHES: Final[dict[str, Box]] = {

@@ -1,6 +1,6 @@
-"""The biomes of the Overworld: what grows on each and how high it lies, as arrays by the game's id, and which is where.
+"""The biomes of the Overworld: height and plants as arrays by the game's id, and the map of biomes.
 
-Read from ``data/biomes.csv``, whose first lines name the sources.
+The numbers are in ``data/biomes.csv``, whose first lines name the sources.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ID: Final = {name: number for number, name in NAMES.items()}
 BASE, VARIATION, TEMPERATURE, RAINFALL, TREES_A_CHUNK, GRASS, FLOWERS = (np.zeros(256) for _ in range(7))
 TOP, FILLER, FLORA = (np.zeros(256, np.int64) for _ in range(3))
 TREE_SHARE = np.zeros((256, len(TREES)), np.uint8)
-"""How often, of 255 trees, it is one of each kind or of those before it: rows grow to 255."""
+"""Cumulative share of each kind of tree, out of 255. Each row ends at 255."""
 for _row in _ROWS:
     _id = int(_row["id"])
     for _array, _column in (
@@ -54,23 +54,23 @@ COLD, MILD, HOT = (
         (("desert", 5), ("savanna", 3), ("plains", 3), ("jungle", 2), ("mesa", 1)),
     )
 )
-"""What a cell of the map may be in each climate, in proportion."""
+"""Biomes of a map cell in each climate. Repetitions give the proportions."""
 CELL: Final = 104
-"""Columns between the middles of neighbouring cells of the map."""
+"""Columns between the centres of neighbouring cells of the map."""
 OCEAN, BEACH, RIVER, FROZEN_RIVER, STONE_BEACH, PLAINS = (
     ID[name] for name in ("ocean", "beach", "river", "frozen_river", "stone_beach", "plains")
 )
 RIVER_BED, BANK = 0.035, 0.09
-"""How far from 0 the noise is that rivers follow: within a river's biome, and where the land of a world that is all
-river rises."""
+"""Thresholds of the absolute river noise: below the first is a river; above the second, the land of a world with rivers
+only rises."""
 for _array in [value for value in globals().values() if isinstance(value, np.ndarray)]:
     _array.flags.writeable = False
 
 
 def biome_id(biome: str | None) -> int:
-    """The id of a biome by name, -1 for none.
+    """Return the id of a biome, or -1 for None.
 
-    :raises UnknownNameError: the world has no such biome: those of Nether and End are missing.
+    :raises UnknownNameError: the world does not have the biome. The biomes of the Nether and of the End are missing.
     """
     if biome is None:
         return -1
@@ -81,7 +81,7 @@ def biome_id(biome: str | None) -> int:
 
 @part
 def _cell_biome(seed: np.uint64, cell_x: int, cell_z: int) -> int:
-    """The biome of a cell: a climate that changes over several cells, and one of its biomes."""
+    """Return the biome of a cell. The climate changes over several cells."""
     warmth = flat_noise(salted(seed, 3), cell_x / 2.6 + 0.37, cell_z / 2.6 + 0.71)
     chance = at(seed, 4, cell_x, cell_z)
     if warmth < -0.3:
@@ -93,13 +93,14 @@ def _cell_biome(seed: np.uint64, cell_x: int, cell_z: int) -> int:
 
 @part
 def _bend(seed: np.uint64, x: float, z: float) -> float:
-    """Rivers run where this is 0."""
+    """Return the river noise. Rivers are where it is near 0."""
     return flat_noise(salted(seed, 2), x / 170.0 + 0.5, z / 170.0 + 0.5)
 
 
 @part
 def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
-    """The biome of a column: ``fixed``, or, where that is -1, of a map of cells, rivers, shores and seas."""
+    """Return the biome of a column: ``fixed``, or, if that is -1, the one of a map of cells, rivers, shores and
+    seas."""
     if fixed >= 0:
         return fixed
     warp = salted(seed, 1)
@@ -126,9 +127,9 @@ def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
 
 @jit
 def chart(seed: np.uint64, fixed: int, west: int, north: int, apart: int, lie: bool, biomes: NDArray[np.uint8]) -> None:
-    """The biomes of columns ``apart`` from one another, from a north-west corner on, into a square (x, z).
+    """Fill a square (x, z) with the biomes of columns ``apart`` blocks from one another, from its north-west corner.
 
-    :param lie: the biomes by which the land lies high or low. A world that is all river has banks, to stand on.
+    :param lie: whether the biomes determine the height of the land. A world with rivers only then has banks.
     """
     for i in range(biomes.shape[0]):
         for k in range(biomes.shape[1]):

@@ -1,7 +1,7 @@
 """The blocks of the world, as a table for people and as arrays by id for kernels.
 
-Read from ``data/blocks.csv``, whose first lines name the sources. Kernels capture the arrays as constants when they are
-compiled, and numba's cache looks at the time of this file, not of the table's: touch this file when the table changes.
+The table is ``data/blocks.csv``, whose first lines name the sources. Kernels hold the arrays as constants.
+``jit.digest`` includes the table, so a change recompiles them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.items import NAMES, TOOLS
 
 SHAPES: Final = ("none", "cube", "fluid", "cross", "torch", "flat", "wall", "slab", "stairs", "post", "box")
-"""How a block looks; ``top`` and ``half`` tell what bodies meet of it."""
+"""Shapes of blocks for rendering. ``top`` and ``half`` define the box for collisions."""
 SUPPORTS: Final = (
     *("none", "soil", "desert", "cactus", "reeds", "full", "any", "water", "double_plant"),
     *("wall_east", "wall_west", "wall_south", "wall_north"),
 )
-"""What a block stands on, else it breaks: nothing, earth or grass, that or sand, sand or cactus, earth or sand at
-water or more reeds, a full block, any block, water, its own lower half; a torch's full block on the other side from
-where it points: ``wall_east`` points east and hangs on the block to its west."""
+"""Supports of blocks. A block without its support breaks: nothing, dirt or grass, these or sand, sand or cactus, dirt
+or sand at water or other reeds, a full block, any block, water, its own lower half. A torch needs a full block opposite
+to its direction: ``wall_east`` points east and hangs on the block to its west."""
 VARIANTS: Final = 16
 
 
 class Drop(NamedTuple):
-    """What falls out of a block, with probability ``chance``: from ``least`` to ``most`` of an item, evenly."""
+    """The drop of a block, with probability ``chance``: ``least`` to ``most`` of an item, uniformly."""
 
     item: str
     variant: int
@@ -42,19 +42,19 @@ class Drop(NamedTuple):
 class Block(NamedTuple):
     """One kind of block.
 
-    :ivar key: our name for it, unique. :ivar name: as MineDojo's voxels and lidar write it. :ivar meta: its metadata.
-    :ivar hardness: the seconds a bare hand takes are 1.5 times it, 5 times where a tool is needed; -1 never breaks.
-    :ivar tool: the class of tools that is faster, "none" for none. :ivar level: the tool's level it asks for; -1: any.
-    :ivar tool_free: drops without a tool. :ivar collidable, solid, blocks_movement, blocks_light, liquid, burns: as the
-        voxels tell them. :ivar full: a whole cube that nothing is seen through.
-    :ivar opacity: how much light it takes, 0 to 15. :ivar light: how much it gives, 0 to 15.
-    :ivar replaceable: something may be placed in its stead. :ivar falls: as sand does.
-    :ivar shape: of ``SHAPES``. :ivar top: height (blocks) of the box that bodies meet, 0 where they meet none, and
-        :ivar half: half its width.
-    :ivar on: of ``SUPPORTS``. :ivar slipperiness: 0.6 of most.
-    :ivar item: the item it is placed from, shears and silk give; "" of none. :ivar variant: that item's.
-    :ivar drop: what falls out, None for nothing. :ivar rare: what may fall out besides, or, of gravel, instead.
-    :ivar xp: least and most experience.
+    :ivar key: its unique key. :ivar name: its name in MineDojo's voxels and lidar. :ivar meta: its metadata.
+    :ivar hardness: a bare hand needs 1.5 times as many seconds, 5 times if a tool is required; -1: unbreakable.
+    :ivar tool: the class of tools that is faster, or "none". :ivar level: the required level of the tool; -1: any.
+    :ivar tool_free: whether it drops without a tool. :ivar collidable, solid, blocks_movement, blocks_light, liquid,
+        burns: flags of the voxels. :ivar full: whether it is an opaque full cube.
+    :ivar opacity: light that it absorbs, 0 to 15. :ivar light: light that it emits, 0 to 15.
+    :ivar replaceable: whether another block can be placed into its cell. :ivar falls: whether it falls like sand.
+    :ivar shape: one of ``SHAPES``. :ivar top: height of the collision box in blocks, 0 for none.
+    :ivar half: half the width of that box.
+    :ivar on: one of ``SUPPORTS``. :ivar slipperiness: 0.6 for most blocks.
+    :ivar item: the item that places it, or "". :ivar variant: the variant of that item.
+    :ivar drop: its drop, or None. :ivar rare: further drops; for gravel, a replacement of the drop.
+    :ivar xp: minimal and maximal experience.
     """
 
     key: str
@@ -114,9 +114,9 @@ def _block(row: dict[str, str]) -> Block:
 
 
 TABLE: Final = tuple(_block(row) for row in rows("blocks.csv"))
-"""Every block; its place is its id. 0 is air."""
+"""Every block; its index is its id. 0 is air."""
 ID: Final = {block.key: index for index, block in enumerate(TABLE)}
-"""Our name of a block -> its id."""
+"""Key of a block -> id."""
 KEYS: Final = tuple(ID)
 BLOCKS: Final = len(TABLE)
 
@@ -146,14 +146,14 @@ TOOL = np.array([TOOLS.index(block.tool) for block in TABLE], np.int16)
 """Index into ``items.TOOLS``."""
 ON = np.array([SUPPORTS.index(block.on) for block in TABLE], np.int16)
 ITEM_OF = np.array([ITEM[block.item] if block.item else 0 for block in TABLE], np.int16)
-"""The item each is placed from; with ``VARIANT``."""
+"""The item that places each block; see also ``VARIANT``."""
 XP_LEAST, XP_MOST = (np.array([block.xp[end] for block in TABLE], np.int16) for end in (0, 1))
 DROP = np.array([ITEM[block.drop.item] if block.drop else 0 for block in TABLE], np.int16)
 DROP_VARIANT = np.array([block.drop.variant if block.drop else 0 for block in TABLE], np.int16)
 DROP_LEAST = np.array([block.drop.least if block.drop else 0 for block in TABLE], np.int16)
 DROP_MOST = np.array([block.drop.most if block.drop else 0 for block in TABLE], np.int16)
 RARE = np.zeros((BLOCKS, 2), np.int16)
-"""Item of up to two rare drops, 0 for none; ``RARE_VARIANT`` and ``RARE_CHANCE`` have the same shape."""
+"""Items of up to two rare drops, 0 for none. ``RARE_VARIANT`` and ``RARE_CHANCE`` have the same shape."""
 RARE_VARIANT = np.zeros((BLOCKS, 2), np.int16)
 RARE_CHANCE = np.zeros((BLOCKS, 2), np.float64)
 for _id, _kind in enumerate(TABLE):
@@ -161,10 +161,10 @@ for _id, _kind in enumerate(TABLE):
         RARE[_id, _place], RARE_VARIANT[_id, _place] = ITEM[_what.item], _what.variant
         RARE_CHANCE[_id, _place] = _what.chance
 RARE_INSTEAD = np.array([block.key == "gravel" for block in TABLE], np.bool_)
-"""A rare drop takes the place of the other."""
+"""Whether the rare drop replaces the normal one."""
 PLACES = np.full((len(NAMES), VARIANTS), -1, np.int16)
-"""(item, variant) -> the block it is placed as, -1 where it is none. A variant without a block of its own is placed as
-variant 0. Beds, torches and plants two blocks high are placed by their own rules from here on."""
+"""(item, variant) -> the block that it places, or -1. A variant without its own block places variant 0. Beds, torches
+and plants of two blocks follow further rules."""
 for _id in reversed(range(BLOCKS)):
     _kind = TABLE[_id]
     if _kind.item and _kind.key not in ("lit_furnace", "double_plant_top") and "bed_head" not in _kind.key:
@@ -180,8 +180,8 @@ OBSIDIAN, COBBLESTONE, CACTUS, REEDS = (ID[key] for key in ("obsidian", "cobbles
 CRAFTING_TABLE, FURNACE, LIT_FURNACE, TORCH = (ID[key] for key in ("crafting_table", "furnace", "lit_furnace", "torch"))
 
 DELAY = np.zeros(BLOCKS, np.int64)
-"""Ticks until a block looks at its surroundings after they changed, 0 where it never does; what stands on something
-looks at once."""
+"""Ticks from a change of the surroundings to the update of a block; 0: never. A block that needs a support updates at
+once."""
 for _id, _kind in enumerate(TABLE):
     DELAY[_id] = FALL_DELAY if _kind.falls else 1 if _kind.on != "none" else 0
 DELAY[WATER], DELAY[LAVA] = WATER_DELAY, LAVA_DELAY

@@ -1,7 +1,7 @@
-"""Caves: tunnels that wind through the stone, and pools of water and lava.
+"""Caves: winding tunnels in the stone, and pools of water and lava.
 
-Tunnels as in the game (Minecraft wiki: Cave): each begins in some chunk, turns little by little and is a chain of
-balls; a chunk draws those of all chunks around from which one may reach it. Up to ``LAVA_LEVEL`` they are full of lava.
+Tunnels follow the game (Minecraft wiki: Cave). Each starts in a chunk and is a chain of balls with a slowly changing
+direction. A chunk digs the tunnels of all chunks from which one can reach it. Up to ``LAVA_LEVEL`` they contain lava.
 """
 
 from __future__ import annotations
@@ -68,19 +68,19 @@ from voxeldojo.world.state import CHUNK, HEIGHT
 from voxeldojo.world.terrain import MARGIN
 
 AROUND = math.ceil((TUNNEL_LENGTH + TUNNEL_RADIUS) / CHUNK)
-"""Chunks away at which a tunnel may begin and still reach; a step is one block long."""
+"""Maximal distance of a tunnel's start in chunks. A step is one block long."""
 ICE = ID["ice"]
 
 
 @part
 def opening(seed: np.uint64, x: int, z: int) -> bool:
-    """Whether caves may come to the surface here."""
+    """Return whether caves can open to the surface here."""
     return bool(flat_noise(salted(seed, 20), x / MOUTH_SCALE, z / MOUTH_SCALE) > MOUTH_ABOVE)
 
 
 @part
 def pool(seed: np.uint64, chunk_x: int, chunk_z: int) -> tuple[int, int, int, int]:
-    """Where a chunk may have a pool: column in it, radius (0: none) and what it is full of. Trees keep away from it."""
+    """Return the pool of a chunk: column, radius (0: no pool) and fluid. Trees keep away from it."""
     chance = at(seed, 22, chunk_x, chunk_z)
     fluid = WATER if chance < POOL_WATER else LAVA
     radius = 0 if chance > POOL_SHARE else POOL_RADIUS + int(POOL_WIDER * at(seed, 23, chunk_x, chunk_z))
@@ -92,11 +92,11 @@ def pool(seed: np.uint64, chunk_x: int, chunk_z: int) -> tuple[int, int, int, in
 def _limits(
     seed: np.uint64, chunk_x: int, chunk_z: int, surface: NDArray[np.int64], ceiling: NDArray[np.int64]
 ) -> None:
-    """The highest layer that tunnels may take of each column, into ``ceiling`` ``(CHUNK, CHUNK)``."""
+    """Fill ``ceiling`` ``(CHUNK, CHUNK)`` with the highest layer of each column that tunnels can remove."""
     mid_x, mid_z, radius, _ = pool(seed, chunk_x, chunk_z)
     for dx in range(CHUNK):
         for dz in range(CHUNK):
-            # the lowest of the surroundings, that no river or lake runs out into a cave at its side
+            # the minimum of the surroundings, so that no river or lake flows into a cave beside it
             ground = HEIGHT
             for i in range(-1, 2):
                 for k in range(-1, 2):
@@ -112,7 +112,7 @@ def _limits(
 def _ball(
     chunk: NDArray[np.uint8], ceiling: NDArray[np.int64], x: float, y: float, z: float, wide: float, high: float
 ) -> None:
-    """Take out a ball, flat at its foot; ``x`` and ``z`` from the chunk's corner."""
+    """Remove a ball with a flat floor. ``x`` and ``z`` are relative to the chunk's corner."""
     for dx in range(max(int(x - wide), 0), min(int(x + wide) + 1, CHUNK)):
         rx = (dx + 0.5 - x) / wide
         for dz in range(max(int(z - wide), 0), min(int(z + wide) + 1, CHUNK)):
@@ -133,7 +133,7 @@ def _ball(
 def _tunnel(
     stream: NDArray[np.uint64], chunk: NDArray[np.uint8], ceiling: NDArray[np.int64], x: float, y: float, z: float
 ) -> None:
-    """Follow one tunnel from where it begins; places from the chunk's corner."""
+    """Dig one tunnel from its start. Places are relative to the chunk's corner."""
     yaw, pitch = 2.0 * math.pi * draw(stream), TUNNEL_SLOPE * (draw(stream) - 0.5)
     thick = TUNNEL_WIDER + TUNNEL_WIDENS * draw(stream) + TUNNEL_WIDEST * draw(stream) * draw(stream)
     turn = climb = 0.0
@@ -141,7 +141,7 @@ def _tunnel(
     for step in range(TUNNEL_LENGTH):
         away = max(-x, x - CHUNK, -z, z - CHUNK)
         if away > TUNNEL_LENGTH - step + TUNNEL_RADIUS:
-            return  # too far to come back
+            return  # too far away to return
         t = (step + 0.5) / TUNNEL_LENGTH
         wide = TUNNEL_ENDS + 4.0 * t * (1.0 - t) * thick
         flat = math.cos(pitch)
@@ -165,7 +165,7 @@ def _fill_pool(
     surface: NDArray[np.int64],
     biome: NDArray[np.uint8],
 ) -> bool:
-    """Sink a chunk's pool into level ground, if it has both; before tunnels are dug, which leave it alone."""
+    """Dig the pool of a chunk if there is one on level ground. Call it before the tunnels, which avoid the pool."""
     mid_x, mid_z, radius, fluid = pool(seed, chunk_x, chunk_z)
     if radius == 0:
         return False
@@ -205,10 +205,10 @@ def carve(
     ceiling: NDArray[np.int64],
     stream: NDArray[np.uint64],
 ) -> None:
-    """Sink a chunk's pool, and take the tunnels of all chunks around out of it.
+    """Dig the pool of a chunk, and the tunnels of all chunks around that reach it.
 
-    :param chunk: ``(CHUNK, CHUNK, HEIGHT)``. :param surface, biome: ``(WIDE, WIDE)``. :param ceiling: room to work in,
-        ``(CHUNK, CHUNK)``. :param stream: the same, ``(1,)``.
+    :param chunk: ``(CHUNK, CHUNK, HEIGHT)``. :param surface, biome: ``(WIDE, WIDE)``.
+    :param ceiling: work array ``(CHUNK, CHUNK)``. :param stream: work array ``(1,)``.
     """
     _fill_pool(seed, chunk_x, chunk_z, chunk, surface, biome)
     _limits(seed, chunk_x, chunk_z, surface, ceiling)
@@ -229,5 +229,5 @@ def carve(
                 for _ in range(branches):
                     before = stream[0]
                     _tunnel(stream, chunk, ceiling, x, y, z)
-                    # the next is the same whether this one was followed or lay too far away
+                    # the next tunnel is the same whether this one was dug or was too far away
                     stream[0] = mix(before)

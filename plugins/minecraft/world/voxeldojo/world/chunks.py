@@ -1,4 +1,4 @@
-"""Making the land, chunk by chunk, where it is wanted. It depends on seed, biome wanted and place alone."""
+"""Generates the land chunk by chunk. A chunk depends only on the seed, the fixed biome and its place."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from voxeldojo.world.trees import plant_trees
 
 CHUNKS = SIZE // CHUNK
 SPAWN_CHUNKS = 3
-"""Chunks around the player, each way, that are there at any time."""
+"""Radius in chunks around the player that is always generated."""
 
 
 class Room(NamedTuple):
-    """Room to make a chunk in, and what is known of it while it is made. Places are in x, z, y order."""
+    """Work arrays of the generation of a chunk. Their order is x, z, y."""
 
     chunk: NDArray[np.uint8]
     biome: NDArray[np.uint8]
@@ -40,7 +40,7 @@ class Room(NamedTuple):
 
 
 def room() -> Room:
-    """Room for one chunk after another."""
+    """Allocate the work arrays."""
     return Room(
         chunk=np.zeros((CHUNK, CHUNK, HEIGHT), np.uint8),
         biome=np.zeros((WIDE, WIDE), np.uint8),
@@ -54,7 +54,7 @@ def room() -> Room:
 
 
 def land(seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, room: Room) -> None:
-    """Make one chunk, in ``room``: its blocks in ``chunk``, its biomes in ``biome``, with a margin."""
+    """Generate one chunk in ``room``: its blocks in ``chunk``, its biomes with a margin in ``biome``."""
     chunk, biome, surface, stream = room.chunk, room.biome, room.surface, room.stream
     west, north = chunk_x * CHUNK, chunk_z * CHUNK
     chunk[...] = AIR
@@ -80,7 +80,7 @@ def _store(
     chunk: NDArray[np.uint8],
     biome: NDArray[np.uint8],
 ) -> None:
-    """Write a chunk into the world's arrays."""
+    """Copy a chunk into the arrays of the world."""
     for dx in range(CHUNK):
         for y in range(HEIGHT):
             for dz in range(CHUNK):
@@ -99,9 +99,9 @@ def _store(
 
 
 def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
-    """Make and light what is missing of the chunks at most ``radius_chunks`` from a column's own; how many it was.
+    """Generate and light the missing chunks within ``radius_chunks`` of a column's chunk. Return their number.
 
-    Kernels do not call it: each that did would be compiled together with all that makes land.
+    Kernels must not call it: each caller would be compiled together with the whole generator.
     """
     first_x, first_z = (max(at // CHUNK - radius_chunks, 0) for at in (x, z))
     made = world.generated[first_x : x // CHUNK + radius_chunks + 1, first_z : z // CHUNK + radius_chunks + 1]
@@ -123,7 +123,8 @@ def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
 
 @jit
 def stands(world: World, x: int, z: int) -> int:
-    """The layer for a player's feet in a column, -1 where it is not safe: dry ground, open sky, nothing that hurts."""
+    """Return the layer of a player's feet in a column, or -1 if it is unsafe. Safe means dry ground, open sky, no
+    hazards."""
     y = int(world.top[x, z])
     if y < 0 or y > HEIGHT - 4 or not FULL[world.blocks[x, y, z]]:
         return -1
@@ -140,7 +141,8 @@ def stands(world: World, x: int, z: int) -> int:
 
 
 def _rings(farthest: int) -> Iterator[tuple[int, int]]:
-    """Columns from the middle outwards, 4 apart, none near a chunk's border: ``stands`` looks two columns around."""
+    """Yield columns from the centre outwards, 4 apart, none near a chunk's border: ``stands`` reads two columns
+    around."""
     middle = SIZE // 2
     for ring in range(0, farthest, 4):
         for i in range(-ring, ring + 1, 4):
@@ -151,13 +153,14 @@ def _rings(farthest: int) -> Iterator[tuple[int, int]]:
 
 
 def spawn(world: World) -> bool:
-    """Put the player on safe ground, the nearest to the middle, to which they will come back, and make the land around.
+    """Put the player on the safe ground nearest to the centre, set it as the respawn point, and generate the land
+    around.
 
-    False where there is none, as in a sea: then they begin in the middle, on the water or whatever is highest.
+    Return False if there is none, for example in a sea. The player then starts at the centre, on the highest block.
     """
     x = z = SIZE // 2
     y = -1
-    # a world of one biome is everywhere like its middle
+    # a world of one biome is the same everywhere
     for at_x, at_z in _rings(SIZE // 2 - CHUNK if world.clock["biome"][0] < 0 else 4 * CHUNK):
         ensure(world, at_x, at_z, 0)
         y = stands(world, at_x, at_z)
@@ -175,7 +178,7 @@ def spawn(world: World) -> bool:
 
 
 def _clear(world: World) -> None:
-    """Empty the chunks that were made, and no others: memory that was never written stays untaken."""
+    """Clear only the generated chunks, so that unused memory stays unallocated."""
     for chunk_x in np.flatnonzero(world.generated.any(axis=1)):
         run = np.flatnonzero(world.generated[chunk_x])
         x = slice(chunk_x * CHUNK, (chunk_x + 1) * CHUNK)
@@ -188,10 +191,10 @@ def _clear(world: World) -> None:
 
 
 def generate(seed: int, biome: str | None = None) -> World:
-    """A world with a player on safe ground and the land around them.
+    """Create a world with a player on safe ground and the land around.
 
-    :param biome: MineDojo's name of the only biome; None: as the seed has it.
-    :raises UnknownNameError: the world has no such biome.
+    :param biome: MineDojo's name of the only biome; None: biomes by the seed.
+    :raises UnknownNameError: the world does not have the biome.
     """
     fixed = biome_id(biome)
     world = empty(seed)
@@ -201,9 +204,9 @@ def generate(seed: int, biome: str | None = None) -> World:
 
 
 def reset_world(world: World, seed: int, biome: str | None = None) -> None:
-    """Make of ``world`` what ``generate(seed, biome)`` gives, without taking its memory anew.
+    """Reset ``world`` to the result of ``generate(seed, biome)`` and reuse its memory.
 
-    :raises UnknownNameError: the world has no such biome; ``world`` is as it was.
+    :raises UnknownNameError: the world does not have the biome. ``world`` is unchanged.
     """
     fixed = biome_id(biome)
     _clear(world)
@@ -215,10 +218,10 @@ def reset_world(world: World, seed: int, biome: str | None = None) -> None:
 
 
 def flat(seed: int, layers: Sequence[int], biome: str = "plains") -> World:
-    """A level world, all of it made: ``layers`` are blocks, the lowest first.
+    """Create a flat world, fully generated. ``layers``: block ids, the lowest first.
 
-    :raises ConfigError: no layer, or more than there is room for.
-    :raises UnknownNameError: the world has no such biome.
+    :raises ConfigError: there are no layers, or too many.
+    :raises UnknownNameError: the world does not have the biome.
     """
     if not 0 < len(layers) <= HEIGHT - 8:
         raise ConfigError(f"a flat world of {len(layers)} layers; from 1 to {HEIGHT - 8} have room.")

@@ -1,7 +1,7 @@
-"""The colours that a biome gives to grass and leaves.
+"""The colours of grass and leaves in each biome.
 
-minecraft.wiki, page Color: both follow from temperature and rainfall, between the three corners of a triangle; swamps
-and mesas have their own, roofed forests a darker grass.
+minecraft.wiki, page Color: temperature and rainfall interpolate between three corners of a triangle. Swamps and mesas
+have fixed colours, roofed forests a darker grass.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from voxeldojo.world.biomes import ID, NAMES, RAINFALL, TEMPERATURE
 
 GRASS = np.array([(81, 203, 53), (192, 183, 86), (137, 179, 153)])
-"""Hot and wet, hot and dry, cold: least squares over the 13 biomes that page names, off by 12 of 255 at most."""
+"""Hot and wet, hot and dry, cold. Least-squares fit over the 13 biomes of that page; the maximal error is 12 of 255."""
 FOLIAGE = np.array([(38, 189, 3), (177, 164, 43), (108, 159, 127)])
 OWN = {
     "swamp": ((106, 112, 57), (106, 112, 57)),
@@ -24,7 +24,7 @@ Colours = NDArray[np.float64]
 
 
 def colours(biome: int) -> tuple[Colours, Colours]:
-    """Of grass and of leaves in a biome, 0 to 255."""
+    """Return the colours of grass and of leaves in a biome, 0 to 255."""
     name = NAMES.get(biome, "plains")
     for start, own in OWN.items():
         if name.startswith(start):
@@ -38,7 +38,7 @@ def colours(biome: int) -> tuple[Colours, Colours]:
 
 
 def classes() -> tuple[NDArray[np.int64], list[tuple[Colours, Colours]]]:
-    """``(256,)`` class of each biome's id, and the colours of grass and leaves of each class."""
+    """Return the class of each biome's id ``(256,)``, and the colours of grass and leaves of each class."""
     found: dict[tuple[float, ...], int] = {}
     of_biome = np.zeros(256, np.int64)
     shades: list[tuple[Colours, Colours]] = []

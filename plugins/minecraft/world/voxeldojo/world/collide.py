@@ -1,9 +1,9 @@
-"""Bodies and blocks: how far a box may move, axis by axis, and whether it overlaps anything.
+"""Collision of bodies with blocks: how far a box can move along each axis, and whether it overlaps a block.
 
-A body is a box ``2 half`` wide and ``tall`` high over the middle of its feet; blocks are boxes too (``blocks.TOP``,
-``blocks.HALF``). As in the game, a block that a body already overlaps does not hold it, so whoever was put into one can
-leave it. What holds is kept ``GAP`` away sideways and above, so that rounding never brings a body into a block;
-downwards a body comes to rest on the top exactly.
+A body is a box ``2 half`` wide and ``tall`` high above the centre of its feet. Blocks are boxes too (``blocks.TOP``,
+``blocks.HALF``). As in the game, a block that a body already overlaps does not stop it, so a body can leave a block.
+Sideways and above, a body keeps the distance ``GAP``, so that rounding never moves it into a block. Downwards it rests
+exactly on the top.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from voxeldojo.world.jit import jit
 from voxeldojo.world.state import HEIGHT, SIZE
 
 GAP = 1e-7
-"""Blocks between a body and the wall that stopped it; the game has the same since 1.13."""
+"""Distance between a body and the wall that stops it, in blocks. The game has the same value since 1.13."""
 GRID = 64.0
-"""The tops of all blocks are multiples of 1 / GRID: where a body comes to rest is rounded to it."""
+"""The tops of all blocks are multiples of 1 / GRID. The resting height of a body is rounded to it."""
 Blocks = NDArray[np.uint8]
 
 
 @jit
 def block_at(blocks: Blocks, x: int, y: int, z: int) -> int:
-    """The block of a cell: air above the world, bedrock below it and beyond its border."""
+    """Return the block of a cell: air above the world, bedrock below it and beyond its border."""
     if y >= HEIGHT:
         return AIR
     if y < 0 or x < 0 or x >= SIZE or z < 0 or z >= SIZE:
@@ -36,7 +36,7 @@ def block_at(blocks: Blocks, x: int, y: int, z: int) -> int:
 
 @jit
 def overlaps(blocks: Blocks, x: float, y: float, z: float, half: float, tall: float) -> bool:
-    """Whether a body shares more than a surface with a block."""
+    """Return whether a body overlaps a block."""
     for cx in range(math.floor(x - half), math.ceil(x + half)):
         for cz in range(math.floor(z - half), math.ceil(z + half)):
             # A fence reaches half a block into the cell above it.
@@ -54,7 +54,7 @@ def overlaps(blocks: Blocks, x: float, y: float, z: float, half: float, tall: fl
 def limit(
     blocks: Blocks, axis: int, move: float, low: tuple[float, float, float], high: tuple[float, float, float]
 ) -> float:
-    """How much of ``move`` along ``axis`` (0 x, 1 y, 2 z) a box from ``low`` to ``high`` can make."""
+    """Return how far a box from ``low`` to ``high`` can move along ``axis`` (0 x, 1 y, 2 z), at most ``move``."""
     if move == 0.0:
         return 0.0
     x0 = low[0] + (move if axis == 0 and move < 0 else 0.0)
@@ -92,9 +92,9 @@ def limit(
 def slide(
     blocks: Blocks, x: float, y: float, z: float, half: float, tall: float, dx: float, dy: float, dz: float
 ) -> tuple[float, float, float]:
-    """Where a body gets that wants to go ``dx``, ``dy``, ``dz``: first y, then x, then z, as in the game.
+    """Move a body by up to ``dx``, ``dy``, ``dz`` and return its place. As in the game, the order is y, x, z.
 
-    A coordinate that comes back other than ``x + dx`` (``y``, ``z`` alike) was stopped.
+    A coordinate other than ``x + dx`` (``y``, ``z`` likewise) was stopped.
     """
     got = limit(blocks, 1, dy, (x - half, y, z - half), (x + half, y + tall, z + half))
     y = y + got if got == dy else round((y + got) * GRID) / GRID if dy < 0 else y + got

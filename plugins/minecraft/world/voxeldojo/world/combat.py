@@ -1,4 +1,4 @@
-"""The player's blows: reach, strength, what they cost and do (minecraft.wiki, Damage and Combat, 1.9 to 1.11)."""
+"""The player's attacks: reach, strength, cost and effect (minecraft.wiki, Damage and Combat, 1.9 to 1.11)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SWORD, HOE, SHEARS, NO_TOOL = (TOOLS.index(name) for name in ("sword", "hoe", "s
 
 @part
 def strength(p: Any, item: int) -> float:
-    """How far the arm has recovered from the last swing, 0 to 1 (``getCooledAttackStrength``)."""
+    """Return the recovery since the last swing, 0 to 1 (``getCooledAttackStrength``)."""
     return float(min(1.0, (p.attack_ticks + SWING_AHEAD) * ATTACK_SPEED[item] / 20.0))
 
 
@@ -62,7 +62,7 @@ def knock(m: Any, dx: float, dz: float, force: float) -> None:
 
 @part
 def _strike(world: World, m: Any, amount: float, force: float) -> bool:
-    """Hit one mob; whether the blow counted."""
+    """Hit one mob. Return whether the hit counted."""
     p = world.player[0]
     kind, dx, dz = int(m.kind), m.x - p.x, m.z - p.z
     m.hit_ticks = RECENT_BLOW
@@ -77,7 +77,7 @@ def _strike(world: World, m: Any, amount: float, force: float) -> bool:
 
 @part
 def _sweep(world: World, target: int, x: float, y: float, z: float, half: float, tall: float) -> None:
-    """A sword's full blow on the ground reaches those beside the one it was meant for, which stood at a place."""
+    """Hit the mobs beside the target of a full sword attack on the ground. The target was at a place."""
     p = world.player[0]
     for index in range(MOBS):
         m = world.mobs[index]
@@ -92,7 +92,7 @@ def _sweep(world: World, target: int, x: float, y: float, z: float, half: float,
 
 @part
 def _blow(world: World, index: int) -> None:
-    """Hit the mob under the cross-hair with what is in the hand."""
+    """Hit the mob under the cross-hair with the item in the hand."""
     p, m = world.player[0], world.mobs[index]
     item = int(world.slots[p.selected].item)
     ready = strength(p, item)
@@ -118,10 +118,10 @@ def _blow(world: World, index: int) -> None:
 
 @part
 def attack(world: World) -> bool:
-    """One tick with the attack held; whether a mob is under the cross-hair, so that nothing is dug.
+    """Run one tick with the attack key held. Return whether a mob is under the cross-hair; then nothing is dug.
 
-    Only the press hits, not the holding on (``attack_held`` of the tick before): the game calls ``clickMouse`` once a
-    press, and Malmo's ``FakeMouse`` presses a held button once. A blow into the air begins the arm's recovery anew too.
+    Only the press hits, not the holding (``attack_held`` of the previous tick): the game calls ``clickMouse`` once for
+    each press, and Malmo's ``FakeMouse`` presses a held button once. A swing at the air also restarts the recovery.
     """
     p = world.player[0]
     x, y, z = eyes(world)

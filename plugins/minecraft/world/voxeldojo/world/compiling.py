@@ -1,7 +1,7 @@
-"""What makes numba compile faster, switched on while it compiles and off again.
+"""Settings that make numba compile faster. They are active only during a compilation.
 
-No garbage is collected: a fifth of the time goes into looking through what is needed yet. And how a built-in function
-is typed is found out once: numba tries all its rules anew wherever ``a + b`` is written, a sixth of the time.
+The garbage collector is off: it takes a fifth of the time. The types of calls of built-in functions are cached: numba
+otherwise tries all its rules for every ``a + b``, which takes a sixth of the time.
 """
 
 # mypy: allow-untyped-calls
@@ -18,7 +18,7 @@ from numba.core.targetconfig import ConfigStack
 
 
 class Outermost(event.Listener):
-    """Is within ``managers`` from the start of a compilation to its end, with all that are compiled for it."""
+    """Enters ``managers`` at the start of an outermost compilation and leaves them at its end."""
 
     def __init__(self, *managers: Callable[[], AbstractContextManager[None]]) -> None:
         self._managers, self._depth, self._stack = managers, 0, ExitStack()
@@ -37,7 +37,7 @@ class Outermost(event.Listener):
 
 @contextmanager
 def no_collecting() -> Iterator[None]:
-    """No garbage is collected."""
+    """Switch the garbage collector off."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -49,9 +49,9 @@ def no_collecting() -> Iterator[None]:
 
 @contextmanager
 def remembering() -> Iterator[None]:
-    """A call of a built-in function is typed once for the same arguments and compiler's flags.
+    """Cache the types of calls of built-in functions, by arguments and compiler flags.
 
-    With the types numba keeps what implements them; the latest is in force, so that is remembered and put back, too.
+    Numba stores the implementation of the latest call beside the types, so the cache restores it as well.
     """
     kind: Any = types.Function
     ask: Any = types.BaseFunction.get_call_type

@@ -1,7 +1,7 @@
 """Numbers of the game that are no property of a block, an item or a mob.
 
-Read from ``data/constants.csv``, each with its source there: blocks, blocks a tick, ticks. The last of them are ours,
-for what the game has no such number for or has another, and say so there. Kernels take them in as constants.
+They are in ``data/constants.csv``, each with its source. Units: blocks, blocks per tick, ticks. The last ones are our
+own choice, where the game has no such number or another one; their source says so. Kernels hold them as constants.
 """
 
 from __future__ import annotations

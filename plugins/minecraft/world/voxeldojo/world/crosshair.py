@@ -1,4 +1,4 @@
-"""The entity under the cross-hair: animals, zombies and what lies about, by their boxes."""
+"""The entity under the cross-hair: mobs and items on the ground, by their boxes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ NOTHING, MOB, DROP = 0, 1, 2
 def aim(
     world: World, x: float, y: float, z: float, dx: float, dy: float, dz: float, reach: float, drops: bool
 ) -> tuple[int, int, float]:
-    """The nearest entity that a ray meets within ``reach``, whatever blocks lie between: give it ``trace``'s distance.
+    """Find the nearest entity that a ray meets within ``reach``. Blocks are ignored: pass the distance of ``trace``.
 
-    :param drops: items that lie about count too.
-    :returns: ``NOTHING``, ``MOB`` or ``DROP``; its place in ``world.mobs`` or ``world.drops``; the distance, 0 from
-        inside it. Nothing: 0, -1, ``reach``.
+    :param drops: whether items on the ground count.
+    :returns: ``NOTHING``, ``MOB`` or ``DROP``; index into ``world.mobs`` or ``world.drops``; distance, 0 from inside.
+        Without an entity: 0, -1, ``reach``.
     """
     what, index, best = NOTHING, -1, reach
     for i in range(MOBS):
@@ -55,7 +55,7 @@ def reaches(
     half: float,
     tall: float,
 ) -> float:
-    """Distance to the box of an entity that stands at a place, 0 from inside, ``FAR`` where the ray misses it."""
+    """Return the distance to the box of an entity at a place: 0 from inside, ``FAR`` if the ray misses it."""
     px, py, pz = x - at_x, y - at_y, z - at_z
     if abs(px) < half and abs(pz) < half and 0 < py < tall:
         return 0.0

@@ -1,8 +1,8 @@
-"""Digging: how fast, with what, and what it costs.
+"""Digging: speed, tools and cost.
 
-minecraft.wiki, Breaking, as of 1.11. The order is the client's: the press of the attack starts on a block
-(``PlayerControllerMP.clickBlock``) and digs in the same tick (``onPlayerDamageBlock``); while the attack is held on,
-the next block takes the pause after the last one, then a tick to be started on.
+minecraft.wiki, Breaking, 1.11. The order is that of the client: the press of the attack key starts a block
+(``PlayerControllerMP.clickBlock``) and digs in the same tick (``onPlayerDamageBlock``). While the key is held, the next
+block takes the pause after the last one and one tick to start.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from voxeldojo.world.state import World
 SWORD, SHEARS, NO_TOOL, HOE = (TOOLS.index(name) for name in ("sword", "shears", "none", "hoe"))
 WEB = ID["web"]
 WHOLE = 1.0 - 1e-9
-"""Progress at which a block breaks: sixty times a sixtieth is a little less than 1."""
+"""Progress at which a block breaks. In floating point, sixty times a sixtieth is a little less than 1."""
 
 _CUT = ("leaves", "vines", "pumpkin", "melon", "jack o'lantern")
 BY_SWORD = np.array([block.name in _CUT or (block.shape == "cross" and block.tool == "axe") for block in TABLE])
-"""What a sword cuts a little faster: leaves, plants, gourds."""
+"""Blocks that a sword cuts a little faster: leaves, plants, gourds."""
 WOOL = np.array([block.name == "wool" for block in TABLE])
 for _array in (BY_SWORD, WOOL):
     _array.flags.writeable = False
@@ -48,7 +48,7 @@ for _array in (BY_SWORD, WOOL):
 
 @jit
 def harvests(block: int, item: int) -> bool:
-    """Whether a block broken with an item lets fall what it holds."""
+    """Return whether a block that is broken with an item gives its drops."""
     if TOOL_FREE[block]:
         return True
     if block == WEB and TOOL_CLASS[item] == SHEARS:
@@ -59,7 +59,7 @@ def harvests(block: int, item: int) -> bool:
 
 @jit
 def tool_speed(block: int, item: int) -> float:
-    """By how much an item is faster than a bare hand at a block."""
+    """Return the speed of an item at a block, relative to a bare hand."""
     tool = TOOL_CLASS[item]
     if tool == SHEARS:
         return SHEARS_WOOL if WOOL[block] else float(SHEARS_LEAVES) if TOOL[block] == SHEARS or block == WEB else 1.0
@@ -70,7 +70,7 @@ def tool_speed(block: int, item: int) -> float:
 
 @jit
 def dig_speed(world: World, block: int, item: int) -> float:
-    """The share of a block that one tick digs, for the player as they are; 0 for what never breaks."""
+    """Return the share of a block that the player digs in one tick; 0 for unbreakable blocks."""
     p = world.player[0]
     hardness = HARDNESS[block]
     if hardness < 0:
@@ -87,7 +87,7 @@ def dig_speed(world: World, block: int, item: int) -> float:
 
 @part
 def _broken(world: World, block: int, item: int) -> None:
-    """The block that was dug at breaks."""
+    """Break the block that was dug."""
     p = world.player[0]
     harvested = harvests(block, item)
     break_block(world, int(p.dig_x), int(p.dig_y), int(p.dig_z), item, harvested)
@@ -102,17 +102,18 @@ def _broken(world: World, block: int, item: int) -> None:
 
 @jit
 def stop_digging(world: World) -> None:
-    """What was begun is forgotten."""
+    """Discard the progress."""
     p = world.player[0]
     p.dig_progress, p.dig_y = 0.0, -1
 
 
 @jit
 def dig(world: World) -> bool:
-    """A tick of digging at what is under the cross-hair; False where nothing is in reach.
+    """Dig for one tick at the block under the cross-hair. Return False if no block is in reach.
 
-    Another block, or another item in the hand, begins anew. With the attack held on (``attack_held`` of the tick
-    before) there are ``DIG_DELAY`` ticks after a block and one to start on the next; what breaks at once has no pause.
+    Another block, or another item in the hand, discards the progress. While the key is held (``attack_held`` of the
+    previous tick), there are ``DIG_DELAY`` ticks after a block and one tick to start the next. A block that breaks at
+    once causes no pause.
     """
     p = world.player[0]
     x, y, z = eyes(world)

@@ -1,6 +1,6 @@
-"""Things on their way to the ground: where they come from.
+"""Creates items on the ground.
 
-What they do there is ``step_drops`` of ``item_motion.py``. Numbers: minecraft.wiki, Item (entity), 1.11.
+``step_drops`` of ``item_motion.py`` moves them. Numbers: minecraft.wiki, Item (entity), 1.11.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from voxeldojo.world.rng import draw
 from voxeldojo.world.state import DROPS, SLOTS, World
 
 MARGIN = (1.0 - SPILL_ROOM) / 2
-"""Blocks of a cell, on each side, from which nothing falls out of it."""
+"""Margin of a cell in blocks. Items appear inside of it."""
 Drops = NDArray[Any]
 """DROP ``(DROPS,)``."""
 
 
 @part
 def add(drops: Drops, item: int, quantity: int, variant: int, damage: int, delay: int) -> int:
-    """Make a drop at the world's corner and say its place in ``drops``; with no room the oldest one goes."""
+    """Create a drop at the corner of the world and return its index in ``drops``. Without room, it replaces the oldest
+    one."""
     index = 0
     for i in range(DROPS):
         if not drops[i].alive:
@@ -54,7 +55,7 @@ def add(drops: Drops, item: int, quantity: int, variant: int, damage: int, delay
 def spill(
     drops: Drops, clock: Any, x: float, y: float, z: float, item: int, quantity: int, variant: int, damage: int
 ) -> None:
-    """Let something fall out at a place, with the little jump that blocks and mobs give it."""
+    """Drop items at a place with a small upward speed, as blocks and mobs do."""
     drop = drops[add(drops, item, quantity, variant, damage, ITEM_PICKUP_DELAY)]
     drop.x, drop.y, drop.z = x, y, z
     drop.vx = draw(clock) * (2 * SPILL_SIDE) - SPILL_SIDE
@@ -64,7 +65,7 @@ def spill(
 
 @part
 def spill_block(world: World, x: int, y: int, z: int, item: int, quantity: int, variant: int, damage: int) -> None:
-    """Let something fall out of a block, somewhere in its middle half."""
+    """Drop items at a random place in the central half of a block."""
     clock = world.clock[0]
     ox = draw(clock) * SPILL_ROOM + MARGIN
     oy = draw(clock) * SPILL_ROOM + MARGIN
@@ -74,7 +75,7 @@ def spill_block(world: World, x: int, y: int, z: int, item: int, quantity: int, 
 
 @jit
 def toss(world: World, item: int, quantity: int, variant: int, damage: int) -> None:
-    """Let the player throw something the way they look."""
+    """Throw items along the player's look."""
     player, clock = world.player[0], world.clock[0]
     yaw, pitch = math.radians(player.yaw), math.radians(player.pitch)
     angle, speed = draw(clock) * 2 * math.pi, draw(clock) * THROW_SPREAD
@@ -87,7 +88,7 @@ def toss(world: World, item: int, quantity: int, variant: int, damage: int) -> N
 
 @part
 def throw(world: World) -> bool:
-    """Throw one thing out of the hand (the game's key Q); False where the hand is empty."""
+    """Throw one item from the hand (the key Q of the game). Return False if the hand is empty."""
     index = int(world.player[0].selected)
     slot = world.slots[index]
     if slot.quantity == 0:
@@ -99,7 +100,7 @@ def throw(world: World) -> bool:
 
 @part
 def exchange(world: World, item: int) -> None:
-    """One thing of the hand becomes ``item``, or nothing (0); what finds no room is thrown."""
+    """Replace one item of the hand by ``item``, or by nothing (0). Without room, the new item is thrown."""
     index = int(world.player[0].selected)
     if world.slots[index].quantity == 1:
         fill(world.slots[index], item, 1 if item > 0 else 0, 0, 0)
@@ -111,7 +112,7 @@ def exchange(world: World, item: int) -> None:
 
 @part
 def spill_inventory(world: World) -> None:
-    """Let all that the player has fall where they died."""
+    """Drop the whole inventory at the player's place."""
     player, clock = world.player[0], world.clock[0]
     for i in range(SLOTS):
         slot = world.slots[i]

@@ -1,6 +1,6 @@
-"""Reading and changing blocks one by one, the height map, the updates and the light kept right.
+"""Reads and changes single blocks, and updates the height map, the update queue and the queue of light changes.
 
-Light follows when ``light.settle`` is called, as it is at the beginning of each tick.
+``light.settle`` updates the light. Each tick calls it first.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from voxeldojo.world.state import HEIGHT, QUEUE, RELIT, SIZE, TILE, World
 
 @jit
 def inside(x: int, y: int, z: int) -> bool:
-    """Whether a place belongs to the world."""
+    """Return whether a place is in the world."""
     return 0 <= x < SIZE and 0 <= y < HEIGHT and 0 <= z < SIZE
 
 
 @jit
 def get(world: World, x: int, y: int, z: int) -> int:
-    """The block at a place: bedrock below the world and beyond its border, air above it and where nothing was made."""
+    """Return the block at a place: bedrock below the world and beyond its border, air above it and in missing
+    chunks."""
     if y >= HEIGHT:
         return AIR
     if not inside(x, y, z):
@@ -28,7 +29,7 @@ def get(world: World, x: int, y: int, z: int) -> int:
 
 @jit
 def queue_update(world: World, x: int, y: int, z: int, delay: int) -> None:
-    """Have the block at a place look around itself in ``delay`` ticks; ``clock.overflow`` counts what had no room."""
+    """Queue an update of the block at a place in ``delay`` ticks. ``clock.overflow`` counts updates without room."""
     clock = world.clock[0]
     after = (clock.queue_end + 1) % QUEUE
     if after == clock.queue_start:
@@ -41,7 +42,7 @@ def queue_update(world: World, x: int, y: int, z: int, delay: int) -> None:
 
 @jit
 def update_around(world: World, x: int, y: int, z: int) -> None:
-    """Queue the block at a place and its six neighbours, each with its own delay, where a change may matter to them."""
+    """Queue the block at a place and its six neighbours, each with its own delay, if they react to changes."""
     for face in range(7):
         nx = x + (face == 1) - (face == 2)
         ny = y + (face == 3) - (face == 4)
@@ -54,9 +55,9 @@ def update_around(world: World, x: int, y: int, z: int) -> None:
 
 @jit
 def set_block(world: World, x: int, y: int, z: int, block: int, level: int) -> bool:
-    """Put a block somewhere and have its neighbours look at it; False, and nothing happens, outside the world.
+    """Set a block and queue its neighbours. Outside the world, return False and change nothing.
 
-    ``level``: of a fluid, 0 a source, 1 to 7 thinner, 8 falling; 0 of everything else.
+    :param level: of a fluid: 0 source, 1 to 7 thinner, 8 falling. 0 for all other blocks.
     """
     if not inside(x, y, z):
         return False

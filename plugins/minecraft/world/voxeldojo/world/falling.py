@@ -1,7 +1,7 @@
-"""Sand and gravel: they fall block by block while there is nothing, fire or a fluid under them.
+"""Sand and gravel: they fall block by block while air, fire or a fluid is below them.
 
-In the game a falling block is an entity; here it stays one of the world's blocks, every ``blocks.DELAY`` ticks one
-lower. It never comes down into the player or a mob: it waits on them.
+In the game a falling block is an entity. Here it stays a block that moves down by one every ``blocks.DELAY`` ticks. It
+waits above a player or a mob.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from voxeldojo.world.state import World
 
 @jit
 def update_falling(world: World, x: int, y: int, z: int) -> None:
-    """Let the sand or gravel of a cell fall by a block where it can."""
+    """Move the sand or gravel of a cell down by one block if possible."""
     under = block_at(world.blocks, x, y - 1, z)
     if not (under in (AIR, FIRE) or LIQUID[under]):
         return

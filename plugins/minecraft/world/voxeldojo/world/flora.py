@@ -1,4 +1,5 @@
-"""What is small: flowers, grass, mushrooms, cacti, sugar cane, pumpkins, lily pads, snow; each in its own column."""
+"""Small plants and snow: flowers, grass, mushrooms, cacti, sugar cane, pumpkins, lily pads. Each is in a single
+column."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ PLAIN, SUNNY, DESERT, SWAMP, TAIGA, JUNGLE = (
     FLORAS.index(name) for name in ("plain", "sunflower", "desert", "swamp", "taiga", "jungle")
 )
 _SCATTERED = (
-    # what, share of the columns on turf, floras where it grows, all of them if none is named
+    # plant, share of the grass columns, floras where it grows (none means all)
     ("brown_mushroom", 0.004, "taiga swamp mushroom"),
     ("red_mushroom", 0.002, "taiga swamp mushroom"),
     ("brown_mushroom", 0.0005, ""),
@@ -55,13 +56,13 @@ TALL = np.isin(np.arange(256), [ID[key] for key in ("sunflower", "rose_bush", "l
 
 @part
 def _on_turf(seed: np.uint64, x: int, z: int, biome: int) -> int:
-    """What grows on grass in a column, ``AIR`` for nothing."""
+    """Return the plant on grass in a column, or ``AIR``."""
     flora, chance = int(FLORA[biome]), at(seed, 62, x, z)
     clump = flat_noise(salted(seed, 63), x / 11.0, z / 11.0)
     flowers = FLOWERS[biome] * (2.0 if clump < -0.15 else 0.4)
     if chance < flowers:
         which = chance / flowers
-        # patches of one kind: the further from the middle of the noise's range, the rarer
+        # patches of one kind; kinds far from the centre of the noise's range are rarer
         patch = flat_noise(salted(seed, 60), x / 21.0, z / 21.0)
         if flora == SWAMP:
             return ORCHID
@@ -85,7 +86,7 @@ def _on_turf(seed: np.uint64, x: int, z: int, biome: int) -> int:
 
 @part
 def _beside(chunk: NDArray[np.uint8], dx: int, y: int, dz: int, block: int) -> int:
-    """How many of the four neighbours are of this kind; those in other chunks are not seen."""
+    """Count the neighbours of this kind, without those in other chunks."""
     count = 0
     for side in range(4):
         i, k = dx + (side == 0) - (side == 1), dz + (side == 2) - (side == 3)
@@ -96,7 +97,7 @@ def _beside(chunk: NDArray[np.uint8], dx: int, y: int, dz: int, block: int) -> i
 
 @part
 def _column(seed: np.uint64, x: int, z: int, chunk: NDArray[np.uint8], biome: int, y: int) -> None:
-    """Let something grow on the block at ``y``, above which there is air."""
+    """Place a plant on the block at ``y``, which has air above it."""
     dx, dz = x % CHUNK, z % CHUNK
     on, chance, flora = chunk[dx, dz, y], at(seed, 66, x, z), int(FLORA[biome])
     plant, tall = AIR, 1
@@ -120,7 +121,7 @@ def _column(seed: np.uint64, x: int, z: int, chunk: NDArray[np.uint8], biome: in
     elif on == WATER and flora == SWAMP and y == SEA_LEVEL - 1 and chance < 0.06:
         plant = LILY
     for layer in range(y + 1, y + 1 + tall):
-        # a cactus has to have air on all four sides, so none stands at the border, whose other side is not seen
+        # a cactus needs air on all four sides, so none is placed at the border of the chunk
         if plant == CACTUS and _beside(chunk, dx, layer, dz, AIR) < 4:
             return
         if chunk[dx, dz, layer] != AIR:
@@ -132,7 +133,7 @@ def _column(seed: np.uint64, x: int, z: int, chunk: NDArray[np.uint8], biome: in
 
 @jit
 def plant(seed: np.uint64, west: int, north: int, chunk: NDArray[np.uint8], biome: NDArray[np.uint8]) -> None:
-    """Let things grow on every column's open ground, under leaves too, and snow fall where it is cold."""
+    """Place plants on the ground of every column, also below leaves, and snow in cold places."""
     for dx in range(CHUNK):
         for dz in range(CHUNK):
             kind, roof = int(biome[dx + MARGIN, dz + MARGIN]), 0

@@ -1,9 +1,9 @@
-"""Water and lava: how they spread, fall, dry up, meet, and push.
+"""Water and lava: spreading, falling, drying, mixing and pushing.
 
-The game's rules (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid): a fluid looks around itself
-every so many ticks, takes the level of the highest neighbour less its own step, falls where it can, and else spreads
-towards the nearest hole not too far away, or every way. Two sources of water beside a place make it a third.
-Lava that water touches becomes obsidian (a source) or cobblestone; lava that flows onto water makes it stone.
+The rules are those of the game (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid). A fluid
+updates at a fixed interval. It takes the level of the highest neighbour minus its step, falls if possible, and else
+spreads towards the nearest hole within reach, or to all sides. Two water sources beside a cell make it a third source.
+Lava that touches water becomes obsidian (a source) or cobblestone. Lava that flows onto water turns it to stone.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ from voxeldojo.world.occupancy import occupied
 from voxeldojo.world.state import CHUNK, World
 
 FAR = 1000
-"""More than any way to a hole."""
+"""Larger than any distance to a hole."""
 STOPS = BLOCKS_MOVEMENT.copy()
-"""Where no fluid goes."""
+"""Blocks that fluids cannot enter."""
 STOPS[[REEDS, ID["ladder"]]] = True
 STOPS.flags.writeable = False
 
 
 @part
 def _side(face: int) -> tuple[int, int]:
-    """x and z of the four ways: north, south, west, east."""
+    """x and z of the four directions: north, south, west, east."""
     return (face == 3) - (face == 2), (face == 1) - (face == 0)
 
 
 @part
 def _depth(world: World, x: int, y: int, z: int, fluid: int) -> int:
-    """The level of ``fluid`` in a cell, -1 where there is none."""
+    """Return the level of ``fluid`` in a cell, or -1."""
     if block_at(world.blocks, x, y, z) != fluid or y < 0:
         return -1
     return int(world.level[x, y, z])
@@ -64,7 +64,7 @@ def _depth(world: World, x: int, y: int, z: int, fluid: int) -> int:
 
 @part
 def _open(world: World, x: int, y: int, z: int, fluid: int) -> bool:
-    """Whether ``fluid`` may flow into a cell. Where nothing was made yet, nothing flows."""
+    """Return whether ``fluid`` can flow into a cell. It cannot flow into missing chunks."""
     if not inside(x, y, z) or not world.generated[x // CHUNK, z // CHUNK]:
         return False
     block = world.blocks[x, y, z]
@@ -73,7 +73,7 @@ def _open(world: World, x: int, y: int, z: int, fluid: int) -> bool:
 
 @part
 def _hole(blocks: Blocks, level: Blocks, x: int, y: int, z: int, fluid: int, steps: int, last: int, came: int) -> int:
-    """Steps to the nearest place from which ``fluid`` would fall, ``FAR`` where none is within ``last``."""
+    """Return the steps to the nearest cell from which ``fluid`` would fall, or ``FAR`` if none is within ``last``."""
     best = FAR
     for face in range(4):
         if face == came ^ 1:
@@ -92,7 +92,7 @@ def _hole(blocks: Blocks, level: Blocks, x: int, y: int, z: int, fluid: int, ste
 
 @jit
 def mix(world: World, x: int, y: int, z: int) -> bool:
-    """Turn lava to stone where water touches it from the sides or from above; not around a body: it waits for that."""
+    """Turn lava to stone where water touches it at a side or from above. It waits while a body is in the cell."""
     if block_at(world.blocks, x, y, z) != LAVA:
         return False
     wet = block_at(world.blocks, x, y + 1, z) == WATER
@@ -110,7 +110,7 @@ def mix(world: World, x: int, y: int, z: int) -> bool:
 
 @jit
 def pour(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
-    """Put a fluid somewhere: water washes away what stands there, and lava that is touched turns to stone at once."""
+    """Set a fluid. It washes away the block that is there. Lava that touches water turns to stone at once."""
     if world.blocks[x, y, z] != AIR and fluid == WATER and world.blocks[x, y, z] != WATER:
         break_block(world, x, y, z, AIR, True)
     set_block(world, x, y, z, fluid, level)
@@ -125,7 +125,7 @@ def pour(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
 
 @part
 def _spread(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
-    """Flow to the sides, the ways that lead soonest to a hole."""
+    """Flow to the sides, in the directions with the shortest path to a hole."""
     best, ways, last = FAR, 0, WATER_SEEKS if fluid == WATER else LAVA_SEEKS
     for face in range(4):
         dx, dz = _side(face)
@@ -147,7 +147,7 @@ def _spread(world: World, x: int, y: int, z: int, fluid: int, level: int) -> Non
 
 @part
 def _settled(world: World, x: int, y: int, z: int, fluid: int, level: int, loss: int) -> int:
-    """The level that a flowing fluid has by its neighbours, -1 where it dries up."""
+    """Return the level of a flowing fluid from its neighbours, or -1 if it dries up."""
     best, sources = -1, 0
     for face in range(4):
         dx, dz = _side(face)
@@ -170,7 +170,7 @@ def _settled(world: World, x: int, y: int, z: int, fluid: int, level: int, loss:
 
 @jit
 def update_fluid(world: World, x: int, y: int, z: int) -> None:
-    """Let the fluid in a cell look around itself."""
+    """Update the fluid in a cell."""
     fluid, level = int(world.blocks[x, y, z]), int(world.level[x, y, z])
     loss = WATER_THINS if fluid == WATER else LAVA_THINS
     if mix(world, x, y, z):
@@ -199,7 +199,7 @@ def update_fluid(world: World, x: int, y: int, z: int) -> None:
 
 @jit
 def current(world: World, x: int, y: int, z: int) -> tuple[float, float, float]:
-    """The way water in a cell flows, of length 1; zeros where it stands still or there is none (``getFlow``)."""
+    """Return the unit vector of the flow of water in a cell; zeros for still water or none (``getFlow``)."""
     level = _depth(world, x, y, z, WATER)
     if level < 0:
         return 0.0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""What the player's life depends on: blows and falls, breath, fire, thorns and food; death and coming back.
+"""The player's health: attacks and falls, breath, fire, cacti and food; death and respawn.
 
 Numbers and order: minecraft.wiki, pages Damage, Hunger and Drowning; ``EntityLivingBase.attackEntityFrom``,
 ``FoodStats.onUpdate``, 1.11.2, normal difficulty.
@@ -50,13 +50,13 @@ from voxeldojo.world.player_motion import exhaust
 from voxeldojo.world.state import World
 
 PLAIN, FIRE, UNBLOCKABLE = 0, 1, 2
-"""Kinds of damage, to be added up: by fire; such as armour does not help against."""
+"""Flags of damage: by fire; not reduced by armour."""
 BOOTS, HELMET = 36, 39
 
 
 @part
 def _armoured(world: World, amount: float) -> float:
-    """What armour leaves of a blow (minecraft.wiki, Armor, since 1.9); it wears."""
+    """Return the damage that armour lets through (minecraft.wiki, Armor, since 1.9), and wear the armour."""
     armour, tough = 0.0, 0.0
     for index in range(BOOTS, HELMET + 1):
         if world.slots[index].quantity > 0:
@@ -69,10 +69,10 @@ def _armoured(world: World, amount: float) -> float:
 
 @jit
 def hurt(world: World, amount: float, kind: int) -> bool:
-    """Take ``amount`` half hearts off the player; False where the last blow was too shortly before.
+    """Damage the player by ``amount`` half hearts. Return False if the last damage was too recent.
 
-    Within ``HURT_INVULNERABLE`` ticks of a blow only what is heavier counts, and only by how much. ``world.events``
-    tells of the damage; who knows where it came from adds ``distance``, ``yaw`` and ``pitch`` there.
+    Within ``HURT_INVULNERABLE`` ticks of a damage, only the excess over it counts. ``world.events`` describes the
+    damage; the caller adds ``distance``, ``yaw`` and ``pitch`` if it knows the source.
     """
     p, e = world.player[0], world.events[0]
     if p.dead or amount <= 0.0:
@@ -105,7 +105,7 @@ def hurt(world: World, amount: float, kind: int) -> bool:
 
 @jit
 def heal(world: World, amount: float) -> None:
-    """Give half hearts back, to 20 at most; the dead stay dead."""
+    """Heal half hearts, up to 20. A dead player stays dead."""
     p = world.player[0]
     if not p.dead:
         p.life = min(float(MAX_LIFE), p.life + amount)
@@ -143,7 +143,8 @@ def _breathe(world: World) -> None:
 
 @part
 def _digest(world: World) -> None:
-    """Food: exhaustion takes saturation, then food; plenty of it heals, none of it hurts."""
+    """Update food for one tick: exhaustion reduces saturation, then food. A full player heals, a starving player is
+    hurt."""
     p = world.player[0]
     if p.exhaustion > EXHAUSTION_LIMIT:
         p.exhaustion -= EXHAUSTION_LIMIT
@@ -177,7 +178,7 @@ def _digest(world: World) -> None:
 
 @jit
 def step_life(world: World) -> None:
-    """A tick of falling, burning, breathing, being pricked and digesting, after the player has moved."""
+    """Update the health for one tick, after the player has moved: fall, fire, breath, cacti, food."""
     p = world.player[0]
     if p.dead:
         return
@@ -185,7 +186,7 @@ def step_life(world: World) -> None:
     if marks & IN_WATER:
         p.fall = 0.0
     if p.on_ground:
-        # Falls are sums of many moves: rounding must not make a block of it.
+        # The height of a fall is a sum of many moves. Rounding must not add a block.
         hurt(world, float(math.ceil(p.fall - FALL_FREE - 1e-6)), UNBLOCKABLE)
         p.fall = 0.0
     if p.hurt_ticks > 0:
@@ -201,7 +202,7 @@ def step_life(world: World) -> None:
 
 @jit
 def respawn(world: World) -> None:
-    """Bring the player back to life at their spawn, with nothing of what they had and nothing of what ailed them."""
+    """Respawn the player at the spawn point, with an empty inventory and full health."""
     p = world.player[0]
     p.x, p.y, p.z = p.spawn_x, p.spawn_y, p.spawn_z
     p.vx = p.vy = p.vz = p.fall = p.exhaustion = p.last_damage = p.dig_progress = p.xp = 0.0

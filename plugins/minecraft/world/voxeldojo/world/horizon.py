@@ -1,4 +1,4 @@
-"""How high the land stands around the eyes: a ray that climbs more steeply meets nothing but the sky."""
+"""The slope of the horizon around the eyes. A steeper ray meets only the sky."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from voxeldojo.world.sky import Floats
 from voxeldojo.world.state import SIZE, TILE
 
 SECTORS = 128
-"""Of the full circle."""
+"""Number of sectors of the full circle."""
 
 
 @part
 def sector(dx: float, dz: float) -> float:
-    """Where a heading lies on the circle, ``SECTORS`` long; its whole part is the sector. Not both may be 0."""
+    """Return the place of a heading on the circle of length ``SECTORS``. Its integer part is the sector. ``dx`` and
+    ``dz`` must not both be 0."""
     along = dz / (abs(dx) + abs(dz))
     if dx < 0.0:
         along = 2.0 - along
@@ -30,8 +31,8 @@ def sector(dx: float, dz: float) -> float:
 
 @part
 def horizon(peak: NDArray[np.int16], x: float, y: float, z: float, sight: float, steepest: Floats) -> None:
-    """Fill ``steepest`` ``(SECTORS,)``: the square of the rise over the run, seen from ``x, y, z``, that nothing of a
-    sector is above, as far as ``sight``."""
+    """Fill ``steepest`` ``(SECTORS,)``: for each sector, the squared slope from ``x, y, z`` that no block within
+    ``sight`` exceeds."""
     for i in range(SECTORS):
         steepest[i] = 0.0
     first_i, last_i = int(maximum((x - sight) / TILE, 0.0)), int(minimum((x + sight) / TILE + 1, SIZE // TILE))
@@ -51,7 +52,7 @@ def horizon(peak: NDArray[np.int16], x: float, y: float, z: float, sight: float,
             low, high = 2.0 * SECTORS, 0.0
             for corner in range(4):
                 at = sector(west + TILE * (corner & 1), north + TILE * (corner >> 1))
-                # The circle begins in the east: a tile that lies across that line goes on beyond the circle's end.
+                # The circle begins in the east. A tile across that line continues beyond the end of the circle.
                 if north < 0.0 <= west and at < SECTORS / 2:
                     at += SECTORS
                 low, high = minimum(low, at), maximum(high, at)

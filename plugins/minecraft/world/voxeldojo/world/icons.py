@@ -1,4 +1,4 @@
-"""Pictures of items, for what is held and what lies about: a shape in the colour of the item's material."""
+"""Pictures of items in the hand and on the ground: a shape in the colour of the item's material."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ WORN = ("helmet", "chestplate", "leggings", "boots")
 
 
 def _look(name: str) -> tuple[str, str]:
-    """Shape and colour of an item's picture; of those nobody named, a lump in a colour that belongs to the name."""
+    """Return shape and colour of an item's picture. An item without an entry is a lump in a colour derived from its
+    name."""
     if name in KNOWN:
         return KNOWN[name]
     material, _, what = name.partition("_")
@@ -48,7 +49,7 @@ def _look(name: str) -> tuple[str, str]:
 
 
 def tiles() -> dict[str, Tile]:
-    """One tile for each item, by ``icon_`` and its name."""
+    """Return one tile for each item; its name is ``icon_`` and the item's name."""
     out = {}
     for name in NAMES:
         shape, colour = _look(name)
@@ -62,11 +63,11 @@ def tiles() -> dict[str, Tile]:
 
 
 def places(place: Mapping[str, int], sides: NDArray[np.int64]) -> NDArray[np.int64]:
-    """``(items, variants)``: the tile of each item's picture, -1 of those that look like the block they are placed as.
+    """Return the tile of each item's picture, ``(items, variants)``; -1 for items that look like the block they place.
 
-    Plants and what lies or hangs flat look like one side of theirs.
+    Plants and flat blocks show one side of the block.
 
-    :param place: a tile's index by name. :param sides: the tile on a side of each block.
+    :param place: tile name -> index. :param sides: tile on a side of each block.
     """
     found = np.array([[place["icon_" + name]] * PLACES.shape[1] for name in NAMES])
     flat = [SHAPES.index(shape) for shape in ("cross", "wall", "flat")]

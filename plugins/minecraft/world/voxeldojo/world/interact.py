@@ -1,4 +1,4 @@
-"""Using the hand on an animal, and eating what is in it."""
+"""Using an animal, and eating the item in the hand."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from voxeldojo.world.state import World
 
 BUCKET, MILK, SHEARS, WOOL = (ITEM[name] for name in ("bucket", "milk_bucket", "shears", "wool"))
 ALWAYS = ITEM["golden_apple"], ITEM["chorus_fruit"]
-"""Eaten without hunger, too."""
+"""Items that can be eaten without hunger."""
 
 
 @part
 def _handle(world: World, m: Any) -> bool:
-    """Milk a cow, shear a sheep; whether that was possible (minecraft.wiki, Cow, Sheep)."""
+    """Milk a cow or shear a sheep. Return whether it was possible (minecraft.wiki, Cow, Sheep)."""
     p, e, clock = world.player[0], world.events[0], world.clock[0]
     slot = world.slots[p.selected]
     if slot.quantity == 0:
@@ -44,7 +44,7 @@ def _handle(world: World, m: Any) -> bool:
 
 @part
 def _edible(p: Any, slot: Any) -> bool:
-    """Whether what is in the hand can be eaten or drunk now."""
+    """Return whether the item in the hand can be eaten or drunk now."""
     hungry = p.food < MAX_FOOD or slot.item in ALWAYS
     return bool(slot.quantity > 0 and (DRINK[slot.item] > 0 or (FOOD[slot.item] > 0 and hungry)))
 
@@ -62,7 +62,7 @@ def _swallow(world: World) -> None:
 
 @part
 def eat(world: World) -> bool:
-    """One tick of eating or drinking what is in the hand, ``EAT_TICKS`` in all; False, and over, where one cannot."""
+    """Eat or drink the item in the hand for one of ``EAT_TICKS`` ticks. Return False and stop if it is not possible."""
     p = world.player[0]
     item = world.slots[p.selected].item
     if not _edible(p, world.slots[p.selected]) or (p.use_ticks > 0 and item != p.used_item):
@@ -76,7 +76,7 @@ def eat(world: World) -> bool:
 
 @part
 def interact(world: World) -> bool:
-    """Use the hand on the mob under the cross-hair; False where there is none. ``events.used``: it did something."""
+    """Use the mob under the cross-hair. Return False if there is none. ``events.used`` is set if it had an effect."""
     p = world.player[0]
     x, y, z = eyes(world)
     dx, dy, dz = look(p.yaw, p.pitch)

@@ -1,6 +1,6 @@
-"""What the player carries: 41 slots that fill, merge, wear and empty as the game's do.
+"""The player's inventory: 41 slots that fill, merge, wear and empty as in the game.
 
-A slot with quantity 0 is empty; all its fields are 0. Whoever changes slots does it here, so that nothing is lost.
+A slot with quantity 0 is empty; all its fields are 0. Only this module changes slots, so that no item is lost.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from voxeldojo.world.jit import jit, part
 from voxeldojo.world.state import SLOTS, World
 
 MAIN = 36
-"""Slots of the hotbar and the rest: where things that are picked up go."""
+"""Number of slots of the hotbar and the rest, which hold picked-up items."""
 ARMOUR_END = 40
 OFF_HAND = 40
 ANY = -1
-"""A variant that stands for all, used or not: the game's wildcard."""
+"""The variant that matches all variants and all damage values: the game's wildcard."""
 
 WEAR_SLOT = np.full(len(NAMES), -1, np.int64)
-"""By item: the slot it is worn in, -1 for what goes into the hand."""
+"""By item: the slot in which it is worn, -1 for the hand."""
 for _name, _slot in WORN.items():
     WEAR_SLOT[ID[_name]] = EQUIPMENT_SLOTS[_slot]
 
 
 @part
 def fill(slot: Any, item: int, quantity: int, variant: int, damage: int) -> None:
-    """A slot holds this and nothing else; with quantity 0 it is empty."""
+    """Set a slot record. With quantity 0 it becomes empty."""
     slot.item = item if quantity > 0 else 0
     slot.quantity = quantity
     slot.variant = variant if quantity > 0 else 0
@@ -38,17 +38,17 @@ def fill(slot: Any, item: int, quantity: int, variant: int, damage: int) -> None
 
 @part
 def remove(world: World, index: int, quantity: int) -> None:
-    """Take ``quantity`` out of a slot that holds as many."""
+    """Remove ``quantity`` from a slot that holds at least as many."""
     slot = world.slots[index]
     fill(slot, slot.item, slot.quantity - quantity, slot.variant, slot.damage)
 
 
 @jit
 def give(world: World, item: int, quantity: int, variant: int, damage: int) -> int:
-    """Stow things away; how many found no room.
+    """Add items to the inventory. Return the quantity without room.
 
-    Stacks of the same variant fill up first, the hand's, the off hand's, then in order; then empty slots, the hotbar
-    first. Used tools never share a slot. (minecraft.wiki, Inventory, 1.11; Malmo stows what it crafts the same way.)
+    Stacks of the same variant fill first: hand, off hand, then in order. Then empty slots fill, the hotbar first. Used
+    tools never share a slot. (minecraft.wiki, Inventory, 1.11. Malmo adds crafted items in the same way.)
     """
     limit = int(STACK[item])
     if limit > 1 and damage == 0:
@@ -69,9 +69,9 @@ def give(world: World, item: int, quantity: int, variant: int, damage: int) -> i
 
 @part
 def wear(world: World, index: int, uses: int) -> bool:
-    """Wear a tool or a piece of armour by ``uses``; True where it broke. What cannot wear stays as it is.
+    """Wear a tool or a piece of armour by ``uses``. Return True if it broke. Other items do not change.
 
-    It breaks at the use after those that the table names. (minecraft.wiki, Durability)
+    It breaks at the use after the last one of its durability. (minecraft.wiki, Durability)
     """
     slot = world.slots[index]
     if slot.quantity == 0 or DURABILITY[slot.item] == 0:
@@ -84,7 +84,7 @@ def wear(world: World, index: int, uses: int) -> bool:
 
 
 def put(world: World, index: int, item: int, quantity: int, variant: int, damage: int) -> None:
-    """Slot ``index`` holds this and nothing else; with quantity 0 it is empty."""
+    """Set slot ``index``. With quantity 0 it becomes empty."""
     world.slots[index] = (item, quantity, variant, damage) if quantity > 0 else (0, 0, 0, 0)
 
 
@@ -94,20 +94,20 @@ def destroy(world: World, index: int) -> None:
 
 
 def count(world: World, item: int) -> int:
-    """How many of ``item`` lie in the inventory and are worn, whatever their variants."""
+    """Count ``item`` of all variants in the inventory, worn ones included."""
     return int(world.slots["quantity"][world.slots["item"] == item].sum())
 
 
 @part
 def matches(slot: Any, item: int, variant: int) -> bool:
-    """Whether a slot holds ``item``; of this variant and unused, unless ``ANY``."""
+    """Return whether a slot holds ``item``, of this variant and unused unless ``variant`` is ``ANY``."""
     same = variant == ANY or (slot.variant == variant and slot.damage == 0)
     return bool(same and slot.quantity > 0 and slot.item == item)
 
 
 @part
 def take(world: World, item: int, quantity: int, variant: int) -> None:
-    """Take things out, as many as there are, from the first slot on, what is worn last, the off hand never."""
+    """Remove up to ``quantity`` items, from the first slot on, worn ones last, never from the off hand."""
     for i in range(ARMOUR_END):
         if quantity > 0 and matches(world.slots[i], item, variant):
             moved = min(quantity, int(world.slots[i].quantity))
@@ -117,7 +117,7 @@ def take(world: World, item: int, quantity: int, variant: int) -> None:
 
 @part
 def find(world: World, item: int) -> int:
-    """The first slot that holds ``item``, worn ones and the off hand included; -1 where none does."""
+    """Return the first slot that holds ``item``, worn ones and the off hand included, or -1."""
     for i in range(SLOTS):
         if matches(world.slots[i], item, ANY):
             return i
@@ -126,7 +126,7 @@ def find(world: World, item: int) -> int:
 
 @part
 def swap(world: World, first: int, second: int) -> None:
-    """Exchange what two slots hold."""
+    """Swap two slots."""
     a, b = world.slots[first], world.slots[second]
     item, quantity, variant, damage = int(a.item), int(a.quantity), int(a.variant), int(a.damage)
     fill(a, b.item, b.quantity, b.variant, b.damage)
@@ -135,7 +135,8 @@ def swap(world: World, first: int, second: int) -> None:
 
 @part
 def equip(world: World, item: int) -> bool:
-    """Exchange the first stack of ``item`` with what is in the hand, or where it is worn; False where there is none."""
+    """Swap the first stack of ``item`` with the hand, or with the slot in which it is worn. Return False if there is
+    none."""
     source, target = find(world, item), int(WEAR_SLOT[item])
     if source < 0:
         return False

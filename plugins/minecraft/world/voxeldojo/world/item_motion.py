@@ -1,4 +1,4 @@
-"""Things that lie about: they fall, drift, merge, are picked up, burn, and are gone after five minutes.
+"""Items on the ground: they fall, drift, merge, are picked up, burn, and vanish after five minutes.
 
 Numbers: minecraft.wiki, Item (entity), 1.11; ``EntityItem.onUpdate``, 1.11.2.
 """
@@ -37,7 +37,7 @@ HALF = ITEM_SIZE / 2
 
 @part
 def _fall(world: World, d: Any) -> bool:
-    """Move a drop by one tick; False where it burns."""
+    """Move an item by one tick. Return False if it burns."""
     blocks = world.blocks
     inside = block_of(blocks, d.x, d.y + HALF, d.z)
     if inside in (LAVA, FIRE, CACTUS):
@@ -46,7 +46,7 @@ def _fall(world: World, d: Any) -> bool:
         fx, fy, fz = current(world, math.floor(d.x), math.floor(d.y + HALF), math.floor(d.z))
         d.vx, d.vy, d.vz = d.vx + fx * CURRENT, d.vy + fy * CURRENT, d.vz + fz * CURRENT
     elif FULL[inside] and TOP[block_of(blocks, d.x, d.y + 1.0, d.z)] == 0.0:
-        # A block was put where it lay.
+        # a block was placed into its cell
         d.y, d.vx, d.vy, d.vz = math.floor(d.y) + 1.0, 0.0, 0.0, 0.0
     if d.vx == 0.0 and d.vy == 0.0 and d.vz == 0.0 and overlaps(blocks, d.x, d.y - 0.01, d.z, HALF, 0.01):
         return True
@@ -65,7 +65,7 @@ def _fall(world: World, d: Any) -> bool:
 
 @part
 def _merge(drops: Drops, index: int) -> None:
-    """Take in the like of it that lies close by, as many as fit on a stack."""
+    """Merge equal items nearby, up to the size of a stack."""
     d = drops[index]
     for other in range(index + 1, DROPS):
         o = drops[other]
@@ -80,7 +80,7 @@ def _merge(drops: Drops, index: int) -> None:
 
 @part
 def _pick_up(world: World, d: Any) -> None:
-    """Have the player take what is within their reach, as much as finds room."""
+    """Pick up the items within the player's reach, as far as there is room."""
     p = world.player[0]
     side = PLAYER_WIDTH / 2 + ITEM_REACH + HALF
     level = p.y - ITEM_REACH_UP - ITEM_SIZE < d.y < p.y + PLAYER_HEIGHT + ITEM_REACH_UP
@@ -91,7 +91,7 @@ def _pick_up(world: World, d: Any) -> None:
 
 @part
 def step_drops(world: World) -> None:
-    """A tick of all that lies about."""
+    """Update all items on the ground for one tick."""
     for index in range(DROPS):
         d = world.drops[index]
         if d.alive:

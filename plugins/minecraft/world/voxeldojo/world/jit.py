@@ -1,4 +1,4 @@
-"""One way to compile: cached on disk, IEEE arithmetic, division as numpy does it."""
+"""The decorators that compile kernels: cached on disk, IEEE arithmetic, division as in numpy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 
 
 def digest(package: Path) -> str:
-    """A digest of what kernels take in as constants: the tables and the modules that read them."""
+    """Return a digest of the constants of kernels: the tables and the modules that read them."""
     names = sorted(package.glob("data/*.csv")) + [
         package / "world" / f"{name}.py"
         for name in ("state", "blocks", "items", "mob_kinds", "constants", "shapes", "skins")
@@ -34,32 +34,31 @@ event.register("numba:compile", Outermost(no_collecting, remembering))  # type: 
 
 
 def jit(function: F) -> F:
-    """``function``, compiled when Python first calls it, for each combination of types, and kept in numba's cache.
+    """Compile ``function`` at its first call from Python, once for each combination of types, with numba's cache.
 
-    No fast mathematics: the same seed and actions give the same world on every machine. Numba's cache looks at the time
-    of the function's own file alone, but a kernel holds what it calls and the tables it reads: so the cache is told of
-    all those files.
-    Compiled functions call it as a ``part``.
+    Fast math is off: the same seed and actions give the same world on every machine. Numba's cache checks only the time
+    of the function's own file, but a kernel contains its callees and tables. So the cache index depends on all of these
+    files. Compiled functions call it like a ``part``.
     """
     return _entered(function, part(function))
 
 
 def part(function: F) -> F:
-    """``function`` for compiled functions alone to call: it becomes a part of them.
+    """Compile ``function`` as a part of the compiled functions that call it.
 
-    Python must not call it: that ends the process. It makes no arrays: numba does not count who holds which. What is
-    called often takes records and arrays: a world that is handed on is a hundred and more numbers to put down and read.
+    Python must not call it: the process would crash. It must not create arrays, because it has no reference counting. A
+    function that is called often should take records and arrays rather than a world.
     """
     return _callee(function, _nrt=False)
 
 
 def maker(function: F) -> F:
-    """As ``jit``, for what makes arrays of its own."""
+    """Like ``jit``, for functions that create arrays."""
     return _entered(function, _callee(function, _nrt=True))
 
 
 def is_cached(kernel: Any) -> bool:
-    """Whether numba's cache has what a function of ``jit`` or ``maker`` was compiled to, and it is still good."""
+    """Return whether numba's cache has a valid compilation of a function of ``jit`` or ``maker``."""
     return bool(kernel._cache._cache_file._load_index())
 
 
@@ -75,7 +74,7 @@ def _callee(function: F, **options: Any) -> F:
     wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     dispatcher: Any = numba.njit(pipeline_class=Callee, **wrappers, **OPTIONS, **options)(function)
     template = dispatcher.get_call_template
-    # Numba compiles a callee once for each literal and each width it is called with, 0 and 1, int16 and int32.
+    # Numba compiles a callee once for each literal (0, 1) and each width (int16, int32) of its arguments.
     dispatcher.get_call_template = lambda args, kws: template(
         tuple(map(_wide, args)), {name: _wide(kind) for name, kind in kws.items()}
     )
@@ -83,7 +82,7 @@ def _callee(function: F, **options: Any) -> F:
 
 
 def _wide(kind: Any) -> Any:
-    """A numba type without its value; of whole numbers int64, uint64 excepted."""
+    """Return a numba type without its literal value; int64 for all integers except uint64."""
     kind = types.unliteral(kind)  # type: ignore[no-untyped-call]
     narrow = isinstance(kind, types.Integer) and kind is not types.uint64
     return types.int64 if narrow else types.float64 if kind is types.float32 else kind

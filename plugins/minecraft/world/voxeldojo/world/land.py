@@ -1,7 +1,7 @@
-"""Numbers by which the land is made.
+"""Numbers of the land generator.
 
-Read from ``data/land.csv``, each with its source there. The last of them are ours, for what the game has no such number
-for or has another, and say so there. Kernels take them in as constants.
+They are in ``data/land.csv``, each with its source. The last ones are our own choice, where the game has no such number
+or another one; their source says so. Kernels hold them as constants.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Rays from the eyes, as MineDojo's ``rays`` tells them.
+"""Rays from the eyes: MineDojo's ``rays``.
 
-MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``: a ray is the look turned by ``Vec3d.rotatePitch``, about the
-world's x axis, and then by ``rotateYaw``, about y. It ends at blocks, plants and sources of fluids; mobs and
-items before that are told besides. One thing is ours: of a ray that meets no block the game tells a distance that
-depends on where in the world the player stands (it takes the ray for a place); here it is the ray's length.
+MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``: a ray is the look, rotated by ``Vec3d.rotatePitch`` about the
+world's x axis and then by ``rotateYaw`` about y. It ends at blocks, plants and sources of fluids, and also reports mobs
+and items before that. One difference: if a ray meets no block, the game's distance depends on the place of the player
+(it takes the ray for a place). Here it is the length of the ray.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from voxeldojo.world.state import DROPS, HEIGHT, MOBS, SIZE, World
 from voxeldojo.world.voxels import NAMES
 
 ENTITIES = np.array(["null", *KINDS[1:], "item"])
-"""What ``entity_name`` says: by kind of mob, then items."""
+"""Values of ``entity_name``: kinds of mobs, then items."""
 FLAGS = {
     "is_tool_not_required": blocks.TOOL_FREE,
     "blocks_movement": blocks.BLOCKS_MOVEMENT,
@@ -48,11 +48,11 @@ def cast(
     distances: NDArray[np.float64],
     places: NDArray[np.int64],
 ) -> None:
-    """Follow ``rays`` ``(n, 3)``: pitch and yaw in radians from the look, and length.
+    """Trace ``rays`` ``(n, 3)``: pitch and yaw in radians relative to the look, and length in blocks.
 
-    :param found: ``(n, 3)`` of block, its metadata, index into ``ENTITIES``.
-    :param distances: ``(n, 2)`` of the block's and the entity's, the block's where there is none.
-    :param places: ``(n, 3)``, x, y, z of the block.
+    :param found: ``(n, 3)``, written: block, its metadata, index into ``ENTITIES``.
+    :param distances: ``(n, 2)``, written: to the block and to the entity (the block's if there is no entity).
+    :param places: ``(n, 3)``, written: x, y, z of the block.
     """
     p = world.player[0]
     x, y, z = eyes(world)
@@ -86,7 +86,7 @@ def cast(
             drop = world.drops[j - MOBS]
             kind, at = (len(ENTITIES) - 1) * int(drop.alive), (drop.x, drop.y, drop.z)
             half, tall = ITEM_SIZE / 2, ITEM_SIZE
-        # Most rays pass by the ball around an entity's box: that is asked first.
+        # Most rays miss the ball around an entity's box, so that test comes first.
         mx, my, mz, ball = at[0] - x, at[1] + tall / 2 - y, at[2] - z, 2 * half * half + tall * tall / 4
         away = mx * mx + my * my + mz * mz
         if kind > 0 and math.sqrt(away) < farthest + math.sqrt(ball):
@@ -100,9 +100,10 @@ def cast(
 
 
 def lidar(world: World, rays: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
-    """MineDojo's ``rays`` of ``rays`` ``(n, 3)``: pitch and yaw in radians from the look, and length in blocks.
+    """Return MineDojo's ``rays`` for ``rays`` ``(n, 3)``: pitch and yaw in radians relative to the look, length in
+    blocks.
 
-    :returns: 16 arrays ``(n,)``; distances and places float32, numbers int64, flags bool, names str.
+    :returns: 16 arrays ``(n,)``: distances and places float32, numbers int64, flags bool, names str.
     """
     count = len(rays)
     found, places = np.empty((count, 3), np.int64), np.empty((count, 3), np.int64)

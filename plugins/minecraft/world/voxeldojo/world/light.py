@@ -1,8 +1,8 @@
-"""Light as the game has it: of the sky and of blocks, 0 to 15 in every cell, kept when blocks change.
+"""Light of the sky and of blocks as in the game, 0 to 15 in every cell, updated when blocks change.
 
-A cell's light is the greatest of what it gives itself and of each neighbour's less its own opacity, less 1 at least.
-The sky gives 15 to every cell that nothing dims from above, and 15 tells such cells from all others. Both lights are
-the one solution of that rule, whatever the order of changes (minecraft.wiki, page Light, as of Java Edition 1.11).
+The light of a cell is the maximum of its own emission and, for each neighbour, the neighbour's light minus the cell's
+opacity, at least 1. The sky gives 15 to every cell without opacity above, and only to those. Both lights are the unique
+solution of this rule, independent of the order of changes (minecraft.wiki, page Light, Java Edition 1.11).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from voxeldojo.world.state import CHUNK, HEIGHT, RELIT, SIZE, World
 
 FULL_LIGHT = 15
 SKY, GLOW = 4, 0
-"""Where in a byte of ``World.light`` each lies."""
+"""Bit offset of each light in a byte of ``World.light``."""
 Bytes = NDArray[np.uint8]
 Cells = NDArray[np.int32]
 ROOM = 4096
@@ -28,7 +28,7 @@ for _array in (TAKES, GIVES):
 
 @jit
 def sky_light(world: World, x: int, y: int, z: int) -> int:
-    """The sky's light of a cell on a bright day, 0 to 15."""
+    """Return the sky light of a cell at full daylight, 0 to 15."""
     if not (0 <= x < SIZE and 0 <= z < SIZE) or y >= HEIGHT:
         return FULL_LIGHT
     return int(np.int64(world.light[x, y, z])) >> SKY if y >= 0 else 0
@@ -36,7 +36,7 @@ def sky_light(world: World, x: int, y: int, z: int) -> int:
 
 @jit
 def block_light(world: World, x: int, y: int, z: int) -> int:
-    """The light that blocks give to a cell, 0 to 15."""
+    """Return the block light of a cell, 0 to 15."""
     if not (0 <= x < SIZE and 0 <= y < HEIGHT and 0 <= z < SIZE):
         return 0
     return int(np.int64(world.light[x, y, z])) & FULL_LIGHT
@@ -44,13 +44,13 @@ def block_light(world: World, x: int, y: int, z: int) -> int:
 
 @jit
 def can_see_sky(world: World, x: int, y: int, z: int) -> bool:
-    """Whether nothing that dims light is at a cell or above it (``World.canSeeSky``)."""
+    """Return whether no opaque block is at a cell or above it (``World.canSeeSky``)."""
     return not (0 <= x < SIZE and 0 <= z < SIZE) or y > world.top[x, z]
 
 
 @jit
 def settle(world: World) -> None:
-    """Have the light follow every change of blocks since it last did. Nothing to do costs nothing."""
+    """Update the light for all changes of blocks since the last call."""
     clock = world.clock[0]
     count = clock.relit
     clock.relit = 0
@@ -64,7 +64,7 @@ def settle(world: World) -> None:
 
 @maker
 def _change(world: World, count: int, shift: int) -> None:
-    """Mend one of the lights around the first ``count`` places of ``world.relit``."""
+    """Update one of the lights around the first ``count`` places of ``world.relit``."""
     blocks, light, top = world.blocks, world.light, world.top
     dark, darks = np.empty(count * HEIGHT, np.int32), 0
     bright, brights = np.empty(count * (HEIGHT + 7), np.int32), 0
@@ -73,7 +73,7 @@ def _change(world: World, count: int, shift: int) -> None:
         x, y, z = cell // (HEIGHT * SIZE), cell // SIZE % HEIGHT, cell % SIZE
         low, high = y, y
         if shift == SKY:
-            # Only cells under the open sky have 15, so those the column gained or lost lie next to its top.
+            # Only cells under the open sky have 15, so the gained or lost cells are next to the top of the column.
             while low > 0 and low <= top[x, z] and light[x, low - 1, z] >> SKY == FULL_LIGHT:
                 low -= 1
             while low > top[x, z] + 1 and light[x, low - 1, z] >> SKY < FULL_LIGHT:
@@ -98,7 +98,8 @@ def _change(world: World, count: int, shift: int) -> None:
 
 @maker
 def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
-    """Light the made columns from ``x0, z0`` up to, not with, ``x1, z1`` anew, and let light in from those around."""
+    """Recompute the light of the generated columns from ``x0, z0`` (included) to ``x1, z1`` (excluded), with light from
+    around."""
     blocks, light, top, generated = world.blocks, world.light, world.top, world.generated
     for x in range(x0, x1):
         for y in range(HEIGHT):
@@ -113,7 +114,7 @@ def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
         for x in range(max(x0 - 1, 0), min(x1 + 1, SIZE)):
             highest = 0
             for z in range(north, south):
-                # Above the next columns' tops there is nobody to give the sky's light to.
+                # Above the tops of the neighbouring columns, no cell receives sky light from here.
                 last = int(top[x, z]) + 2
                 for face in range(4):
                     nx, nz = x + (face == 0) - (face == 1), z + (face == 2) - (face == 3)
@@ -143,8 +144,8 @@ def _flow(
     brights: int,
     shift: int,
 ) -> None:
-    """Take away what came from the cells of ``dark`` (16 times the place plus the light it had), then let light flow
-    from those of ``bright``, and from those at the rim of what was taken, to wherever it makes it brighter."""
+    """Remove the light that came from the cells of ``dark`` (16 times the place plus its old light). Then spread light
+    from the cells of ``bright`` and from the rim of the removed region."""
     keep = ~(FULL_LIGHT << shift)
     first, darkens = 0, True
     while True:
@@ -192,6 +193,6 @@ def _flow(
 @maker
 def _longer(cells: Cells) -> Cells:
     longer = np.empty(2 * len(cells) + HEIGHT, np.int32)
-    for i in range(len(cells)):  # an assignment of slices takes seconds to compile
+    for i in range(len(cells)):  # assigning slices would take seconds to compile
         longer[i] = cells[i]
     return longer

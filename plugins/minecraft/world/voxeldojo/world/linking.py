@@ -1,12 +1,12 @@
-"""Compiled functions that call one another are optimised once, together with the one that Python calls.
+"""Optimises compiled functions once, together with the function that Python calls.
 
-Numba makes machine code of every function it compiles, and for each it optimises anew all that the function calls, to
-the last callee: with a hundred kernels that call one another that is most of the time. What Python does not call needs
-no machine code, and callees are optimised with their callers anyway. So a function compiled with ``Callee`` stops at
-LLVM's intermediate code, and one compiled with ``Root`` takes in its callees and all of theirs.
+Numba generates machine code for every function, and each time optimises all callees again. With a hundred kernels that
+call one another, this takes most of the time. Functions that Python does not call need no machine code, and callees are
+optimised with their callers. So a function compiled with ``Callee`` stops at LLVM's intermediate code, and a function
+compiled with ``Root`` includes all direct and indirect callees.
 
-Numba's passes for closures, for branches on arguments that are None and for expressions of whole arrays are left out:
-no kernel has any, and to look for them is a tenth of the time.
+Numba's passes for closures, for branches on None arguments and for array expressions are left out: no kernel needs
+them, and they take a tenth of the time.
 """
 
 # mypy: allow-untyped-calls
@@ -25,11 +25,11 @@ from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.untyped_passes import DeadBranchPrune, InlineClosureLikes
 
 UNUSED = (InlineClosureLikes, DeadBranchPrune, NopythonRewrites)
-"""Passes that find nothing to do in kernels."""
+"""Passes that no kernel needs."""
 
 
 class _Library(JITCodeLibrary):
-    """Links what its callees call, too: none of them holds more than itself. Optimised once, when it is whole."""
+    """Links indirect callees as well, because a callee contains only itself. It is optimised once, when complete."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
@@ -42,7 +42,7 @@ class _Library(JITCodeLibrary):
 
 
 class _Intermediate(_Library):
-    """A library that stays intermediate code: neither linked nor optimised."""
+    """A library that stays intermediate code, neither linked nor optimised."""
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -61,7 +61,7 @@ class _RootLowering(NativeLowering):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _CalleeLowering(NativeLowering):
-    """``NativeLowering`` without its second half, the machine code."""
+    """``NativeLowering`` without the generation of machine code."""
 
     _name = "callee_lowering"
 
@@ -82,7 +82,7 @@ class _CalleeLowering(NativeLowering):
             lower = Lower(context, library, description, state.func_ir, metadata=state.metadata)
             lower.lower()
         library.finalize()
-        # Callers know a callee by an object of its own; nothing is behind it.
+        # Numba identifies a callee by a function object; this one has no code.
         key = _dynfunc.make_function(description.lookup_module(), description.qualname, "", 0, lower.env, (library,))
         context.insert_user_function(key, description, [library])
         state.metadata["prune_stats"] = None

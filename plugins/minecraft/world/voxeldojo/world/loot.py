@@ -1,4 +1,4 @@
-"""What falls out of a block that goes, and what goes with it: the other half of a bed, of a tall flower."""
+"""Drops of broken blocks, and blocks that break together: the halves of a bed or of a tall flower."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ from voxeldojo.world.state import World
 SHEARS = TOOLS.index("shears")
 ICE = ID["ice"]
 STEPS = {"south": (0, 1), "west": (-1, 0), "north": (0, -1), "east": (1, 0)}
-"""The way a bed's head lies from its foot: x and z."""
+"""Direction from the foot of a bed to its head: x and z."""
 
 SHEARED = np.array([b.name in ("leaves", "vines", "grass", "dead bush", "cobweb") for b in TABLE])
-"""Shears take it as it is."""
+"""Whether shears give the block itself."""
 for _key in ("double_tallgrass", "large_fern"):
     SHEARED[ID[_key]] = True
 OTHER = np.zeros((BLOCKS, 3), np.int64)
-"""Where the other half of a block lies, all 0 for blocks of one piece."""
+"""Offset to the other half of a block, all 0 for single blocks."""
 PAIRED = np.zeros((BLOCKS, BLOCKS), np.bool_)
-"""Whether two blocks are halves of one thing."""
+"""Whether two blocks are the halves of one object."""
 for _way, (_dx, _dz) in STEPS.items():
     _foot, _head = ID[f"bed_foot_{_way}"], ID[f"bed_head_{_way}"]
     OTHER[_foot], OTHER[_head] = (_dx, 0, _dz), (-_dx, 0, -_dz)
     PAIRED[_foot, _head] = PAIRED[_head, _foot] = True
 TALL = np.array([b.item == "double_plant" and b.key != "double_plant_top" for b in TABLE])
-"""The lower half of a plant two blocks high."""
+"""The lower half of a plant of two blocks."""
 _top = ID["double_plant_top"]
 OTHER[_top] = (0, -1, 0)
 for _id in np.flatnonzero(TALL):
@@ -63,7 +63,7 @@ for _array in (SHEARED, OTHER, PAIRED, TALL):
 
 @part
 def _loot(world: World, x: int, y: int, z: int, block: int, tool: int) -> None:
-    """Let fall what a block holds, for whoever broke it with the item ``tool``."""
+    """Create the drops of a block that was broken with the item ``tool``."""
     if SHEARED[block] and TOOL_CLASS[tool] == SHEARS:
         spill_block(world, x, y, z, int(ITEM_OF[block]), 1, int(VARIANT[block]), 0)
         return
@@ -83,9 +83,9 @@ def _loot(world: World, x: int, y: int, z: int, block: int, tool: int) -> None:
 
 @jit
 def break_block(world: World, x: int, y: int, z: int, tool: int, harvested: bool) -> None:
-    """Take a block away, and its other half; let fall what it holds where it was ``harvested``, with the item ``tool``.
+    """Remove a block and its other half. If ``harvested``, create its drops for the item ``tool``.
 
-    Ice above something leaves water (minecraft.wiki, Ice).
+    Ice above a block becomes water (minecraft.wiki, Ice).
     """
     block = block_at(world.blocks, x, y, z)
     ox, oy, oz = x + OTHER[block, 0], y + OTHER[block, 1], z + OTHER[block, 2]

@@ -1,7 +1,7 @@
-"""The kinds of mobs, as a table for people and as arrays by kind for kernels; read from ``data/mobs.csv``.
+"""The kinds of mobs from ``data/mobs.csv``, as a table for people and as arrays by kind for kernels.
 
-Another kind is another row there. What it does beyond walking, fleeing, hunting and dropping things is told by the
-constants at the end of this file, which ``mobs.py``, ``interact.py`` and ``spawn.py`` ask.
+A new kind is a new row of the table. The constants at the end of this file select further behaviour in ``mobs.py``,
+``interact.py`` and ``spawn.py``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from voxeldojo.world.items import ID as ITEM
 
 
 class Loot(NamedTuple):
-    """From ``least`` to ``most`` of an item, evenly; ``cooked`` instead where the mob burns."""
+    """``least`` to ``most`` of an item, uniformly; ``cooked`` instead if the mob burns."""
 
     item: int
     cooked: int
@@ -27,11 +27,12 @@ class Loot(NamedTuple):
 class Kind(NamedTuple):
     """One kind of mob.
 
-    :ivar half: half the width of its box. :ivar tall: its height. :ivar eyes: their height. :ivar life: half hearts.
-    :ivar armor: points. :ivar speed: the game's attribute. :ivar flees: its factor when hurt, 0 for who does not.
-    :ivar sight: blocks within which it hunts the player, 0 for who does not. :ivar burns: in sunlight.
-    :ivar attack: half hearts of a blow. :ivar weight: its share of what spawns. :ivar group: how many at once.
-    :ivar rare: items of which one may fall besides. :ivar xp: least and most experience.
+    :ivar half: half the width of its box. :ivar tall: its height. :ivar eyes: height of its eyes (all in blocks).
+    :ivar life: half hearts. :ivar armor: armour points. :ivar speed: the game's attribute.
+    :ivar flees: factor of the speed when hurt; 0: it does not flee.
+    :ivar sight: distance in blocks at which it hunts the player; 0: never. :ivar burns: whether it burns in sunlight.
+    :ivar attack: damage in half hearts. :ivar weight: weight among the kinds that spawn. :ivar group: size of a group.
+    :ivar rare: items of which one can drop in addition. :ivar xp: minimal and maximal experience.
     """
 
     name: str
@@ -82,9 +83,9 @@ def _kind(row: dict[str, str]) -> Kind:
 
 
 TABLE: Final = tuple(_kind(row) for row in rows("mobs.csv"))
-"""Every kind; its place is its id less 1."""
+"""Every kind; its index is its id minus 1."""
 NAMES: Final = ("", *(kind.name for kind in TABLE))
-"""By id; 0 is no mob."""
+"""Names by id; 0 is no mob."""
 ID: Final = {name: index for index, name in enumerate(NAMES) if name}
 
 
@@ -99,9 +100,9 @@ BURNS = np.array([False, *(kind.burns for kind in TABLE)])
 XP = np.array([(0, 0), *(kind.xp for kind in TABLE)])
 WEIGHT, GROUP = (np.array([0, *(getattr(kind, name) for kind in TABLE)]) for name in ("weight", "group"))
 LOOT = np.zeros((len(NAMES), max(len(kind.loot) for kind in TABLE), 4), np.int64)
-"""By kind: item, the item it is while burning, least, most; zeros after the last."""
+"""By kind: item, item if the mob burns, minimum, maximum; padded with zeros."""
 RARE = np.zeros((len(NAMES), max(len(kind.rare) for kind in TABLE)), np.int64)
-"""By kind: one of these items may fall besides; zeros where there are none."""
+"""By kind: items of which one can drop in addition; padded with zeros."""
 for _id, _row in enumerate(TABLE, start=1):
     LOOT[_id, : len(_row.loot)] = _row.loot
     RARE[_id, : len(_row.rare)] = _row.rare
@@ -109,4 +110,4 @@ for _array in (HALF, TALL, EYES, LIFE, ARMOR, SPEED, FLEES, SIGHT, ATTACK, BURNS
     _array.flags.writeable = False
 
 COW, SHEEP, CHICKEN = ID["cow"], ID["sheep"], ID["chicken"]
-"""Who is milked; who is shorn, has a colour and eats grass; who lays eggs, flutters and takes no harm from a fall."""
+"""Cows give milk. Sheep give wool, have a colour and eat grass. Chickens lay eggs, flutter and take no fall damage."""

@@ -1,8 +1,8 @@
-"""What moves, drawn before the land: mobs, items that lie about, and the player's own hand, all of them boxes.
+"""Renders everything that moves, before the land: mobs, items on the ground, and the player's hand. All are boxes.
 
-``gather`` lists the boxes, a row of ``BOX_VALUES`` numbers each: where the model stands (x, y, z); sine and cosine of
-its yaw; height and depth of the box's hinge, sine and cosine of its swing about it; what light and dye leave of red,
-green and blue; the box's lower corner, its upper corner, both in the model's frame; the tiles on its six faces.
+``gather`` lists the boxes, each as ``BOX_VALUES`` numbers: position of the model (x, y, z); sine and cosine of its yaw;
+height and depth of the box's hinge, sine and cosine of its swing; factors of red, green and blue from light and dye;
+lower and upper corner of the box in the model's frame; the tiles on its six faces.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ YAW, HINGED, TINT, LOW, HIGH, TILES = 3, 5, 9, 12, 15, 18
 BOX_VALUES = 24
 ROOM = MOBS * int((SPANS[:, 1] - SPANS[:, 0]).max()) + DROPS + 1
 SHADES = np.array([0.55, 1.0, 0.8, 0.85, 0.65, 0.65])
-"""How bright each face is: below, above, behind, before, right, left."""
+"""Brightness of the faces: below, above, back, front, right, left."""
 STRIDE = 0.6662
-"""Radians of a step's swing in a tick."""
+"""Angle by which legs swing in one tick, radians."""
 FLASH = 0.4
-"""How much redder who was just hurt looks."""
+"""Factor of red for a mob that was just hurt."""
 HAND = 0.2
-"""Blocks to a unit of the hand's boxes: nearer than any wall can be."""
+"""Size of a unit of the hand's boxes, in blocks: the hand is nearer than any wall."""
 SWING_TICKS = 6
 FULL_DAY = 240
 
 
 @part
 def _stand(view: View, row: Floats, x: float, y: float, z: float, yaw: float) -> None:
-    """Begin a row: unswung, at a place, by the light that is there."""
+    """Begin a row: no swing, at a place, with the light of that place."""
     row[0], row[1], row[2] = x, y, z
     row[YAW], row[YAW + 1] = math.sin(yaw), math.cos(yaw)
     row[HINGED], row[HINGED + 1], row[HINGED + 2], row[HINGED + 3] = 0.0, 0.0, 0.0, 1.0
@@ -52,7 +52,8 @@ def _stand(view: View, row: Floats, x: float, y: float, z: float, yaw: float) ->
 
 @part
 def _as_item(art: Art, row: Floats, item: int, variant: int, size: float) -> bool:
-    """The box of an item, its lower end at 0, and its tiles: a small block, or, then False, a thin picture."""
+    """Write the box of an item, with its lower end at 0, and its tiles. Return True for a small block, False for a thin
+    picture."""
     icon = art.icons[item, variant % VARIANTS]
     for side in range(6):
         row[TILES + side] = icon if icon >= 0 else art.faces[0, PLACES[item, variant % VARIANTS], side]
@@ -65,7 +66,7 @@ def _as_item(art: Art, row: Floats, item: int, variant: int, size: float) -> boo
 
 @part
 def gather(world: World, view: View, art: Art, boxes: Floats) -> int:
-    """List the boxes of all that moves; how many there are. ``boxes``: ``(ROOM, BOX_VALUES)``."""
+    """List the boxes of everything that moves. Return their number. ``boxes``: ``(ROOM, BOX_VALUES)``."""
     count = 0
     for i in range(MOBS):
         mob = world.mobs[i]
@@ -101,7 +102,7 @@ def gather(world: World, view: View, art: Art, boxes: Floats) -> int:
 
 @part
 def _hand(world: World, view: View, art: Art, row: Floats) -> None:
-    """The player's hand, or what it holds: in a frame that turns with the eyes."""
+    """Write the player's hand or the item in it, in a frame that turns with the look."""
     p = world.player[0]
     held = world.slots[p.selected]
     _stand(view, row, view.at[0, 0], view.at[0, 1], view.at[0, 2], math.radians(p.yaw))
@@ -112,7 +113,7 @@ def _hand(world: World, view: View, art: Art, row: Floats) -> None:
     row[HIGH], row[HIGH + 1], row[HIGH + 2] = 0.1, 0.22, 0.25
     if held.quantity > 0:
         if not _as_item(art, row, held.item, held.variant, 0.42):
-            # A picture is held edgewise: its plane along the look.
+            # The plane of the picture is along the look.
             row[LOW], row[LOW + 2], row[HIGH], row[HIGH + 2] = row[LOW + 2], row[LOW], row[HIGH + 2], row[HIGH]
     else:
         for side in range(6):
@@ -125,7 +126,7 @@ def _hand(world: World, view: View, art: Art, row: Floats) -> None:
 
 @part
 def paint_boxes(view: View, art: Art, image: NDArray[np.uint8], depth: Floats, boxes: Floats, count: int) -> None:
-    """Draw the boxes where they are nearer than what was drawn. ``depth``: planes from the eye to what is shown."""
+    """Draw the boxes where they are nearer than ``depth``, the distance along the look of what is drawn already."""
     rows, columns = image.shape[0], image.shape[1]
     at, pixel = view.at, 2.0 * view.tangent / rows
     for n in range(count):
@@ -134,7 +135,7 @@ def paint_boxes(view: View, art: Art, image: NDArray[np.uint8], depth: Floats, b
         sin_swing, cos_swing = box[HINGED + 2], box[HINGED + 3]
         wide, tall, long = box[HIGH] - box[LOW], box[HIGH + 1] - box[LOW + 1], box[HIGH + 2] - box[LOW + 2]
         ox, oy, oz = at[0, 0] - box[0], at[0, 1] - box[1], at[0, 2] - box[2]
-        # The middle of the box, seen from the eyes; its whole lies within ``radius``.
+        # The centre of the box, relative to the eyes. The box is within ``radius`` of it.
         mx, my, mz = box[LOW] + wide / 2, box[LOW + 1] + tall / 2 - hinge_y, box[LOW + 2] + long / 2 - hinge_z
         swung_y, swung_z = hinge_y + my * cos_swing - mz * sin_swing, hinge_z + my * sin_swing + mz * cos_swing
         cx, cy, cz = cos * mx - sin * swung_z - ox, swung_y - oy, sin * mx + cos * swung_z - oz
@@ -153,7 +154,7 @@ def paint_boxes(view: View, art: Art, image: NDArray[np.uint8], depth: Floats, b
             )
             first_row = maximum(0.0, rows / 2 - maximum((up + radius) / near, (up + radius) / beyond))
             last_row = minimum(last_row, rows / 2 - minimum((up - radius) / near, (up - radius) / beyond) + 1)
-        # The eyes in the box's own frame: turned by the yaw, then back by the swing about its hinge.
+        # The eyes in the frame of the box: rotated by the yaw, then by the inverse swing about the hinge.
         lx, wy, wz = cos * ox + sin * oz, oy - hinge_y, cos * oz - sin * ox - hinge_z
         ly, lz = wy * cos_swing + wz * sin_swing, wz * cos_swing - wy * sin_swing
         low = (box[LOW], box[LOW + 1] - hinge_y, box[LOW + 2] - hinge_z)

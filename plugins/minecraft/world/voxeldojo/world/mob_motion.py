@@ -1,7 +1,7 @@
-"""How a mob's body moves in one tick, as the game moves all that lives (``EntityLivingBase``, 1.11.2).
+"""The motion of a mob in one tick, as in the game (``EntityLivingBase``, 1.11.2).
 
-Its legs push it ahead along its yaw; it climbs steps of 0.6, jumps up a block that is in its way, swims, falls, is
-pushed aside by others. Speeds: a walk adds ``0.98 * pace ** 2`` a tick on the ground and keeps 0.546 of what it has.
+A mob accelerates along its yaw, climbs steps of 0.6 blocks, jumps onto a block in its path, swims, falls, and is pushed
+by other mobs. On the ground, a walk adds ``0.98 * pace ** 2`` to the speed in each tick and keeps 0.546 of it.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from voxeldojo.world.rng import draw
 
 @part
 def block_of(blocks: Blocks, x: float, y: float, z: float) -> int:
-    """The block that a point lies in."""
+    """Return the coordinates of the block that contains a point."""
     return block_at(blocks, math.floor(x), math.floor(y), math.floor(z))
 
 
 @part
 def _move(blocks: Blocks, m: Any) -> bool:
-    """Move by the speed it has, onto steps; whether a wall stopped it."""
+    """Move by the current speed, including steps. Return whether a wall stopped it."""
     half, tall = HALF[m.kind], TALL[m.kind]
     dx, dy, dz, sx, sy, sz = m.vx, m.vy, m.vz, m.x, m.y, m.z
     if dx == 0.0 and dz == 0.0 and dy <= 0.0 and m.on_ground and overlaps(blocks, sx, sy - 0.01, sz, half, 0.01):
@@ -72,9 +72,10 @@ def _move(blocks: Blocks, m: Any) -> bool:
 
 @part
 def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
-    """One tick of a mob that walks at ``pace`` (0: stands), the way it looks; whether a wall is in its way.
+    """Move a mob by one tick. Return whether a wall is in its path.
 
-    ``fall`` grows with the way down and is for the caller to take when ``on_ground``.
+    :param pace: its walking pace along its yaw; 0: it stands. ``fall`` accumulates the height of a fall; the caller
+        resets it when the mob is ``on_ground``.
     """
     inside = block_of(blocks, m.x, m.y + FEET_DEEP, m.z)
     m.vx = 0.0 if abs(m.vx) < STILL else m.vx
@@ -116,9 +117,9 @@ def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
 
 @part
 def shove(dx: float, dz: float, room: float) -> tuple[float, float]:
-    """How two bodies that are ``dx``, ``dz`` apart push one another where they are closer than ``room``.
+    """Return the push between two bodies at the offset ``dx``, ``dz`` that are closer than ``room``.
 
-    Each tick each pushes the other (``Entity.applyEntityCollision``), so both pushes are in it.
+    In each tick each body pushes the other (``Entity.applyEntityCollision``). The result includes both pushes.
     """
     far = max(abs(dx), abs(dz))
     if far >= room or far < SHOVE_LEAST:

@@ -1,8 +1,8 @@
-"""What the player's hands do in a tick: hit or dig, handle, place or eat, throw.
+"""The actions of the player's hands in a tick: hit or dig, use, place or eat, throw.
 
-The order and the rhythm are the client's (``Minecraft.processKeyBinds``, ``clickMouse``, ``rightClickMouse``, 1.11.2):
-a blow comes with the press of the attack alone, digging goes on while it is held; the use acts with the press and every
-``USE_DELAY`` ticks of holding on. Malmo's ``FakeMouse`` holds a button that it is told to press again.
+Order and timing are those of the client (``Minecraft.processKeyBinds``, ``clickMouse``, ``rightClickMouse``, 1.11.2).
+Only the press of the attack key hits; digging continues while it is held. The use key acts at its press and then every
+``USE_DELAY`` ticks. Malmo's ``FakeMouse`` keeps a button pressed if it gets another press.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from voxeldojo.world.state import World
 
 @part
 def step_hands(world: World, action: NDArray[np.void]) -> None:
-    """One tick of ``action``, ACTION ``(1,)``: its attack, use and drop."""
+    """Run attack, use and drop of ``action``, ACTION ``(1,)``, for one tick."""
     p, a = world.player[0], action[0]
     item = world.slots[p.selected].item
     p.attack_ticks = p.attack_ticks + 1 if item == p.held_item else 0

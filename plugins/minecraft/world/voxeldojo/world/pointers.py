@@ -1,8 +1,8 @@
-"""A world goes from kernel to kernel as one pointer.
+"""Passes a world between kernels as one pointer.
 
-Numba hands a named tuple on as what it is made of, taken apart and put together again at every call: of a world that
-is a hundred and fifty numbers, and was two fifths of all intermediate code. No kernel replaces what a world is made of,
-so the kernel that Python calls puts it down once, and all others are told where.
+Numba passes a named tuple as its fields, which it unpacks and packs at every call. A world has a hundred and fifty of
+these numbers; they were two fifths of all intermediate code. No kernel replaces the arrays of a world, so the kernel
+that Python calls stores the tuple once, and all other kernels get a pointer to it.
 """
 
 # mypy: allow-untyped-calls, allow-untyped-decorators, allow-subclassing-any
@@ -24,11 +24,11 @@ from voxeldojo.world.state import World
 
 
 class Handed(types.NamedTuple):
-    """The type of a named tuple that is handed on by its place in memory."""
+    """The type of a named tuple that is passed by pointer."""
 
     @property
     def whole(self) -> types.NamedTuple:
-        """Numba's own type of it."""
+        """Numba's own type of the named tuple."""
         return types.NamedTuple(self.types, self.instance_class)
 
 
@@ -38,14 +38,14 @@ def _typeof(value: World, context: Any) -> Handed:
 
 
 class _ReadOnly(ArgumentAttributes):
-    """With a word that LLVM knows and llvmlite does not: what was read through a pointer need not be read again."""
+    """Adds the LLVM attribute ``readonly``, which llvmlite does not know: values behind the pointer can be cached."""
 
     _known = MappingProxyType({**ArgumentAttributes._known, "readonly": False})
 
 
 @register_default(Handed)
 class _HandedModel(models.PrimitiveModel):
-    """A pointer. No references are counted through it: Python holds the arrays while a kernel runs."""
+    """A pointer without reference counting: Python holds the arrays while a kernel runs."""
 
     def __init__(self, manager: Any, kind: Handed) -> None:
         super().__init__(manager, kind, manager.lookup(kind.whole).get_value_type().as_pointer())
@@ -68,7 +68,7 @@ def _unbox(kind: Handed, value: Any, frame: Any) -> NativeValue:
     place = cgutils.alloca_once_value(frame.builder, native.value)
 
     def cleanup() -> None:
-        # Numba gives back what it took of an argument's type, and behind a pointer it sees nothing.
+        # Numba releases the references of an argument by its type, and sees none behind a pointer.
         if native.cleanup is not None:
             native.cleanup()
         if frame.context.enable_nrt:
