@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,10 @@ from rlgpt.testing.stage import Stage
 from rlgpt_minecraft.backend import MineDojoBackend, make_minedojo, make_task
 from rlgpt_minecraft.plugin import MinecraftPlugin
 from voxeldojo.env import MineDojoEnv
+from voxeldojo.malmo.game import Game
 from voxeldojo.mission import Box, Mission, Stack
 
+from ...world.tests.malmo.conftest import Client
 from ...world.tests.recording_server import RecordingServer
 
 MISSION = Mission(
@@ -131,22 +133,29 @@ def test_a_crash_ends_the_episode_and_the_next_begins(
     env.close()
 
 
-def hung_up(server: RecordingServer) -> None:
-    for connection in list(server._clients):
-        connection.shutdown(socket.SHUT_RDWR)
+def fail_inside(game: Game) -> None:
+    """Make the server close the connection at the next message."""
+    game.picture = lambda: bytes(1 // 0)  # type: ignore[method-assign]
 
 
-def over(server: RecordingServer) -> None:
-    server.games[-1].done = True
+def end_mission(game: Game) -> None:
+    game.done = True
 
 
 @pytest.mark.slow
 def test_what_goes_wrong_between_client_and_server_costs_an_episode_at_most(
-    server: RecordingServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    server: RecordingServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A server without a place, a player that dies, a connection that breaks, a mission that the server ended."""
-    refusals, take = iter([False]), server._desk.take
-    monkeypatch.setattr(server._desk, "take", lambda: next(refusals, True) and take())
+    other = Client(server)
+    assert other.begin() == 1
+
+    def leave_when_busy(record: logging.LogRecord) -> bool:
+        if "every place is taken" in record.getMessage():
+            other.close()
+        return True
+
+    caplog.handler.addFilter(leave_when_busy)
     env = make_minedojo(MISSION, port=server.port)
     env.reset(seed=1)
     assert "every place is taken" in caplog.text
@@ -154,10 +163,10 @@ def test_what_goes_wrong_between_client_and_server_costs_an_episode_at_most(
     server.sim.chat("/kill")
     *_, terminated, truncated, info = env.step(env.no_op())
     assert (terminated, truncated, info["success"]) == (True, False, False)
-    for harm in (hung_up, over):
+    for harm in (fail_inside, end_mission):
         env.reset(seed=2)
         assert env.step(env.no_op())[2:4] == (False, False)
-        harm(server)
+        harm(server.games[-1])
         *_, terminated, truncated, info = env.step(env.no_op())
         assert (terminated, truncated) == (False, True)
         assert "the mission ended or the game no longer answers" in info["crash"]

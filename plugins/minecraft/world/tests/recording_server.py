@@ -1,4 +1,4 @@
-"""The Malmo server in a thread of the test, which sees the games that are played on it."""
+"""A Malmo server in a thread of the test. It records its games."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from voxeldojo.sim import Sim
 
 
 class RecordingServer(Server):
-    """``games``: all that began so far; ``sim``: the newest; ``seeds``: of the lands."""
+    """``games``: all games so far. ``sim``: the newest simulator. ``seeds``: the seeds of the lands."""
 
     def __init__(self, **options: Any) -> None:
         self.games: list[Game] = []
-        super().__init__(begun=self.games.append, **options)
+        super().__init__(begun=self.games.append, **{"place_timeout": 0.0, **options})
         self.start()
 
     @property

@@ -42,7 +42,7 @@ def test_the_json_is_json_and_whole(sim: Sim) -> None:
 
 
 def test_voxels_are_listed_with_x_the_fastest(sim: Sim) -> None:
-    seen = sim.sights.look(sim.world)["voxels"]
+    seen = sim.sensors.look(sim.world)["voxels"]
     flat = sim.info()["voxels"]
     names = np.array(flat[:: len(VOXEL_KEYS)]).reshape(seen["block_name"].shape, order="F")
     assert np.array_equal(names, seen["block_name"])

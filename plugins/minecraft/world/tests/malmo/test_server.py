@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from voxeldojo.errors import ConfigError
-from voxeldojo.malmo import game, lobby
+from voxeldojo.malmo import game
 from voxeldojo.malmo.__main__ import main
 from voxeldojo.malmo.protocol import MAX_FRAME_BYTES
 from voxeldojo.malmo.server import Server
@@ -26,15 +26,8 @@ DEFAULT = '<DefaultWorldGenerator forceReset="{}" seed="{}" generatorOptions="{{
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(lobby, "PLACE_TIMEOUT_S", 0.0)
+def log_info(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-
-
-def settled(server: RecordingServer) -> None:
-    """Wait until every connection has been dealt with."""
-    for thread in list(server._clients.values()):
-        thread.join(timeout=60.0)
 
 
 def test_a_mission_is_played(server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture) -> None:
@@ -198,7 +191,6 @@ def test_a_client_that_misbehaves_is_hung_up_on_and_the_next_is_served(
     deed(client)
     while not client.hung_up():
         pass
-    settled(server)
     assert words in caplog.text
     assert "Traceback" not in caplog.text
     assert connect().begin() == 1
@@ -209,7 +201,6 @@ def test_another_protocol_is_refused(
 ) -> None:
     assert connect(hello=b"GET / HTTP/1.1").hung_up()
     assert connect(hello=b"<MalmoEnv1.0/>").hung_up()
-    settled(server)
     assert caplog.text.count("not with <MalmoEnv0.37.0/>") == 2
 
 
@@ -228,19 +219,18 @@ def test_a_client_that_falls_silent_loses_its_place(
     silent = connect(server)
     assert silent.begin() == 1
     assert silent.hung_up()
-    settled(server)
     assert "nothing was said for 1 s" in caplog.text
-    assert server._desk.take()
+    assert connect(server).begin() == 1
 
 
-def test_a_client_that_vanishes_frees_its_place(server: RecordingServer, connect: Connect) -> None:
-    gone = connect()
+def test_a_client_that_vanishes_frees_its_place(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
+    server = make_server(place_timeout=60.0)
+    gone = connect(server)
     assert gone.begin() == 1
     gone.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     gone.say(f"<StepClient0>{NOTHING}</StepClient0 >".encode())
     gone.close()
-    settled(server)
-    assert connect().begin() == 1
+    assert connect(server).begin() == 1
 
 
 def test_a_fault_of_the_server_ends_one_game_only(
@@ -252,7 +242,6 @@ def test_a_fault_of_the_server_ends_one_game_only(
         patch.setattr(server.games[0], "picture", lambda: 1 / 0)
         client.say(b"<Peek/>")
         assert client.hung_up()
-        settled(server)
     assert "ZeroDivisionError" in caplog.text
     assert connect().begin() == 1
 

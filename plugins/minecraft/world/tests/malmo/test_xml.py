@@ -82,10 +82,10 @@ def test_a_game_begins_as_the_mission_says() -> None:
         ({"conditions": "<Weather>clear</Weather><Hail/>"}, "unknown", {"Hail"}),
         ({"world": "<DefaultWorldGenerator forceReset='false' seed='x y' generatorOptions='{}'/>"}, "seed", "x y"),
         ({"world": "<ServerQuitFromTimeUp timeLimitMs='1000'/>"}, "ticks", 20),
-        ({"handlers": "<AgentQuitFromDeath/>"}, "mortal", True),
+        ({"handlers": "<AgentQuitFromDeath/>"}, "ends_on_death", True),
         (
             {"handlers": "<AgentQuitFromPossessingItem><Item type='log' amount='3'/></AgentQuitFromPossessingItem>"},
-            "wanted",
+            "goal_items",
             [("log", 3)],
         ),
         ({"world": "<VillageSpawnDecorator/><DrawingDecorator><DrawSign/></DrawingDecorator>"}, "unknown", None),

@@ -1,10 +1,13 @@
-"""Numba's cache hears of every file that a kernel is made of."""
+"""Numba's cache depends on every file that a kernel consists of."""
 
 from __future__ import annotations
 
+import importlib.util
+import shutil
 from pathlib import Path
+from typing import Any
 
-import pytest
+import voxeldojo
 from voxeldojo.world import mobs, noise, rng, sources, tick
 
 
@@ -12,18 +15,29 @@ def names(module: object) -> set[str]:
     return {path.stem for path in sources.sources(Path(str(module.__file__)))}  # type: ignore[attr-defined]
 
 
-def test_a_file_is_made_of_what_it_imports_and_they_in_turn() -> None:
+def test_sources_follow_imports_recursively() -> None:
     assert {"rng", "jit", "state"} <= names(rng)
-    assert {"mobs", "wounds", "drops", "rng", "kinds", "names"} <= names(tick)
+    assert {"mobs", "mob_damage", "drops", "rng", "mob_kinds", "names"} <= names(tick)
     assert "render" not in names(tick)
     assert names(mobs) < names(tick)
     assert "mobs" not in names(noise)
 
 
-def test_another_text_of_a_callee_is_another_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
-    caller, callee = Path(str(tick.__file__)), Path(str(mobs.__file__)).with_name("wounds.py")
-    stamp, read = sources.stamp.__wrapped__, sources._bytes
-    before, apart = stamp(caller), stamp(Path(str(noise.__file__)))
-    monkeypatch.setattr(sources, "_bytes", lambda path: read(path) + (b"#" if path == callee else b""))
-    assert stamp(caller) != before
-    assert stamp(Path(str(noise.__file__))) == apart
+def test_stamp_changes_with_the_text_of_a_callee(tmp_path: Path) -> None:
+    copy = tmp_path / "voxeldojo"
+    shutil.copytree(Path(voxeldojo.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def stamps() -> tuple[str, str]:
+        spec = importlib.util.spec_from_file_location("copied_sources", copy / "world" / "sources.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module: Any = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.stamp(copy / "world" / "tick.py"), module.stamp(copy / "world" / "noise.py")
+
+    tick_before, noise_before = stamps()
+    with (copy / "world" / "mob_damage.py").open("a") as callee:
+        callee.write("#")
+    tick_after, noise_after = stamps()
+    assert tick_after != tick_before
+    assert noise_after == noise_before

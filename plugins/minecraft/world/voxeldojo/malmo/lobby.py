@@ -18,18 +18,21 @@ class Lobby:
 
     :param games: maximal number of concurrent games. :param seed: seed of the generator of missing mission seeds.
     :param begun: called with each new game, in the thread that plays it.
+    :param timeout: seconds that a mission waits for a free place.
     """
 
-    def __init__(self, games: int, seed: int | None, begun: Callable[[Game], None] | None) -> None:
+    def __init__(
+        self, games: int, seed: int | None, begun: Callable[[Game], None] | None, timeout: float = PLACE_TIMEOUT_S
+    ) -> None:
         self._places = threading.BoundedSemaphore(games)
         self._lock = threading.Lock()
         self._draw, self._begun = random.Random(seed), begun
         self._land: int | None = None
-        self._count = 0
+        self._count, self._timeout = 0, timeout
 
     def take(self) -> bool:
         """Take a place. Return whether one was free."""
-        return self._places.acquire(timeout=PLACE_TIMEOUT_S)
+        return self._places.acquire(timeout=self._timeout)
 
     def give_back(self) -> None:
         """Release a place."""

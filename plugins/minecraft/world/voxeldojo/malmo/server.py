@@ -12,7 +12,7 @@ from types import TracebackType
 from voxeldojo.errors import ConfigError
 from voxeldojo.malmo.errors import ProtocolError
 from voxeldojo.malmo.game import Game
-from voxeldojo.malmo.lobby import Lobby
+from voxeldojo.malmo.lobby import PLACE_TIMEOUT_S, Lobby
 from voxeldojo.malmo.protocol import Frames
 from voxeldojo.malmo.session import Session
 
@@ -33,6 +33,7 @@ class Server:
     :param games: maximal number of concurrent missions. Further clients get a busy reply and ask again.
     :param silence: seconds until a silent client is disconnected.
     :param seed: seed of the generator of missing mission seeds. :param begun: called with each new game.
+    :param place_timeout: seconds that a mission waits for a free place before the busy reply.
     :raises ConfigError: an argument is out of its range, or the address is in use or not of this machine.
     """
 
@@ -45,6 +46,7 @@ class Server:
         silence: float = SILENCE_TIMEOUT_S,
         seed: int | None = None,
         begun: Callable[[Game], None] | None = None,
+        place_timeout: float = PLACE_TIMEOUT_S,
     ) -> None:
         if games < 1 or silence <= 0 or not 0 <= port < 65_536:
             raise ConfigError(f"games={games}, silence={silence}, port={port}; valid: 1 or more, above 0, 0 to 65535.")
@@ -55,7 +57,7 @@ class Server:
                 f"cannot listen at {host}:{port} ({error}). Name another --port, or 0 for any."
             ) from error
         self.port: int = self._socket.getsockname()[1]
-        self._silence, self._lobby = silence, Lobby(games, seed, begun)
+        self._silence, self._lobby = silence, Lobby(games, seed, begun, place_timeout)
         self._lock, self._closed = threading.Lock(), False
         self._clients: dict[socket.socket, threading.Thread] = {}
 

@@ -1,6 +1,6 @@
-"""The lesser and the greater of two numbers, and the nearest within bounds.
+"""Minimum, maximum and clamp of floats.
 
-Numba compiles its own ``min`` and ``max`` anew for every literal and every mixture of types; these once.
+Numba compiles its own ``min`` and ``max`` again for every literal and every combination of types; these only once.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from voxeldojo.world.jit import part
 
 @part
 def minimum(a: float, b: float) -> float:
-    """The lesser of two."""
+    """Return the smaller number."""
     return a if a < b else b
 
 
 @part
 def maximum(a: float, b: float) -> float:
-    """The greater of two."""
+    """Return the larger number."""
     return a if a > b else b
 
 
 @part
 def clamp(value: float, low: float, high: float) -> float:
-    """The nearest to a value from ``low`` to ``high``."""
+    """Clamp a value to ``low`` to ``high``."""
     return low if value < low else high if value > high else value

@@ -1,4 +1,4 @@
-"""What the player's body is in: fluids, fire, thorns, what one climbs and what one sticks in."""
+"""Contact of the player's body with fluids, fire, cacti, ladders and webs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from voxeldojo.world.state import World
 IN_WATER, IN_LAVA, IN_FIRE, AT_CACTUS, IN_WEB, ON_SOUL_SAND = 1, 2, 4, 8, 16, 32
 HALF = PLAYER_WIDTH / 2
 HEAD, CROWN = SUFFOCATE_WIDTH * PLAYER_WIDTH / 2, SUFFOCATE_HEIGHT / 2
-"""Half the width and half the height of what suffocates in a block."""
+"""Half width and half height of the part of the head that suffocates in a block."""
 
 _MARK = np.zeros(BLOCKS, np.int64)
 for _key, _bit in (("cactus", AT_CACTUS), ("fire", IN_FIRE), ("web", IN_WEB), ("soul_sand", ON_SOUL_SAND)):
@@ -41,7 +41,7 @@ for _array in (_MARK, _CLIMBED):
 
 @jit
 def touched(world: World) -> int:
-    """What the player's body touches: a sum of ``IN_WATER``, ``IN_LAVA``, ``IN_FIRE`` and so on."""
+    """Return what the player's body touches: a sum of the flags ``IN_WATER``, ``IN_LAVA``, ``IN_FIRE`` and others."""
     p = world.player[0]
     x, y, z = p.x, p.y, p.z
     found = 0
@@ -62,7 +62,7 @@ def touched(world: World) -> int:
 
 @jit
 def climbs(world: World) -> bool:
-    """Whether there is a ladder or a vine where the feet are."""
+    """Return whether a ladder or a vine is at the feet."""
     p = world.player[0]
     x, y, z = math.floor(p.x), math.floor(p.y), math.floor(p.z)
     return bool(_CLIMBED[block_at(world.blocks, x, y, z)])
@@ -70,13 +70,13 @@ def climbs(world: World) -> bool:
 
 @jit
 def surface(level: int) -> float:
-    """How high a fluid of a level stands in its cell: 8/9 of a source's, 1/9 of the thinnest."""
+    """Return the height of a fluid in its cell by its level: 8/9 for a source, 1/9 for the thinnest."""
     return 1.0 - (1.0 if level >= FALLING_LEVEL else level + 1.0) / FLUID_NINTHS
 
 
 @jit
 def head_in(world: World, fluid: int) -> bool:
-    """Whether the eyes are under the surface of ``fluid``."""
+    """Return whether the eyes are below the surface of ``fluid``."""
     p = world.player[0]
     eyes = p.y + (SNEAKING_EYE_HEIGHT if p.sneaking else EYE_HEIGHT)
     x, y, z = math.floor(p.x), math.floor(eyes), math.floor(p.z)
@@ -87,7 +87,7 @@ def head_in(world: World, fluid: int) -> bool:
 
 @jit
 def buried(world: World) -> bool:
-    """Whether a corner of the head is in a block that nothing is seen through: it suffocates."""
+    """Return whether a corner of the head is in an opaque block, which suffocates the player."""
     p = world.player[0]
     eyes = p.y + (SNEAKING_EYE_HEIGHT if p.sneaking else EYE_HEIGHT)
     for i in range(8):

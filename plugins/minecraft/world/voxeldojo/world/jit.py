@@ -66,6 +66,8 @@ def _entered(function: F, callee: Any) -> F:
     dispatcher: Any = numba.njit(cache=True, pipeline_class=Root, **OPTIONS)(function)
     index = dispatcher._cache._cache_file
     index._source_stamp = (TABLES, stamp(Path(function.__code__.co_filename)))
+    # Numba compares the version before it unpickles the rest of the index, which can name classes that no longer exist.
+    index._version = (index._version, *index._source_stamp)
     dispatcher.get_call_template, dispatcher.get_overload = callee.get_call_template, callee.get_overload
     return cast(F, dispatcher)
 

@@ -1,4 +1,4 @@
-"""What hurts mobs, and what is left of them."""
+"""Damage to mobs, and their drops."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from voxeldojo.world.state import World
 
 WOOL = ITEM["wool"]
 ARMOUR_LEAST = 1 / ARMOUR_SHARE
-"""Share of the points that counts whatever the damage."""
+"""Minimal share of the armour points that counts, independent of the damage."""
 LOOTS, RARES = LOOT.shape[1], RARE.shape[1]
 
 
@@ -57,11 +57,11 @@ def _die(world: World, m: Any) -> None:
 
 @part
 def wound(world: World, m: Any, amount: float, plain: bool) -> bool:
-    """Take ``amount`` half hearts off a mob; False where the last blow was too shortly before.
+    """Damage a mob by ``amount`` half hearts. Return False if the last damage was too recent.
 
-    Within ``HURT_INVULNERABLE`` ticks of a blow only what is heavier counts, and only by how much; armour helps against
-    ``plain`` damage. At 0 it is gone and its drops lie there; a death within ``RECENT_BLOW`` ticks of the player's blow
-    is theirs. (minecraft.wiki, Damage, Armor and Drops)
+    Within ``HURT_INVULNERABLE`` ticks of a damage, only the excess over it counts. Armour reduces ``plain`` damage. At
+    0 the mob dies and leaves its drops. A death within ``RECENT_BLOW`` ticks of the player's attack counts as the
+    player's kill. (minecraft.wiki, Damage, Armor and Drops)
     """
     counted, fresh = amount, bool(m.hurt_ticks == 0)
     if not fresh:
@@ -84,7 +84,7 @@ def wound(world: World, m: Any, amount: float, plain: bool) -> bool:
 
 @part
 def ail(blocks: Blocks, m: Any) -> float:
-    """Half hearts that a tick costs a mob by what it stands in, burns with or fell from."""
+    """Damage a mob for one tick by its environment: fluids, fire, cacti, falls."""
     m.hurt_ticks = max(m.hurt_ticks - 1, 0)
     m.hit_ticks = max(m.hit_ticks - 1, 0)
     feet = block_of(blocks, m.x, m.y + 0.01, m.z)

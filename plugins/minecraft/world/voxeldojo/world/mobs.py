@@ -1,9 +1,9 @@
-"""What mobs do: wander, run when hurt, hunt the player, lay eggs, graze; one tick of all of them.
+"""The behaviour of mobs: they wander, flee when hurt, hunt the player, lay eggs and graze.
 
-A mob heads straight for its goal and stops short of falls, of fluids and of fire; the game's have path-finding, so they
-find round corners where these do not. Chances and distances are those of the game's tasks (``EntityAIWander``,
-``EntityAIPanic``, ``EntityAIAttackMelee``, ``EntityAIEatGrass``, 1.11.2), which a mob reviews every so many ticks;
-what is ours of them is told in ``data/constants.csv``.
+A mob walks straight to its goal and stops before falls, fluids and fire. Mobs of the game find paths around corners;
+these do not. Probabilities and distances are those of the game's tasks (``EntityAIWander``, ``EntityAIPanic``,
+``EntityAIAttackMelee``, ``EntityAIEatGrass``, 1.11.2), which a mob evaluates at a fixed interval.
+``data/constants.csv`` marks the numbers that are our own choice.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ from voxeldojo.world.sun import sun_brightness
 
 EGG = ITEM["egg"]
 SETS_OUT, GRAZES = 1 / (WANDER_ODDS * TASKS_EVERY), 1 / (GRAZE_ODDS * TASKS_EVERY)
-"""Chances a tick."""
+"""Probabilities per tick."""
 DAYLIGHT = (SKY_DIMS - DAY_DIMS) / SKY_DIMS
-"""The sun's brightness above which it is day to those that burn."""
+"""Brightness of the sun above which mobs burn."""
 REACH = (2 * MELEE_REACH) ** 2
-"""Of a blow, squared, in halves of the width of who strikes."""
+"""Squared reach of an attack, in half widths of the attacker."""
 ARRIVED = ARRIVES**2
 
 
 @part
 def _choose(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any, roam: int) -> None:
-    """Take a goal: of some places near, one on grass if there is, none in water."""
+    """Choose a goal among some places nearby, on grass if possible, never in water."""
     best = -1
     for _ in range(ROAM_TRIES):
         gx, gz = m.x + pick(clock, 2 * roam + 1) - roam, m.z + pick(clock, 2 * roam + 1) - roam
@@ -85,7 +85,7 @@ def _choose(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any, roam: in
 
 @part
 def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
-    """Whether a mob should not go on: a fall of more than ``fall`` ahead, or what it must not touch."""
+    """Return whether a mob must stop: a fall of more than ``fall`` blocks or a harmful block is ahead."""
     yaw, ahead = math.radians(m.yaw), HALF[m.kind] + LOOK_AHEAD
     x, z = math.floor(m.x - math.sin(yaw) * ahead), math.floor(m.z + math.cos(yaw) * ahead)
     feet = math.floor(m.y + 0.5)
@@ -103,7 +103,7 @@ def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
 
 @part
 def _sees(world: World, m: Any) -> bool:
-    """Whether nothing lies between a mob's eyes and the player's, within its sight."""
+    """Return whether the player's eyes are visible from a mob's eyes, within its sight."""
     p = world.player[0]
     dx, dy, dz = p.x - m.x, p.y + EYE_HEIGHT - m.y - EYES[m.kind], p.z - m.z
     far = math.sqrt(dx * dx + dy * dy + dz * dz)
@@ -116,7 +116,7 @@ def _sees(world: World, m: Any) -> bool:
 
 @part
 def _strike(world: World, m: Any) -> None:
-    """Hit the player, and push them away."""
+    """Hit the player and push them away."""
     p, e = world.player[0], world.events[0]
     dx, dy, dz = p.x - m.x, p.y - m.y, p.z - m.z
     m.cooldown = BLOW_EVERY
@@ -133,7 +133,7 @@ def _strike(world: World, m: Any) -> None:
 
 @part
 def _hunt(world: World, m: Any, p: Any) -> None:
-    """Look out for the player now and then, and hit them within reach (``EntityAIAttackMelee``)."""
+    """Look for the player at an interval, and hit them within reach (``EntityAIAttackMelee``)."""
     m.cooldown = max(m.cooldown - 1, 0)
     m.panic = 0 if p.dead else max(m.panic - 1, 0)
     if (world.clock[0].tick + m.id) % LOOKS_EVERY == 0 and not p.dead and _sees(world, m):
@@ -148,7 +148,7 @@ def _hunt(world: World, m: Any, p: Any) -> None:
 
 @part
 def _graze(world: World, m: Any) -> None:
-    """Eat the grass below, and have wool again."""
+    """Eat the grass below, which regrows the wool."""
     x, y, z = math.floor(m.x), math.floor(m.y - 0.5), math.floor(m.z)
     if block_at(world.blocks, x, y, z) == GRASS:
         set_block(world, x, y, z, DIRT, 0)
@@ -165,7 +165,7 @@ def _lay(drops: Drops, clock: Any, m: Any) -> None:
 
 @part
 def _scorch(world: World, m: Any) -> None:
-    """Set who shuns the sun on fire under it."""
+    """Set a mob on fire that burns in sunlight."""
     open_sky = m.y + 1.0 > world.top[math.floor(m.x), math.floor(m.z)]
     if open_sky and sun_brightness(world) > DAYLIGHT:
         m.fire_ticks = max(m.fire_ticks, SUN_BURN)
@@ -173,7 +173,7 @@ def _scorch(world: World, m: Any) -> None:
 
 @part
 def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
-    """Decide where to and turn there; how fast it walks, 0 where it stays."""
+    """Choose a goal and turn to it. Return the walking pace, 0 to stay."""
     pace, fall = float(SPEED[m.kind]), MOB_FALL
     if SIGHT[m.kind] > 0 and m.panic > 0:
         fall = HUNTING_FALL
@@ -203,7 +203,7 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
 
 @part
 def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
-    """Push the mobs after this one, and the player, out of its way."""
+    """Push apart this mob, those after it in the array, and the player."""
     m = mobs[index]
     for other in range(index + 1, last):
         o = mobs[other]
@@ -217,7 +217,7 @@ def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
 
 @part
 def _live(world: World, m: Any) -> None:
-    """What each kind does besides walking. Here the whole world is handed on, which is slow, and rare."""
+    """Run the further behaviour of each kind. This passes the whole world, which is slow, but it is rare."""
     p, clock, kind = world.player[0], world.clock[0], int(m.kind)
     if kind == CHICKEN:
         _lay(world.drops, clock, m)
@@ -231,7 +231,7 @@ def _live(world: World, m: Any) -> None:
 
 @part
 def step_mobs(world: World) -> None:
-    """A tick of every mob: what happens to it, what it wants, where it gets."""
+    """Update every mob for one tick: damage, goal, motion."""
     blocks, top, mobs, p, clock, last = world.blocks, world.top, world.mobs, world.player[0], world.clock[0], 0
     for index in range(MOBS):
         if mobs[index].kind > 0:

@@ -1,10 +1,10 @@
-"""Whether a crafting table or a furnace is near and in view, by Malmo's measure.
+"""Whether a crafting table or a furnace is near and in view, by Malmo's rule.
 
-Malmo (NearbyCraftCommandsImplementation) takes blocks whose middle is at most ``CRAFT_REACH`` from the head,
-``CRAFT_HEAD`` above the feet, in front, and within half the field of view (the narrower side of the picture less by its
-aspect) both ways. Its projections are off by the cosine of the pitch, kept as they are; straight up and straight down
-they divide by zero, so there nothing is in view. Malmo knows only blocks placed since the mission began; here every
-such block counts.
+Malmo (NearbyCraftCommandsImplementation) accepts blocks whose centre is at most ``CRAFT_REACH`` from the head
+(``CRAFT_HEAD`` above the feet), in front of the player, and within half the field of view in both directions (corrected
+by the aspect of the picture). Its projections are wrong by the cosine of the pitch, which is reproduced here. For a
+vertical look they divide by zero, so nothing is in view. Malmo counts only blocks placed since the start of the
+mission; here every such block counts.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from voxeldojo.world.state import HEIGHT, SIZE, World
 
 HALF_VIEW = FIELD_OF_VIEW / 2
 STRAIGHT = np.cos(np.radians(90 - 360 / SINES))
-"""Below this a cosine is 0 in the game's table."""
+"""Smaller cosines are 0 in the game's table."""
 
 
 @part
 def _angle(ax: float, ay: float, az: float, bx: float, by: float, bz: float) -> float:
-    """Degrees between two vectors, the first of length 1."""
+    """Return the angle between two vectors in degrees. The first is a unit vector."""
     cosine = (ax * bx + ay * by + az * bz) / np.sqrt(bx * bx + by * by + bz * bz)
     return float(np.degrees(np.arccos(min(1.0, cosine))))
 
 
 @part
 def in_view(world: World, x: float, y: float, z: float) -> bool:
-    """Whether a point, relative to the head, lies within the field of view as Malmo reckons it."""
+    """Return whether a point, relative to the head, is in the field of view by Malmo's rule."""
     yaw, pitch = np.radians(world.player[0].yaw), np.radians(world.player[0].pitch)
     level = np.cos(pitch)
     if level < STRAIGHT:
@@ -38,7 +38,7 @@ def in_view(world: World, x: float, y: float, z: float) -> bool:
     lx, ly, lz = -np.sin(yaw) * level, -np.sin(pitch), np.cos(yaw) * level
     if lx * x + ly * y + lz * z <= 0:
         return False
-    # look x up is level long, not 1: along it a vector loses level times its part, and likewise along what is above
+    # look x up has the length ``level``, not 1, so the components along it and along the third axis are scaled by it
     side = (-lz * x + lx * z) / level
     above = (-lx * ly * x + level * level * y - ly * lz * z) / level
     tall = _angle(lx, ly, lz, x + side * lz, y, z - side * lx)
@@ -49,7 +49,7 @@ def in_view(world: World, x: float, y: float, z: float) -> bool:
 
 @part
 def nearby(world: World) -> tuple[bool, bool]:
-    """Whether a crafting table, and whether a furnace, is near and in view."""
+    """Return whether a crafting table and whether a furnace is near and in view."""
     player = world.player[0]
     hx, hy, hz = player.x, player.y + CRAFT_HEAD, player.z
     table, furnace = False, False

@@ -1,6 +1,6 @@
-"""Gradient noise and streams of chance for the land: pure functions of a seed and a place.
+"""Gradient noise and random streams for the land: pure functions of a seed and a place.
 
-Perlin's improved noise (Perlin 2002, "Improving Noise") with hashed gradients, so that no table has to be kept.
+Perlin's improved noise (Perlin 2002, "Improving Noise") with hashed gradients instead of a table.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ SPREAD = np.uint64(0xFF51AFD7ED558CCD)
 
 @part
 def salted(seed: np.uint64, salt: int) -> np.uint64:
-    """A seed of its own for each purpose."""
+    """Return a separate seed for each purpose."""
     return mix(seed + GAMMA * np.uint64(salt + 1))
 
 
 @part
 def _corner(seed: np.uint64, x: int, y: int, z: int) -> int:
-    """Four bits that belong to a lattice point."""
+    """Return four hash bits of a lattice point."""
     bits = seed ^ (np.uint64(x) * X_PRIME) ^ (np.uint64(y) * Y_PRIME) ^ (np.uint64(z) * Z_PRIME)
     bits = (bits ^ (bits >> np.uint64(32))) * SPREAD
     return int(bits >> np.uint64(60))
@@ -38,7 +38,7 @@ def _fade(t: float) -> float:
 
 @part
 def _slope(gradient: int, x: float, y: float, z: float) -> float:
-    """The product of an offset with one of the twelve edges of a cube (four of them twice)."""
+    """Return the dot product of an offset with one of twelve edge directions of a cube (four of them twice)."""
     u = x if gradient < 8 else y
     v = y if gradient < 4 else (x if gradient in (12, 14) else z)
     return (-u if gradient & 1 else u) + (-v if gradient & 2 else v)
@@ -46,7 +46,7 @@ def _slope(gradient: int, x: float, y: float, z: float) -> float:
 
 @jit
 def noise(seed: np.uint64, x: float, y: float, z: float) -> float:
-    """Smooth noise in [-1, 1], 0 at whole coordinates, about one bump for each unit."""
+    """Return smooth noise in [-1, 1], 0 at integer coordinates, with about one extremum per unit."""
     x0, y0, z0 = math.floor(x), math.floor(y), math.floor(z)
     fx, fy, fz = x - x0, y - y0, z - z0
     u, v, w = _fade(fx), _fade(fy), _fade(fz)
@@ -60,7 +60,7 @@ def noise(seed: np.uint64, x: float, y: float, z: float) -> float:
 
 @jit
 def flat_noise(seed: np.uint64, x: float, z: float) -> float:
-    """Smooth noise over the plane, in [-1, 1]: about one bump for each unit."""
+    """Return smooth noise over the plane in [-1, 1], with about one extremum per unit."""
     x0, z0 = math.floor(x), math.floor(z)
     fx, fz = x - x0, z - z0
     u, w = _fade(fx), _fade(fz)
@@ -78,12 +78,12 @@ def flat_noise(seed: np.uint64, x: float, z: float) -> float:
 
 @part
 def start(stream: NDArray[np.uint64], seed: np.uint64, x: int, z: int) -> None:
-    """Begin a stream of chance, a uint64 array ``(1,)``, that belongs to a chunk and nothing else."""
+    """Initialise the random stream of a chunk, a uint64 array ``(1,)``."""
     stream[0] = mix(seed ^ (np.uint64(x) * X_PRIME) ^ (np.uint64(z) * Z_PRIME))
 
 
 @part
 def draw(stream: NDArray[np.uint64]) -> float:
-    """The stream's next number in [0, 1)."""
+    """Return the next number of the stream, in [0, 1)."""
     stream[0] += GAMMA
     return float(mix(stream[0]) >> np.uint64(11)) * UNIT

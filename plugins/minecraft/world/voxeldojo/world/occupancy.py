@@ -1,4 +1,4 @@
-"""Whether a block may be somewhere: who stands there, and what it would stand on."""
+"""Whether a block can be in a cell: bodies in the way, and its support."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SANDY = _among("sand")
 TORCH_TOP = FULL | np.array(
     [block.name.endswith(("glass", "fence")) or block.name == "cobblestone wall" for block in TABLE]
 )
-"""What carries a torch without being a whole cube."""
+"""Blocks that carry a torch without being a full cube."""
 TORCH_TOP.flags.writeable = False
 IS_TORCH = _among("torch", "redstone torch")
 
@@ -56,14 +56,14 @@ IS_TORCH = _among("torch", "redstone torch")
 def _meets(
     x: float, y: float, z: float, half: float, tall: float, cx: int, cy: int, cz: int, top: float, wide: float
 ) -> bool:
-    """Whether a body shares more than a surface with the box of a cell."""
+    """Return whether a body overlaps the box of a block in a cell."""
     apart = half + wide
     return abs(x - cx - 0.5) < apart and abs(z - cz - 0.5) < apart and y < cy + top and y + tall > cy
 
 
 @jit
 def occupied(world: World, x: int, y: int, z: int, block: int) -> bool:
-    """Whether the player or a mob stands where ``block`` would be in a cell."""
+    """Return whether the player or a mob overlaps ``block`` in a cell."""
     top, wide = TOP[block], HALF[block]
     if top <= 0:
         return False
@@ -79,7 +79,7 @@ def occupied(world: World, x: int, y: int, z: int, block: int) -> bool:
 
 @part
 def _beside(world: World, x: int, y: int, z: int, what: int) -> bool:
-    """Whether a cell has ``what`` at one of its four sides; -1 asks for anything that blocks the way, or lava."""
+    """Return whether a cell has the block ``what`` at one of its four sides; -1 means any solid block or lava."""
     for face in range(4):
         there = block_at(world.blocks, x + (face == 0) - (face == 1), y, z + (face == 2) - (face == 3))
         if there == what or (what < 0 and (BLOCKS_MOVEMENT[there] or there == LAVA)):
@@ -89,7 +89,7 @@ def _beside(world: World, x: int, y: int, z: int, what: int) -> bool:
 
 @jit
 def stands(world: World, x: int, y: int, z: int, block: int) -> bool:
-    """Whether ``block`` finds in a cell what it needs to stay there (``blocks.SUPPORTS``)."""
+    """Return whether ``block`` has its support in a cell (``blocks.SUPPORTS``)."""
     need = ON[block]
     if need == NONE:
         return True

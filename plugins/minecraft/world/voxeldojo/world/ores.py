@@ -1,4 +1,4 @@
-"""Ores and other veins in the stone: how many, how large and how deep by ``data/veins.csv``, with the sources."""
+"""Ores and other veins in the stone. ``data/veins.csv`` holds number, size and depth with their sources."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ EMERALD = ID["emerald_ore"]
 def _vein(
     stream: NDArray[np.uint64], chunk: NDArray[np.uint8], block: int, size: int, x: float, y: float, z: float
 ) -> None:
-    """A row of balls on a slanted line, thick in the middle; only stone gives way. Places from the chunk's corner."""
+    """Replace stone by a vein: balls on a slanted line, thickest at the centre. Places are relative to the chunk's
+    corner."""
     angle = math.pi * draw(stream)
     east, south = math.sin(angle) * size / VEIN_LENGTH, math.cos(angle) * size / VEIN_LENGTH
     first, last = y + VEIN_TILT * draw(stream) - VEIN_SINK, y + VEIN_TILT * draw(stream) - VEIN_SINK
@@ -72,7 +73,7 @@ def veins(
     biome: NDArray[np.uint8],
     stream: NDArray[np.uint64],
 ) -> None:
-    """The veins of a chunk and of the eight around it, as far as they lie in it, kind by kind. ``chunk``: x, z, y."""
+    """Add the veins of a chunk and of its eight neighbours, clipped to the chunk, kind by kind. ``chunk``: x, z, y."""
     peak = 0
     for dx in range(MARGIN, MARGIN + CHUNK):
         for dz in range(MARGIN, MARGIN + CHUNK):
@@ -90,7 +91,9 @@ def veins(
                     low, high = VEIN_LOW[kind], VEIN_HIGH[kind]
                     chance = (draw(stream) + draw(stream)) / 2.0 if kind == LAPIS else draw(stream)
                     y = low + (high - low) * chance
-                    if y - (size / VEIN_THICKNESS + 0.5 + VEIN_SINK + 1.0) <= peak:  # others lie wholly above the stone
+                    if (
+                        y - (size / VEIN_THICKNESS + 0.5 + VEIN_SINK + 1.0) <= peak
+                    ):  # the others are completely above the stone
                         _vein(stream, chunk, block, size, x, y, z)
     if BASE[biome[WIDE // 2, WIDE // 2]] > MOUNTAINS:
         start(stream, salted(seed, 45), chunk_x, chunk_z)

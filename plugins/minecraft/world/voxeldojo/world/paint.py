@@ -1,7 +1,7 @@
-"""Brushes for pixel art of 16 x 16: all textures are painted by us, by rule; no picture of the game's is copied.
+"""Brushes for pixel art of 16 x 16. Rules paint all textures; no picture of the game is copied.
 
-A tile is float64 ``(16, 16, 4)``, red, green, blue and cover, each 0 to 255; row 0 is the upper edge. Chance comes from
-a tile's name, so that a texture is the same on every machine.
+A tile is float64 ``(16, 16, 4)``: red, green, blue and opacity, each 0 to 255. Row 0 is the upper edge. The name of a
+tile seeds its random numbers, so a texture is the same on every machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def clear() -> Tile:
 
 
 def field(name: str, wide: int = 1, high: int = 1) -> NDArray[np.float64]:
-    """Values of [0, 1), evenly spread, in patches some ``wide`` by ``high`` pixels large; seamless at the edges."""
+    """Return values in [0, 1), uniformly distributed, in patches of about ``wide`` by ``high`` pixels, seamless at the
+    edges."""
     noise = chance(name).random((SIDE, SIDE))
     smooth = sum(np.roll(noise, (i, j), (0, 1)) for i in range(high) for j in range(wide))
     ranks = np.empty(SIDE * SIDE)
@@ -48,7 +49,7 @@ def field(name: str, wide: int = 1, high: int = 1) -> NDArray[np.float64]:
 def grain(
     name: str, colour: str, contrast: float = 0.12, wide: int = 1, high: int = 1, shades: int = 5, cover: float = 255.0
 ) -> Tile:
-    """One colour in a few shades, the extreme ones rarer."""
+    """Return a tile of one colour in a few shades. Extreme shades are rarer."""
     steps = np.floor(field(name, wide, high) * shades) / (shades - 1) * 2.0 - 1.0
     tile = fill(colour, cover)
     tile[..., :3] *= 1.0 + contrast * steps[..., None] * (0.55 + 0.45 * np.abs(steps[..., None]))
@@ -56,21 +57,21 @@ def grain(
 
 
 def shade(tile: Tile, factor: float | NDArray[np.float64]) -> Tile:
-    """Darker or lighter, all of it or pixel by pixel."""
+    """Make a tile darker or lighter, as a whole or for each pixel."""
     out = tile.copy()
     out[..., :3] *= np.asarray(factor)[..., None] if np.ndim(factor) else factor
     return np.clip(out, 0, 255)
 
 
 def tint(tile: Tile, colour: Sequence[float] | NDArray[np.float64]) -> Tile:
-    """Multiplied by a colour, as the game tints grass and wool."""
+    """Multiply a tile by a colour, as the game tints grass and wool."""
     out = tile.copy()
     out[..., :3] *= np.asarray(colour) / 255.0
     return out
 
 
 def over(under: Tile, upper: Tile) -> Tile:
-    """One tile on another, where it covers."""
+    """Draw one tile over another, where it is opaque."""
     cover = upper[..., 3:] / 255.0
     out = under * (1.0 - cover) + upper * cover
     out[..., 3] = np.maximum(under[..., 3], upper[..., 3])
@@ -78,7 +79,7 @@ def over(under: Tile, upper: Tile) -> Tile:
 
 
 def stencil(rows: Sequence[str], colours: dict[str, str]) -> Tile:
-    """Pixels by letters, centred; a letter without a colour is clear."""
+    """Draw pixels from letters, centred. A letter without a colour is transparent."""
     tile = clear()
     top, left = (SIDE - len(rows)) // 2, (SIDE - max(len(row) for row in rows)) // 2
     for i, row in enumerate(rows):
@@ -89,7 +90,7 @@ def stencil(rows: Sequence[str], colours: dict[str, str]) -> Tile:
 
 
 def frame(tile: Tile, factor: float, width: int = 1) -> Tile:
-    """A darker (or lighter) rim."""
+    """Add a darker (or lighter) rim."""
     out = shade(tile, factor)
     out[width:-width, width:-width] = tile[width:-width, width:-width]
     return out
@@ -99,7 +100,7 @@ LUMP = ((0, 0, 1.25), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 0.8), (0, 2, 0.75), (2, 1
 
 
 def specks(name: str, under: Tile, colour: str, places: Sequence[tuple[int, int]]) -> Tile:
-    """Lumps of another mineral at ``places`` (row, column): a bright corner, a body, a shadow."""
+    """Add lumps of another mineral at ``places`` (row, column): a bright corner, a body, a shadow."""
     out, draw, base = under.copy(), chance(name), np.array(rgb(colour))
     for row, column in places:
         for i, j, factor in LUMP:
@@ -109,7 +110,7 @@ def specks(name: str, under: Tile, colour: str, places: Sequence[tuple[int, int]
 
 
 def bricks(name: str, colour: str, mortar: str, high: int = 4, wide: int = 8) -> Tile:
-    """Courses of bricks, each moved by half a brick."""
+    """Paint courses of bricks, each shifted by half a brick."""
     out = grain(name, colour, 0.1)
     rows, columns = np.indices((SIDE, SIDE))
     moved = (columns + (rows // high % 2) * (wide // 2)) % wide
@@ -119,7 +120,7 @@ def bricks(name: str, colour: str, mortar: str, high: int = 4, wide: int = 8) ->
 
 
 def cobbles(name: str, colour: str, gaps: float = 0.55) -> Tile:
-    """Rounded stones: nearest of a few points, dark where two are equally near."""
+    """Paint rounded stones: the cells of a few points, dark at their borders."""
     draw = chance(name)
     points = (np.indices((4, 4)).reshape(2, -1).T * 4 + draw.uniform(0, 3.4, (16, 2)))[:15]
     there = np.indices((SIDE, SIDE)).transpose(1, 2, 0)[:, :, None] + 0.5
@@ -131,7 +132,7 @@ def cobbles(name: str, colour: str, gaps: float = 0.55) -> Tile:
 
 
 def boards(name: str, colour: str) -> Tile:
-    """Four boards, their grain along them, a seam below each and a joint in each."""
+    """Paint four boards with grain along them, a seam below each and a joint in each."""
     out = grain(name, colour, 0.1, wide=5)
     out[3::4] = shade(out, 0.7)[3::4]
     out[0::4] = shade(out, 1.06)[0::4]
@@ -141,7 +142,7 @@ def boards(name: str, colour: str) -> Tile:
 
 
 def rings(name: str, wood: str, bark: str) -> Tile:
-    """The cut end of a log."""
+    """Paint the cut end of a log."""
     rows, columns = np.indices((SIDE, SIDE)) - 7.5
     around = np.maximum(np.abs(rows), np.abs(columns))
     out = shade(grain(name, wood, 0.06), np.where(np.floor(around) % 2 == 1, 0.84, 1.0))
@@ -150,12 +151,12 @@ def rings(name: str, wood: str, bark: str) -> Tile:
 
 
 def streaks(name: str, colour: str, contrast: float = 0.25) -> Tile:
-    """Bark: dark furrows and light ridges from top to bottom."""
+    """Paint bark: dark furrows and light ridges from top to bottom."""
     return grain(name, colour, contrast, high=5)
 
 
 def foliage(name: str, colour: str, holes: float) -> Tile:
-    """Leaves in clumps, with holes to look through."""
+    """Paint clumps of leaves with transparent holes."""
     out = grain(name, colour, 0.34, wide=2, high=2)
     gone = field(name + "holes", 2, 2) < holes
     out[..., 3] = np.where(gone, 0.0, 255.0)

@@ -1,7 +1,7 @@
-"""Using what is in the hand on what is under the cross-hair: placing blocks, filling and emptying buckets.
+"""Using the item in the hand on the block under the cross-hair: placing blocks, filling and emptying buckets.
 
-``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. How often a held button
-uses is told in ``player_actions.py``.
+``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. ``player_actions.py``
+defines how often a held key acts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BUCKET, WATER_BUCKET, LAVA_BUCKET = ITEM["bucket"], ITEM["water_bucket"], ITEM["
 BED_FOOT = np.array([ID[f"bed_foot_{way}"] for way in ("south", "west", "north", "east")])
 BED_HEAD = np.array([ID[f"bed_head_{way}"] for way in ("south", "west", "north", "east")])
 TORCHES = np.array([-1, TORCH, *(ID[f"torch_{way}"] for way in ("north", "south", "west", "east"))])
-"""By the face that was clicked: the torch that goes there."""
+"""By clicked face: the torch for that face."""
 TOP_HALF, LADDER = ID["double_plant_top"], ID["ladder"]
 OPENS = np.array(
     [
@@ -52,14 +52,14 @@ OPENS = np.array(
         for block in TABLE
     ]
 )
-"""Blocks that take the use for themselves, unless one sneaks."""
+"""Blocks that react to the use key themselves, unless the player sneaks."""
 for _array in (BED_FOOT, BED_HEAD, TORCHES, OPENS):
     _array.flags.writeable = False
 
 
 @part
 def _fits(world: World, x: int, y: int, z: int, block: int) -> bool:
-    """Whether ``block`` may go into a cell."""
+    """Return whether ``block`` can be placed into a cell."""
     if not inside(x, y, z) or not REPLACEABLE[block_at(world.blocks, x, y, z)]:
         return False
     return not occupied(world, x, y, z, block) and stands(world, x, y, z, block)
@@ -67,7 +67,7 @@ def _fits(world: World, x: int, y: int, z: int, block: int) -> bool:
 
 @part
 def _torch(world: World, x: int, y: int, z: int, face: int) -> int:
-    """The torch that holds in a cell, the clicked face's first; -1 where none does."""
+    """Return a torch that finds support in a cell, the one of the clicked face first, or -1."""
     if face > 0 and stands(world, x, y, z, TORCHES[face]):
         return int(TORCHES[face])
     for other in (2, 3, 4, 5, 1):
@@ -78,7 +78,7 @@ def _torch(world: World, x: int, y: int, z: int, face: int) -> int:
 
 @part
 def _put(world: World, x: int, y: int, z: int, face: int, block: int) -> bool:
-    """Put a block into a cell if it may go there; beds and tall plants with their other half."""
+    """Place a block into a cell if possible, beds and tall plants with their other half."""
     if block == TORCH:
         block = _torch(world, x, y, z, face)
         if block < 0:
@@ -103,7 +103,7 @@ def _put(world: World, x: int, y: int, z: int, face: int, block: int) -> bool:
 
 @part
 def _place(world: World, block: int, hit: int, x: int, y: int, z: int, face: int) -> bool:
-    """Place ``block`` on the face of the block ``hit``, or in its stead."""
+    """Place ``block`` at the face of the block ``hit``, or replace that block."""
     if block == LADDER and (face < 2 or not FULL[hit]):
         return False
     if ON[block] == ON_WATER:
@@ -121,7 +121,7 @@ def _place(world: World, block: int, hit: int, x: int, y: int, z: int, face: int
 
 @part
 def _bucket(world: World, item: int) -> bool:
-    """Fill an empty bucket from a source, or pour a full one out."""
+    """Fill an empty bucket from a source, or empty a full one."""
     p = world.player[0]
     x, y, z = eyes(world)
     dx, dy, dz = look(p.yaw, p.pitch)
@@ -145,9 +145,9 @@ def _bucket(world: World, item: int) -> bool:
 
 @jit
 def use_on_block(world: World) -> bool:
-    """Use what is in the hand on the block under the cross-hair; whether that did anything.
+    """Use the item in the hand on the block under the cross-hair. Return whether it had an effect.
 
-    ``world.events`` has ``placed`` (the block) and ``used``.
+    ``world.events`` gets ``placed`` (the block) and ``used``.
     """
     p, e = world.player[0], world.events[0]
     slot = world.slots[p.selected]

@@ -1,4 +1,4 @@
-"""The tiles of plants: upright pictures, two of which cross in a cell."""
+"""The tiles of plants: upright pictures, which the renderer draws twice, crossed, in a cell."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAPLINGS = {"sapling": "4e8a2a", "spruce_sapling": "3a5f3a", "birch_sapling": "7
 
 
 def blades(name: str, colour: str, count: int, tall: int) -> Tile:
-    """Blades of grass that lean a little, darker at the foot."""
+    """Paint slightly leaning blades of grass, darker at the foot."""
     tile, draw = paint.clear(), paint.chance(name)
     for blade in range(count):
         column = (blade + 0.5) * 16 / count + draw.uniform(-0.7, 0.7)
@@ -47,7 +47,7 @@ def _blob(tile: Tile, name: str, row: float, column: float, radius: float, colou
 
 
 def tiles() -> dict[str, Tile]:
-    """Every plant by the key of its block."""
+    """Return the tile of every plant by the key of its block."""
     out: dict[str, Tile] = {}
     for name, (petals, heart) in FLOWERS.items():
         tile = _blob(_stem(9), name, 6, 7.5, 2.6, petals)

@@ -1,8 +1,8 @@
-"""How the player moves in one tick: on the ground, in the air, in water and in lava.
+"""The motion of the player in one tick: on the ground, in the air, in water and in lava.
 
-The order is the game's (``EntityPlayerSP.onLivingUpdate``, ``EntityLivingBase.moveEntityWithHeading``, ``Entity.move``,
-1.11.2; minecraft.wiki, Transportation): the input accelerates, the body moves, gravity and drag act on what is left.
-On the ground the speed tends to ``0.098 / (1 - 0.91 * 0.6)`` = 0.2159 blocks a tick, 4.317 m/s.
+The order is that of the game (``EntityPlayerSP.onLivingUpdate``, ``EntityLivingBase.moveEntityWithHeading``,
+``Entity.move``, 1.11.2; minecraft.wiki, Transportation): the input accelerates, the body moves, then gravity and drag
+act. On the ground the speed converges to ``0.098 / (1 - 0.91 * 0.6)`` = 0.2159 blocks per tick, 4.317 m/s.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ HALF = PLAYER_WIDTH / 2
 
 @jit
 def turn(world: World, yaw: float, pitch: float) -> None:
-    """Turn the look by degrees; yaw comes out in [-180, 180), pitch in [-90, 90]. Not a number turns nothing."""
+    """Turn the look by degrees, to a yaw in [-180, 180) and a pitch in [-90, 90]. NaN has no effect."""
     p = world.player[0]
     if math.isfinite(yaw):
         p.yaw = (p.yaw + yaw + 180.0) % 360.0 - 180.0
@@ -74,14 +74,14 @@ def turn(world: World, yaw: float, pitch: float) -> None:
 
 @jit
 def exhaust(world: World, amount: float) -> None:
-    """Tire the player; it counts up to ``EXHAUSTION_MOST`` at once."""
+    """Add exhaustion, up to ``EXHAUSTION_MOST``."""
     p = world.player[0]
     p.exhaustion = min(EXHAUSTION_MOST, p.exhaustion + amount)
 
 
 @jit
 def _accelerate(world: World, strafe: float, forward: float, amount: float) -> None:
-    """Push the player the way the input says, seen along the look (``Entity.moveRelative``)."""
+    """Accelerate the player by the input, relative to the look (``Entity.moveRelative``)."""
     p = world.player[0]
     length = strafe * strafe + forward * forward
     if length < LEAST_INPUT:
@@ -94,7 +94,7 @@ def _accelerate(world: World, strafe: float, forward: float, amount: float) -> N
 
 @jit
 def _over_edge(world: World, dx: float, dz: float) -> bool:
-    """Whether a body moved so would have nothing within a block below its feet."""
+    """Return whether the moved body would have no block within one block below its feet."""
     p = world.player[0]
     return not overlaps(world.blocks, p.x + dx, p.y - 1.0, p.z + dz, HALF, PLAYER_HEIGHT)
 
@@ -106,9 +106,9 @@ def _shorten(move: float) -> float:
 
 @jit
 def move(world: World, dx: float, dy: float, dz: float) -> None:
-    """Move the player's body, stopped by blocks, onto steps of up to 0.6, when sneaking not over edges.
+    """Move the player's body with collisions, onto steps of up to 0.6 blocks, and not over edges when sneaking.
 
-    Sets ``on_ground``, ``bumped`` and ``fall``, and takes the speed along the axes it was stopped on.
+    It sets ``on_ground``, ``bumped`` and ``fall``, and the speed along blocked axes to 0.
     """
     p = world.player[0]
     blocks = world.blocks
@@ -146,7 +146,7 @@ def move(world: World, dx: float, dy: float, dz: float) -> None:
 
 @jit
 def _sprint(world: World, forward: float, wanted: bool) -> None:
-    """Begin or end a sprint: it goes on without the key until the way forward is barred or hunger comes."""
+    """Start or end a sprint. It continues without the key until the player is blocked, stops or is hungry."""
     p = world.player[0]
     able = forward >= SPRINT_INPUT and p.food > SPRINT_FOOD and p.use_ticks == 0
     if p.sprinting:
@@ -168,7 +168,7 @@ def _jump(world: World) -> None:
 
 @jit
 def _free(world: World, x: float, y: float, z: float) -> bool:
-    """Whether a body there would touch neither block nor fluid."""
+    """Return whether the body at a place touches neither block nor fluid."""
     for cx in range(math.floor(x - HALF), math.ceil(x + HALF)):
         for cz in range(math.floor(z - HALF), math.ceil(z + HALF)):
             for cy in range(math.floor(y), math.ceil(y + PLAYER_HEIGHT)):
@@ -179,7 +179,7 @@ def _free(world: World, x: float, y: float, z: float) -> bool:
 
 @jit
 def _swim(world: World, strafe: float, forward: float, drag: float) -> None:
-    """A tick in a fluid: slow, sinking, out over its edge where a wall is in the way."""
+    """Move for one tick in a fluid: slow, sinking, and over the edge if a wall is ahead."""
     p = world.player[0]
     before = p.y
     _accelerate(world, strafe, forward, AIR_ACCELERATION)
@@ -187,14 +187,14 @@ def _swim(world: World, strafe: float, forward: float, drag: float) -> None:
     p.vx *= drag
     p.vy = p.vy * drag - FLUID_GRAVITY
     p.vz *= drag
-    # Free of blocks and of fluids a little higher up: there is the shore.
+    # No blocks and no fluid slightly higher: this is the shore.
     if p.bumped and _free(world, p.x + p.vx, before + p.vy + STEP_HEIGHT, p.z + p.vz):
         p.vy = LEAVE_FLUID
 
 
 @jit
 def _walk(world: World, strafe: float, forward: float, marks: int) -> None:
-    """A tick on the ground or in the air."""
+    """Move for one tick on the ground or in the air."""
     p = world.player[0]
     drag = GROUND_DRAG
     if p.on_ground:
@@ -203,7 +203,7 @@ def _walk(world: World, strafe: float, forward: float, marks: int) -> None:
         pace = WALK_ACCELERATION * (SPRINT_FACTOR if p.sprinting else 1.0)
         _accelerate(world, strafe, forward, pace * GROUND_FACTOR / (drag * drag * drag))
     else:
-        # Steering in the air is 30 % stronger in a sprint, as walking is.
+        # A sprint makes steering in the air 30 % stronger, like walking.
         _accelerate(world, strafe, forward, AIR_ACCELERATION * (SPRINT_FACTOR if p.sprinting else 1.0))
     ladder = climbs(world)
     if ladder:
@@ -229,7 +229,7 @@ def _walk(world: World, strafe: float, forward: float, marks: int) -> None:
 
 @jit
 def step_player(world: World, action: NDArray[np.void]) -> int:
-    """Move the player by one tick of input; what their body touched before (``touch.touched``)."""
+    """Move the player by one tick of input. Return what the body touched before (``contact.touched``)."""
     p, a = world.player[0], action[0]
     marks = touched(world)
     p.in_water, p.in_lava = marks & IN_WATER > 0, marks & IN_LAVA > 0

@@ -1,7 +1,7 @@
-"""What a look meets: voxel traversal (Amanatides and Woo 1987) and boxes by slabs, both exact.
+"""Ray tracing: voxel traversal (Amanatides and Woo 1987) and the slab test for boxes, both exact.
 
-Faces are the game's: 0 below, 1 above, 2 north (-z), 3 south (+z), 4 west (-x), 5 east (+x). A ray that begins inside a
-box meets the face it leaves by, as the game's ``AxisAlignedBB.calculateIntercept`` has it.
+Faces are those of the game: 0 below, 1 above, 2 north (-z), 3 south (+z), 4 west (-x), 5 east (+x). A ray that starts
+inside a box meets the face by which it leaves, as in the game's ``AxisAlignedBB.calculateIntercept``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FAR = 1e30
 
 @jit
 def eyes(world: World) -> tuple[float, float, float]:
-    """Where the player's eyes are."""
+    """Return the place of the player's eyes."""
     p = world.player[0]
     tall = ASLEEP_EYE_HEIGHT if p.sleeping else SNEAKING_EYE_HEIGHT if p.sneaking else EYE_HEIGHT
     return p.x, p.y + tall, p.z
@@ -27,7 +27,7 @@ def eyes(world: World) -> tuple[float, float, float]:
 
 @jit
 def look(yaw: float, pitch: float) -> tuple[float, float, float]:
-    """The unit vector of a look, both in degrees."""
+    """Return the unit vector of a look. Yaw and pitch are in degrees."""
     a, b = math.radians(yaw), math.radians(pitch)
     return -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
 
@@ -43,7 +43,8 @@ def meet(
     low: tuple[float, float, float],
     high: tuple[float, float, float],
 ) -> tuple[float, int]:
-    """Distance (in lengths of the direction) and face at which a ray meets a box; ``FAR`` and -1 where it misses."""
+    """Return distance (in lengths of the direction) and face of the hit of a ray with a box; ``FAR`` and -1 for a
+    miss."""
     near, far, into, out = -FAR, FAR, -1, -1
     for o, d, lo, hi, face in (
         (y, dy, low[1], high[1], 0),
@@ -71,17 +72,17 @@ def meet(
 def trace(
     world: World, x: float, y: float, z: float, dx: float, dy: float, dz: float, reach: float, liquids: bool
 ) -> tuple[int, float, int, int, int, int]:
-    """The first block that a ray meets.
+    """Find the first block that a ray meets.
 
-    :param x, y, z: where it begins. :param dx, dy, dz: a unit vector. :param reach: blocks that it goes.
-    :param liquids: sources of water and lava stop it too; what flows never does (``BlockLiquid.canCollideCheck``).
-    :returns: block, distance, the block's x, y, z, and the face. Where it meets none: 0, ``reach``, the cell of its end
-        and -1.
+    :param x, y, z: its start. :param dx, dy, dz: a unit vector. :param reach: its length in blocks.
+    :param liquids: whether sources of water and lava stop it. Flowing fluids never do
+        (``BlockLiquid.canCollideCheck``).
+    :returns: block, distance, the block's x, y, z, and the face. For a miss: 0, ``reach``, the cell of its end, -1.
     """
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     sx, sy, sz = 1 if dx > 0 else -1, 1 if dy > 0 else -1, 1 if dz > 0 else -1
     ix, iy, iz = 1 / dx if dx != 0 else FAR, 1 / dy if dy != 0 else FAR, 1 / dz if dz != 0 else FAR
-    # Distances to the next wall of the grid each way, anew for each wall: a running sum would drift.
+    # Recompute the distances to the next grid plane: a running sum would accumulate rounding errors.
     tx = (cx + (dx > 0) - x) * ix if dx != 0 else FAR
     ty = (cy + (dy > 0) - y) * iy if dy != 0 else FAR
     tz = (cz + (dz > 0) - z) * iz if dz != 0 else FAR

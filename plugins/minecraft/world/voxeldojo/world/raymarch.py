@@ -1,4 +1,4 @@
-"""Rays of sight through the blocks, one for each pixel: as ``ray.trace`` goes, with textures, light, water and fog."""
+"""Renders the land by ray marching: one ray for each pixel, like ``ray.trace``, with textures, light, water and fog."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from voxeldojo.world.state import HEIGHT, SIZE
 from voxeldojo.world.textures import Art
 
 STEP_X, STEP_Y, STEP_Z = HEIGHT * SIZE, SIZE, 1
-"""From a cell to the next, in flat arrays; powers of two, so that a place is read by shifts."""
+"""Index steps between neighbouring cells in flat arrays. They are powers of two, so shifts give the coordinates."""
 X_BITS, Y_BITS = STEP_X.bit_length() - 1, STEP_Y.bit_length() - 1
 SHADES = np.array([0.5, 1.0, 0.8, 0.8, 0.6, 0.6])
-"""How bright each face is: below, above, north, south, west, east."""
+"""Brightness of the faces: below, above, north, south, west, east."""
 SURFACE = 8.0 / 9.0
-"""Height of a fluid's source."""
+"""Height of a fluid source, in blocks."""
 OCCLUSION = 0.35
-"""What is left of light in the corner of a solid neighbour."""
+"""Share of light that remains in the corner of a solid neighbour."""
 TEXTURE = 16
 SHARP = 2.0
-"""Texels a pixel may cover, along one side and squared, before the next smaller size of a texture is taken."""
+"""Squared number of texels along the side of a pixel, above which the next smaller size of a texture is used."""
 CLEAR_SIGHT = 0.65
-"""Share of the way one sees without fog."""
+"""Share of the visible distance without fog."""
 CLOSE = 1e-6
 OPAQUE = 0.01
 
 
 class View(NamedTuple):
-    """What a picture is taken of and how.
+    """The inputs of a picture.
 
-    :ivar blocks, level, light: the world's, flat. :ivar biome: the world's.
-    :ivar at: float64 ``(4, 3)``: the eyes, and unit vectors ahead, to the right and up.
-    :ivar sky, lit: of ``sky.sky_of``.
-    :ivar steepest: of ``horizon.horizon``. :ivar ceiling: no block is as high.
-    :ivar far: blocks seen. :ivar tangent: of half the vertical field of view.
-    :ivar focus: flat place of the block under the cross-hair, -1 for none. :ivar crack: tile over it, -1 for none.
-    :ivar thick: how thick what the eyes are in is: fog a block, 0 in air.
-    :ivar murk: float64 ``(6,)``: its colour, and what that goes over to from the sky's rim to the zenith.
+    :ivar blocks, level, light: flat arrays of the world. :ivar biome: array of the world.
+    :ivar at: float64 ``(4, 3)``: place of the eyes, and unit vectors forward, right and up.
+    :ivar sky, lit: results of ``sky.sky_of``.
+    :ivar steepest: result of ``horizon.horizon``. :ivar ceiling: layer above all blocks.
+    :ivar far: visible distance in blocks. :ivar tangent: tangent of half the vertical field of view.
+    :ivar focus: flat index of the block under the cross-hair, or -1. :ivar crack: tile over that block, or -1.
+    :ivar thick: fog per block of the fluid around the eyes; 0 in air.
+    :ivar murk: float64 ``(6,)``: colour of the fog at the horizon, and at the zenith.
     """
 
     blocks: NDArray[np.uint8]
@@ -68,7 +68,7 @@ class View(NamedTuple):
 
 @part
 def fog_share(far: float, sight: float, thick: float) -> float:
-    """How much of a thing's colour is lost at a distance, 0 to 1."""
+    """Return the share of fog at a distance, 0 to 1."""
     if thick > 0.0:
         return 1.0 - math.exp(-thick * far)
     return clamp((far - CLEAR_SIGHT * sight) / ((1.0 - CLEAR_SIGHT) * sight), 0.0, 1.0)
@@ -76,8 +76,8 @@ def fog_share(far: float, sight: float, thick: float) -> float:
 
 @part
 def texel(texels: NDArray[np.uint32], tile: int, u: float, v: float, spread: float) -> int:
-    """The texel of a tile at ``u`` to the right and ``v`` down, of a size that suits ``spread``: its texels a pixel,
-    squared."""
+    """Return the texel of a tile at ``u`` to the right and ``v`` down. ``spread``: squared number of texels per pixel;
+    it selects the size of the tile."""
     size, first = TEXTURE, 0
     while spread > SHARP and size > 1:
         first += size * size
@@ -89,7 +89,7 @@ def texel(texels: NDArray[np.uint32], tile: int, u: float, v: float, spread: flo
 
 @part
 def draw_terrain(view: View, art: Art, image: NDArray[np.uint8], depth: Floats) -> None:
-    """Draw the land and the sky. What ``image`` shows already stays where ``depth`` says that it is nearer."""
+    """Draw the land and the sky. Pixels of ``image`` remain where their ``depth`` is nearer."""
     rows, columns = image.shape[0], image.shape[1]
     ox, oy, oz = view.at[0, 0], view.at[0, 1], view.at[0, 2]
     blocks, light, lit, looks, texels, faces = view.blocks, view.light, view.lit, art.looks, art.texels, art.faces
@@ -106,7 +106,7 @@ def draw_terrain(view: View, art: Art, image: NDArray[np.uint8], depth: Floats) 
             iy = 1.0 / dy if dy != 0.0 else FAR
             iz = 1.0 / dz if dz != 0.0 else FAR
             slope, fall = 1.0 / (dx - dz) if dx != dz else FAR, 1.0 / (dx + dz) if dx != -dz else FAR
-            # Within the world's walls, its floor and the highest block no step can leave the arrays.
+            # Between the walls of the world, its floor and the highest block, no step leaves the arrays.
             start, end = 0.0, minimum(view.far / length, depth[row, column])
             end = minimum(end, ((SIZE if dx > 0.0 else 0) - ox) * ix - CLOSE)
             end = minimum(end, ((SIZE if dz > 0.0 else 0) - oz) * iz - CLOSE)
@@ -198,7 +198,7 @@ def draw_terrain(view: View, art: Art, image: NDArray[np.uint8], depth: Floats) 
                         here = int(light[outside])
                         light_r, light_g, light_b = lit[here, 0], lit[here, 1], lit[here, 2]
                         if look <= HOLED:
-                            # Light between the middles of cells goes over smoothly; solid cells darken their corners.
+                            # Light is interpolated between the centres of cells. Solid cells darken their corners.
                             if p < 0.5:
                                 along = -along
                             if q < 0.5:

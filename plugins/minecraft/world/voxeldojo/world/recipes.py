@@ -1,13 +1,13 @@
-"""Crafting and smelting as Malmo does them: at once, from the inventory into the inventory.
+"""Crafting and smelting as in Malmo: immediately, from the inventory into the inventory.
 
-The recipes and their order are the game's, ``data/recipes.csv``. For one thing several are tried, the first whose
-ingredients are there is made; birch logs so become birch planks. The rules are those of Malmo's ``SimpleCraft``,
-``NearbyCraft`` and ``NearbySmelt`` commands, which MineDojo drives:
+The recipes and their order are those of the game, ``data/recipes.csv``. Of several recipes for an item, the first one
+whose ingredients are available is used, so birch logs become birch planks. The rules are those of Malmo's commands
+``SimpleCraft``, ``NearbyCraft`` and ``NearbySmelt``, which MineDojo uses:
 
-- By hand anything of ``CRAFT`` goes whose recipes fit two by two; what it can smelt out of used tools, too.
-- Shapes do not matter, and containers (the buckets of a cake) do not come back.
-- A smelting takes 200 ticks of fuel: first what is left from before, then the first thing that burns.
-- Only what is smelted into a thing's first variant counts: ``coal`` comes out of coal ore, charcoal never does.
+- By hand, all items of ``CRAFT`` whose recipes fit into a grid of two by two, and items smelted from used tools.
+- Shapes do not matter, and containers (the buckets of a cake) are lost.
+- A smelting takes 200 ticks of fuel: first the remaining heat, then the first fuel in the inventory.
+- Only the first variant of a product counts: ``coal`` comes from coal ore, never from charcoal.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Ingredient(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """``quantity`` of ``item`` come out; ``size`` is 1 to 9, the squares of the grid it needs."""
+    """A recipe that gives ``quantity`` of ``item``. ``size``: squares of the grid that it needs, 1 to 9."""
 
     smelted: bool
     item: int
@@ -55,7 +55,7 @@ def _ingredient(text: str) -> Ingredient:
 
 
 CRAFT = CRAFTS
-"""What head 6 of the action chooses from, in its order."""
+"""The choices of head 6 of the action, in order."""
 RECIPES = tuple(
     Recipe(
         row["kind"] == "smelt",
@@ -67,11 +67,11 @@ RECIPES = tuple(
     )
     for row in rows("recipes.csv")
 )
-"""Every recipe of the game, those included whose ingredients this world does not have."""
+"""Every recipe of the game, including those whose ingredients do not exist in this world."""
 
 
 def _tried(name: str) -> list[int]:
-    """The recipes tried for a thing, in order."""
+    """Return the recipes for an item, in the order of the attempts."""
     where, item = craft_place(name), ID[name]
     crafted = [n for n, recipe in enumerate(RECIPES) if recipe.item == item and not recipe.smelted]
     smelted = [n for n, recipe in enumerate(RECIPES) if recipe.item == item and recipe.smelted and recipe.variant == 0]
@@ -79,7 +79,7 @@ def _tried(name: str) -> list[int]:
 
 
 def _shown(name: str) -> Recipe:
-    """The one recipe that MineDojo's mask looks at: the first that does not need what it makes."""
+    """Return the recipe that MineDojo's mask uses: the first one that does not need its own product."""
     smelted = craft_place(name) == "furnace"
     fit = (recipe for recipe in RECIPES if recipe.item == ID[name] and recipe.smelted == smelted)
     return next(recipe for recipe in fit if all(needed.item != recipe.item for needed in recipe.ingredients))
@@ -94,7 +94,8 @@ def _matrix() -> np.ndarray[tuple[int, int], np.dtype[np.int16]]:
 
 
 MATRIX = _matrix()
-"""int16 (244, items): what MineDojo's mask asks for: the first recipe of each thing, fuel and variants left out."""
+"""int16 ``(244, items)``: the ingredients in MineDojo's mask, from one recipe of each item, without fuel and
+variants."""
 
 _LISTS = [_tried(name) for name in CRAFT]
 _WHERE = np.array([("hand", "table", "furnace").index(craft_place(name)) for name in CRAFT], np.int64)
@@ -119,7 +120,7 @@ def _has_parts(world: World, recipe: int) -> bool:
 
 @part
 def fuel(world: World) -> int:
-    """Ticks of burning that the inventory holds, with what is left from before."""
+    """Return the burning time of all fuel in the inventory and of the remaining heat, in ticks."""
     total = int(world.player[0].fuel_ticks)
     for i in range(MAIN):
         total += FUEL[world.slots[i].item] * world.slots[i].quantity
@@ -143,9 +144,9 @@ def _burn(world: World) -> None:
 
 @jit
 def craft(world: World, index: int) -> bool:
-    """Make ``CRAFT[index]``, by hand, at a table or in a furnace; False, and nothing changes, where that cannot be.
+    """Craft ``CRAFT[index]`` by hand, at a table or in a furnace. If it is impossible, return False and change nothing.
 
-    What finds no room in the inventory falls at the player's feet. (Malmo loses it.)
+    A product without room drops at the player's feet. (In Malmo it is lost.)
     """
     where = _WHERE[index]
     if where > 0:

@@ -1,4 +1,4 @@
-"""What the player sees: the picture in front of their eyes, of any size."""
+"""Renders the player's view in any size."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from voxeldojo.world.state import HEIGHT, SIZE, TILE, World
 from voxeldojo.world.textures import Art, art
 
 SIGHT = 48.0
-"""Blocks until everything is lost in the fog: so far around the player there is always land."""
+"""Visible distance in blocks. Beyond it is only fog. The land within it is always generated."""
 WATER_FOG, LAVA_FOG = 0.08, 2.0
 CRACKS = 10
 MURK = np.array([(20.0, 52.0, 150.0), (200.0, 60.0, 0.0)])
-"""What water and lava look like from within."""
+"""Colours of water and lava from inside."""
 Flat = NDArray[np.uint8]
 
 
@@ -40,8 +40,8 @@ def draw(
 ) -> None:
     """Draw into ``image`` ``(height, width, 3)``.
 
-    :param flat: the world's blocks, level and light, flat.
-    :param depth: ``(height, width)``, all ``FAR``. :param boxes: ``(ROOM, BOX_VALUES)``, to work with.
+    :param flat: flat arrays of the world's blocks, level and light.
+    :param depth: ``(height, width)``, filled with ``FAR``. :param boxes: work array ``(ROOM, BOX_VALUES)``.
     """
     p = world.player[0]
     at, sky, lit, murk = np.empty((4, 3)), np.empty(SKY_VALUES), np.empty((256, 3)), np.empty(6)
@@ -59,14 +59,14 @@ def draw(
         for k in range(int(maximum(z - SIGHT, 0.0)) // TILE, int(minimum(z + SIGHT, SIZE - 1.0)) // TILE + 1):
             if world.peak[i, k] >= ceiling:
                 ceiling = world.peak[i, k] + 1
-    # From beyond the world's walls or below its floor there is nothing to be seen.
+    # Outside of the world, nothing is visible.
     sight = SIGHT if 0.0 <= x < SIZE and y >= 0.0 and 0.0 <= z < SIZE else 0.0
     thick, here, block, above = 0.0, 240, AIR, AIR
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     if 0 <= cx < SIZE and 0 <= cy < HEIGHT - 1 and 0 <= cz < SIZE:
         here, block, above = int(world.light[cx, cy, cz]), world.blocks[cx, cy, cz], world.blocks[cx, cy + 1, cz]
     bright = (here >> 4 if here >> 4 > here & 15 else here & 15) / 15.0
-    # The fog of the land is as dark as the place the player looks from (the game's ``fogColor1``).
+    # The fog is as dark as the place of the player (the game's ``fogColor1``).
     bright = 0.12 + 0.88 * bright / (4.0 - 3.0 * bright)
     if block in (WATER, LAVA) and (above == block or y < cy + SURFACE):
         thick = WATER_FOG if block == WATER else LAVA_FOG
@@ -104,10 +104,10 @@ def draw(
 
 
 class Camera:
-    """Takes pictures of one size.
+    """Renders pictures of one size.
 
-    :param height, width: pixels. The field of view, ``FIELD_OF_VIEW``, is from the lower edge to the upper.
-    :raises ValueError: a picture without pixels.
+    :param height, width: pixels. The vertical field of view is ``FIELD_OF_VIEW`` degrees.
+    :raises ValueError: a side has no pixels.
     """
 
     def __init__(self, height: int, width: int) -> None:
@@ -117,7 +117,7 @@ class Camera:
         self._depth, self._boxes = np.empty((height, width)), np.empty((ROOM, BOX_VALUES))
 
     def picture(self, world: World) -> NDArray[np.uint8]:
-        """What the player sees now: uint8 ``(height, width, 3)``, a new array."""
+        """Render the player's current view: uint8 ``(height, width, 3)``, a new array."""
         image = np.empty((*self._depth.shape, 3), np.uint8)
         self._depth.fill(FAR)
         if world.clock["relit"][0]:

@@ -1,4 +1,4 @@
-"""The world's own chance: one state that is saved with it, and hashes of places that need none.
+"""Random numbers of the world: one state that is saved with it, and stateless hashes of places.
 
 SplitMix64 (Steele, Lea and Flood 2014, figure 17).
 """
@@ -20,7 +20,7 @@ UNIT = 2.0**-53
 
 @jit
 def mix(bits: np.uint64) -> np.uint64:
-    """64 bits, well stirred."""
+    """Return the mixed bits (the finaliser of SplitMix64)."""
     bits = (bits ^ (bits >> np.uint64(30))) * MIX_1
     bits = (bits ^ (bits >> np.uint64(27))) * MIX_2
     return bits ^ (bits >> np.uint64(31))
@@ -28,7 +28,7 @@ def mix(bits: np.uint64) -> np.uint64:
 
 @part
 def draw(clock: Any) -> float:
-    """The next number in [0, 1), where the world's clock is at hand: a record is passed sooner than a world."""
+    """Return the next number in [0, 1) from the world's clock record, which is faster to pass than a world."""
     clock.rng = clock.rng + GAMMA
     return float(mix(clock.rng) >> np.uint64(11)) * UNIT
 
@@ -53,7 +53,7 @@ def below(world: World, count: int) -> int:
 
 @jit
 def at(seed: np.uint64, salt: int, x: int, z: int) -> float:
-    """A number in [0, 1) that belongs to a place, whatever happened before. ``salt`` tells its purposes apart."""
+    """Return a number in [0, 1) that depends only on seed, place and ``salt``. Each purpose has its own ``salt``."""
     bits = mix(seed + GAMMA * np.uint64(salt + 1))
     bits = mix(bits ^ (np.uint64(x & 0xFFFFFFFF) << np.uint64(32)) ^ np.uint64(z & 0xFFFFFFFF))
     return float(bits >> np.uint64(11)) * UNIT

@@ -1,7 +1,7 @@
-"""The box of each block that a look meets: what is aimed at, what lidar measures.
+"""The box of each block for rays: the cross-hair and the lidar.
 
-Bodies meet other boxes (``blocks.TOP``, ``blocks.HALF``): they walk through grass, looks do not. Numbers, in sixteenths
-of a block: minecraft.wiki, pages Hitbox and each block's own, as of Java Edition 1.11.
+Bodies collide with other boxes (``blocks.TOP``, ``blocks.HALF``): a body passes through grass, a ray does not. The
+numbers are in sixteenths of a block: minecraft.wiki, Hitbox and the pages of the blocks, Java Edition 1.11.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FLAT: Final[dict[str, float]] = {"snow_layer": 2.0, "waterlily": 1.5}
 
 
 def box(block: Block) -> Box:
-    """``x0, y0, z0, x1, y1, z1`` of a block's box, in sixteenths."""
+    """Return ``x0, y0, z0, x1, y1, z1`` of a block's box, in sixteenths."""
     if block.shape == "cross":
         kind = next((name for name in _CROSS if block.name.endswith(name)), "")
         return _CROSS.get(kind, WHOLE_BOX)
@@ -54,9 +54,9 @@ def box(block: Block) -> Box:
 BOX = np.array([box(block) for block in TABLE]) / 16
 """float64 ``(blocks, 6)``: x0, y0, z0, x1, y1, z1 within the cell."""
 WHOLE = np.array([box(block) == WHOLE_BOX for block in TABLE])
-"""Whether that box is the whole cell."""
+"""Whether the box fills the cell."""
 AIMABLE = np.array([block.shape != "none" and block.collidable and not block.liquid for block in TABLE])
-"""Whether a look stops there; at fluids it stops only where it is asked to."""
+"""Whether the block stops a ray. Fluids stop it only on request."""
 
 for _array in (BOX, WHOLE, AIMABLE):
     _array.flags.writeable = False

@@ -1,7 +1,7 @@
-"""What mobs look like: boxes, in sixteenths of a block, and the tiles on them.
+"""The models of mobs: boxes, in sixteenths of a block, and their tiles.
 
-A model stands on the ground and looks along +z, +x to its left. Sizes of the boxes: minecraft.wiki, the pictures of
-each mob's model, as of Java Edition 1.11; the skins are painted by us.
+A model stands on the ground and looks along +z, with +x to its left. The sizes are from the pictures of the models in
+minecraft.wiki, Java Edition 1.11. The skins are our own.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Corner = tuple[float, float, float]
 
 
 class Part(NamedTuple):
-    """One box.
+    """One box of a model.
 
-    :ivar around: tile on every face but these: :ivar front: on +z. :ivar above: on top.
-    :ivar swing: how it swings about ``hinge`` (y, z) when the mob walks: 1 or -1, 0 not at all.
-    :ivar wool: painted in the colour of the mob's wool.
+    :ivar around: tile of all faces except the following. :ivar front: tile on +z. :ivar above: tile on top.
+    :ivar swing: direction of the swing about ``hinge`` (y, z) while the mob walks: 1, -1, or 0 for none.
+    :ivar wool: whether it has the colour of the mob's wool.
     """
 
     low: Corner
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
 
 def _legs(half: float, tall: float, x: float, back: float, front: float, tile: str, wool: bool = False) -> list[Part]:
-    """Four legs, or two where ``back`` is ``front``; those that stand across from each other swing together."""
+    """Return four legs, or two if ``back`` equals ``front``. Diagonal legs swing together."""
     out = []
     for z, turn in ((back, 1), (front, -1)) if back != front else ((front, 1),):
         for side in (-1, 1):
@@ -113,7 +113,8 @@ def _plan() -> tuple[list[Part], list[tuple[int, int]]]:
 
 PARTS, _SPANS = _plan()
 SPANS = np.array(_SPANS)
-"""(2 kinds, 2): first and last (not included) box of kind ``k`` in row 2 k, of its sheared self in row 2 k + 1."""
+"""``(2 * kinds, 2)``: range of boxes (end excluded) of kind ``k`` in row ``2 k``, of its sheared form in row ``2 k +
+1``."""
 BOXES = np.array([part.low + part.high for part in PARTS]) / 16.0
 """(boxes, 6), in blocks."""
 SWING = np.array([part.swing for part in PARTS])
@@ -131,7 +132,7 @@ for _array in (SPANS, BOXES, SWING, HINGE, WOOL, WOOL_COLOURS):
 
 
 def faces() -> list[tuple[str, ...]]:
-    """The tiles of each box: below, above, behind, before, right, left."""
+    """Return the tiles of each box: below, above, back, front, right, left."""
     return [
         (part.around, part.above or part.around, part.around, part.front or part.around, part.around, part.around)
         for part in PARTS
@@ -139,12 +140,12 @@ def faces() -> list[tuple[str, ...]]:
 
 
 def _eight(rows: Sequence[str], colours: dict[str, str]) -> Tile:
-    """A picture of 8 x 8 pixels, each two texels wide."""
+    """Draw a picture of 8 x 8 pixels, each two texels wide."""
     return np.repeat(np.repeat(paint.stencil(rows, colours)[4:12, 4:12], 2, axis=0), 2, axis=1)
 
 
 def tiles() -> dict[str, Tile]:
-    """The tiles by name."""
+    """Return the tiles by name."""
     brown, white, rose, skin = "43342a", "dcdcdc", "f0a5a2", "d8bfae"
     hide = paint.grain("cow", brown, 0.12)
     patches = (paint.field("cow_patches", 5, 5) < 0.34)[..., None]

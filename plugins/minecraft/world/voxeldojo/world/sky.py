@@ -1,4 +1,4 @@
-"""What the sky looks like and how bright each level of light is, at the world's time.
+"""The colours of the sky, and the brightness of each light level, at the world's time.
 
 Colours of sky, fog and sunset: ``WorldProvider``, ``Biome`` and ``World`` of Minecraft 1.11.2; of light: its
 ``EntityRenderer.updateLightmap`` at the middle of the brightness slider (minecraft.wiki, Light and Daylight cycle).
@@ -20,7 +20,7 @@ from voxeldojo.world.sun import celestial_angle, sky_brightness
 Floats = NDArray[np.float64]
 
 ZENITH, FOG, SUNSET, SUN_X, SUN_Y, NIGHT, GLARE, CLOUD, DRIFT = 0, 3, 6, 9, 10, 11, 12, 13, 14
-"""Places in the array that ``sky_of`` fills: three colours of three numbers, then single numbers."""
+"""Indices into the array of ``sky_of``: three colours of three numbers each, then single numbers."""
 SKY_VALUES = 15
 CLOUDS = 128.0
 CLOUD_CELL = 12.0
@@ -30,7 +30,8 @@ GAMMA = 0.5
 
 @part
 def sky_of(world: World, sky: Floats, lit: Floats) -> None:
-    """Fill ``sky`` ``(SKY_VALUES,)`` and ``lit`` ``(256, 3)``: what a byte of light leaves of red, green and blue."""
+    """Fill ``sky`` ``(SKY_VALUES,)`` and ``lit`` ``(256, 3)``: factors of red, green and blue for each byte of
+    light."""
     clock = world.clock[0]
     angle = celestial_angle(clock.time) * 2.0 * math.pi
     high, rain = math.cos(angle), 1.0 if clock.raining else 0.0
@@ -60,28 +61,28 @@ def sky_of(world: World, sky: Floats, lit: Floats) -> None:
 
 @part
 def _seen(light: float) -> float:
-    """How bright light looks, 0 to 1, by the slider's setting."""
+    """Return the displayed brightness of light, 0 to 1, at the setting of the slider."""
     dark = 1.0 - minimum(light * 0.96 + 0.03, 1.0)
     return (1.0 - dark * (1.0 - GAMMA) - dark * dark * dark * dark * GAMMA) * 0.96 + 0.03
 
 
 @part
 def _chance(a: float, b: float) -> float:
-    """A number in [0, 1) that belongs to two whole numbers."""
+    """Return a hash of two integers in [0, 1)."""
     bits = np.uint64(int(a) & 0xFFFFFFFF) * np.uint64(0x9E3779B1) ^ np.uint64(int(b) & 0xFFFFFFFF)
     return float(mix(bits) >> np.uint64(40)) / 2**24
 
 
 @part
 def climb(dy: float) -> float:
-    """How far a look is from the rim of the sky, 0, to its zenith, 1, in colour. ``dy``: of a unit vector."""
+    """Return the colour weight from the horizon (0) to the zenith (1). ``dy``: component of a unit vector."""
     up = clamp(dy * 2.4, 0.0, 1.0)
     return up * (2.0 - up)
 
 
 @part
 def sky_at(sky: Floats, x: float, y: float, z: float, dx: float, dy: float, dz: float) -> tuple[float, float, float]:
-    """The sky's colour, 0 to 255, from an eye along a unit vector."""
+    """Return the colour of the sky along a unit vector from the eyes, 0 to 255."""
     up = climb(dy)
     red = sky[FOG] + (sky[ZENITH] - sky[FOG]) * up
     green = sky[FOG + 1] + (sky[ZENITH + 1] - sky[FOG + 1]) * up
@@ -103,7 +104,7 @@ def sky_at(sky: Floats, x: float, y: float, z: float, dx: float, dy: float, dz: 
         red = 205.0 + 40.0 * _chance(math.floor(dx * 30.0), math.floor(dz * 30.0))
         green, blue = red, red + 8.0
     elif sky[NIGHT] > 0.0:
-        # Even over the sky: one grid above, another along its rim.
+        # Uniform over the sky: one grid near the zenith, another along the horizon.
         a, b = (dx, dz) if dy > 0.5 else (4.0 + math.atan2(dx, dz), dy)
         if _chance(math.floor(a * 110.0), math.floor(b * 110.0)) < 0.006:
             red, green, blue = red + 190 * sky[NIGHT], green + 190 * sky[NIGHT], blue + 200 * sky[NIGHT]

@@ -1,4 +1,4 @@
-"""What a compiled function is made of: its module, and the modules that one imports."""
+"""The source files of a compiled function: its module and, recursively, the imported modules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-"""The folder that the package lies in."""
+"""The parent folder of the package."""
 IMPORT = re.compile(r"^from (voxeldojo[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
@@ -19,7 +19,7 @@ def _bytes(path: Path) -> bytes:
 
 @cache
 def _imports(path: Path) -> frozenset[Path]:
-    """The package's files that one file names in its imports."""
+    """Return the files of the package that a file imports."""
     found = set()
     for module, names in IMPORT.findall(_bytes(path).decode()):
         place = ROOT.joinpath(*module.split("."))
@@ -28,7 +28,7 @@ def _imports(path: Path) -> frozenset[Path]:
 
 
 def sources(path: Path) -> frozenset[Path]:
-    """A file and all of the package's that it imports, and they in turn."""
+    """Return a file and, recursively, all files of the package that it imports."""
     reached, new = frozenset({path}), frozenset({path})
     while new:
         new = frozenset().union(*map(_imports, new)) - reached
@@ -38,5 +38,5 @@ def sources(path: Path) -> frozenset[Path]:
 
 @cache
 def stamp(path: Path) -> str:
-    """A digest that changes with the text of whatever the kernels of a file may call."""
+    """Return a digest of all sources that the kernels of a file can call."""
     return hashlib.sha256(b"".join(map(_bytes, sorted(sources(path))))).hexdigest()

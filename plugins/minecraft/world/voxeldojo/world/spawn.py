@@ -1,10 +1,9 @@
-"""Where mobs come from and where they go.
+"""Spawning and removal of mobs.
 
-Animals come with the land: in every tenth chunk a group of four (``WorldEntitySpawner.performWorldGenSpawning``), and
-rarely later. Monsters come wherever it is dark enough, ``SPAWN_AWAY`` blocks from the player or more, and are gone far
-from them (``EntityLiving.despawnEntity``, 1.11.2). The game lets 70 monsters of all kinds live around a player; of the
-kinds there are here the world bears ``MOST_MONSTERS``. It holds 64 mobs in all: for a new one, one that is far away has
-to go.
+Animals spawn with the land, a group of four in every tenth chunk (``WorldEntitySpawner.performWorldGenSpawning``), and
+rarely later. Monsters spawn in the dark, at least ``SPAWN_AWAY`` blocks from the player, and vanish far from the player
+(``EntityLiving.despawnEntity``, 1.11.2). The game allows 70 monsters of all kinds around a player; this world allows
+``MOST_MONSTERS`` of its kinds. It holds 64 mobs in total: a new one can replace one that is far away.
 """
 
 from __future__ import annotations
@@ -51,13 +50,13 @@ from voxeldojo.world.state import CHUNK, MOBS, SIZE, World
 from voxeldojo.world.sun import light_for_spawning
 
 FADES = MONSTERS_EVERY / FADES_ODDS
-"""Chance of a monster far away to fade at each look."""
+"""Probability that a distant monster vanishes at each check."""
 DARK = 3 * SHEEP_DARK
-"""Of a hundred sheep so many are black, gray or light gray."""
+"""Percentages of black, gray and light gray sheep."""
 KINDS = len(WEIGHT)
 _BARREN = ("desert", "mesa", "ice", "mushroom", "nether", "the_end", "the_void")
 NO_ANIMALS = np.zeros(256, np.bool_)
-"""By biome: where none of the animals there are here live (minecraft.wiki, Spawn, 1.11)."""
+"""By biome: whether none of the animals spawn (minecraft.wiki, Spawn, 1.11)."""
 for _name, _id in BIOMES.items():
     NO_ANIMALS[_id] = _name.startswith(_BARREN) or _name.endswith(("ocean", "river", "beach"))
 NO_ANIMALS.flags.writeable = False
@@ -65,7 +64,7 @@ NO_ANIMALS.flags.writeable = False
 
 @part
 def _place_of_new(mobs: NDArray[Any], p: Any) -> int:
-    """A free place in ``world.mobs``, or that of the farthest beyond ``GIVE_WAY``; -1 where there is none."""
+    """Return a free index of ``world.mobs``, or that of the farthest mob beyond ``GIVE_WAY``, or -1."""
     index, far = -1, float(GIVE_WAY * GIVE_WAY)
     for i in range(MOBS):
         m = mobs[i]
@@ -79,7 +78,7 @@ def _place_of_new(mobs: NDArray[Any], p: Any) -> int:
 
 @part
 def _colour(clock: Any) -> int:
-    """A sheep's colour, as wool's metadata: black, gray, light gray, brown, pink, else white."""
+    """Draw the colour of a sheep, as metadata of wool: black, gray, light gray, brown, pink, or white."""
     hundredth = pick(clock, 100)
     if hundredth < DARK:
         return 15 if hundredth < SHEEP_DARK else 7 if hundredth < 2 * SHEEP_DARK else 8
@@ -90,7 +89,7 @@ def _colour(clock: Any) -> int:
 
 @jit
 def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
-    """Put a mob of ``kind`` (``kinds.ID``) somewhere; its place in ``world.mobs``, -1 where there is no room."""
+    """Put a mob of ``kind`` (``mob_kinds.ID``) at a place. Return its index in ``world.mobs``, or -1 without room."""
     index = _place_of_new(world.mobs, world.player[0])
     if index < 0:
         return -1
@@ -108,7 +107,7 @@ def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
 
 @part
 def _fits(blocks: Blocks, kind: int, x: float, y: int, z: float) -> bool:
-    """Whether a mob can stand there: on a full block, its body in the clear, not in a fluid."""
+    """Return whether a mob fits at a place: on a full block, without collision, not in a fluid."""
     cx, cz = math.floor(x), math.floor(z)
     here = block_at(blocks, cx, y, cz)
     firm = FULL[block_at(blocks, cx, y - 1, cz)] and not LIQUID[here]
@@ -117,7 +116,7 @@ def _fits(blocks: Blocks, kind: int, x: float, y: int, z: float) -> bool:
 
 @part
 def _draw(clock: Any, monsters: bool) -> int:
-    """A kind of the sort wanted, by weight; 0 where there is none."""
+    """Draw a kind of monster or animal by weight; 0 if there is none."""
     total = 0
     for kind in range(1, KINDS):
         if (SIGHT[kind] > 0) == monsters:
@@ -133,7 +132,7 @@ def _draw(clock: Any, monsters: bool) -> int:
 
 @part
 def _herd(world: World, x0: int, z0: int, x: int, z: int) -> None:
-    """A group of one kind of animals about a place, none outside the chunk that begins at ``x0``, ``z0``."""
+    """Spawn a group of animals around a place, only within the chunk that starts at ``x0``, ``z0``."""
     clock = world.clock[0]
     kind = _draw(clock, False)
     for _ in range(GROUP[kind]):
@@ -150,7 +149,7 @@ def _herd(world: World, x0: int, z0: int, x: int, z: int) -> None:
 
 @jit
 def populate(world: World, chunk_x: int, chunk_z: int) -> None:
-    """Bring the animals that a chunk comes with, the same whenever it is made. Its land must be there."""
+    """Spawn the initial animals of a chunk. They depend only on seed and chunk. The chunk must be generated."""
     clock = world.clock[0]
     if not clock.mobs_spawn:
         return
@@ -166,7 +165,7 @@ def populate(world: World, chunk_x: int, chunk_z: int) -> None:
 
 @part
 def _monster(world: World) -> None:
-    """Try to bring a monster: on the surface or on the floor of a cave, where it is dark."""
+    """Try to spawn a monster in the dark, on the surface or on the floor of a cave."""
     p, clock = world.player[0], world.clock[0]
     x = p.x + (draw(clock) * 2.0 - 1.0) * SPAWN_AROUND
     z = p.z + (draw(clock) * 2.0 - 1.0) * SPAWN_AROUND
@@ -192,7 +191,7 @@ def _monster(world: World) -> None:
 
 @part
 def _animals(world: World) -> None:
-    """Try to bring a group of animals onto lit grass, not under the player's eyes."""
+    """Try to spawn a group of animals on lit grass, outside of the player's view."""
     p, clock = world.player[0], world.clock[0]
     x = math.floor(p.x) + pick(clock, 2 * SPAWN_AROUND) - SPAWN_AROUND
     z = math.floor(p.z) + pick(clock, 2 * SPAWN_AROUND) - SPAWN_AROUND
@@ -205,7 +204,7 @@ def _animals(world: World) -> None:
 
 @part
 def spawn_mobs(world: World) -> None:
-    """A tick of coming and going."""
+    """Spawn and remove mobs for one tick."""
     clock, p = world.clock[0], world.player[0]
     if clock.tick % MONSTERS_EVERY != 0:
         return

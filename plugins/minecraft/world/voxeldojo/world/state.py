@@ -1,7 +1,8 @@
-"""The state of a world: arrays and records, nothing else, so that compiled code and copies reach all of it.
+"""The state of a world. It consists only of arrays and records, which compiled code and copies can access completely.
 
-Axes are the game's: x east, y up, z south, in blocks; yaw in degrees, 0 is south (+z), 90 west (-x); pitch in degrees,
-positive looks down. Speeds are blocks per tick; a tick is 1/20 s. A position is the middle of the feet.
+Axes are those of the game: x east, y up, z south, in blocks. Yaw is in degrees, 0 is south (+z), 90 is west (-x). Pitch
+is in degrees, positive downwards. Speeds are in blocks per tick; a tick is 1/20 s. A position is the centre of the
+feet.
 """
 
 from __future__ import annotations
@@ -12,27 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 CHUNK = 16
-"""Columns of a chunk, each way."""
+"""Columns of a chunk along each axis."""
 TILE = 4
-"""Columns, each way, that ``World.peak`` takes together."""
+"""Columns along each axis that one entry of ``World.peak`` covers."""
 HEIGHT = 128
-"""Layers of the world."""
+"""Number of layers of the world."""
 SIZE = 512
-"""Columns of the world, each way; beyond them is a wall, as at the game's world border."""
+"""Columns of the world along each axis. Beyond them is a wall, like the game's world border."""
 SLOTS = 41
-"""0-8 hotbar, 9-35 the rest of the inventory, 36-39 feet, legs, chest, head, 40 off hand: Malmo's numbering."""
+"""Number of slots. 0-8 hotbar, 9-35 rest of the inventory, 36-39 feet, legs, chest, head, 40 off hand, as in Malmo."""
 MOBS = 64
 DROPS = 128
 QUEUE = 4096
 RELIT = 1024
-"""Changes of blocks that wait for their light; with more, all of the world is lit anew."""
+"""Maximal number of block changes that wait for the light update. With more, the light of the whole world is
+recomputed."""
 
 SLOT = np.dtype(
     [
         ("item", np.int16),  # index into items.NAMES; 0 is air
         ("quantity", np.int16),
         ("variant", np.int16),  # the game's metadata: 2 is birch of planks, 14 red of wool
-        ("damage", np.int16),  # uses so far; the item's table has how many it bears
+        ("damage", np.int16),  # uses so far; ``items.DURABILITY`` has the maximum
     ],
     align=True,
 )
@@ -45,22 +47,22 @@ PLAYER = np.dtype(
         ("dig_progress", np.float64),  # 0 to 1 of the block at dig_*
         *((name, np.int32) for name in ("dig_x", "dig_y", "dig_z", "dig_delay")),
         ("air", np.int32),  # ticks of breath, 300 at most
-        ("use_ticks", np.int32),  # for how long something has been eaten
+        ("use_ticks", np.int32),  # ticks of the current meal
         ("use_delay", np.int32),
-        ("used_item", np.int32),  # what is being eaten
-        ("held_item", np.int32),  # in the hand in the last tick: with another the arm has to recover anew
-        ("dig_item", np.int32),  # what is dug with: another item begins anew
+        ("used_item", np.int32),  # item that is being eaten
+        ("held_item", np.int32),  # item in the hand in the last tick; a change restarts the recovery of the arm
+        ("dig_item", np.int32),  # item used for digging; a change discards the progress
         ("jump_delay", np.int32),
-        ("hurt_ticks", np.int32),  # for how long only a heavier blow than the last counts
-        ("last_damage", np.float64),  # that blow
+        ("hurt_ticks", np.int32),  # ticks for which only a heavier damage than the last one counts
+        ("last_damage", np.float64),  # the last damage
         ("fire_ticks", np.int32),
         ("food_timer", np.int32),
-        ("attack_ticks", np.int32),  # since the last swing, for the strength of the next
-        ("fuel_ticks", np.int32),  # of burning, left over from what was put into furnaces
+        ("attack_ticks", np.int32),  # ticks since the last swing, for the strength of the next one
+        ("fuel_ticks", np.int32),  # ticks of remaining heat from the last fuel
         ("selected", np.int32),  # slot of the main hand, 0 to 8
         *((name, np.bool_) for name in ("on_ground", "in_water", "in_lava", "sneaking", "sprinting", "sleeping")),
         ("attack_held", np.bool_),
-        ("bumped", np.bool_),  # against a wall in the last tick
+        ("bumped", np.bool_),  # blocked by a wall in the last tick
         ("dead", np.bool_),
     ],
     align=True,
@@ -68,14 +70,14 @@ PLAYER = np.dtype(
 
 MOB = np.dtype(
     [
-        ("kind", np.int8),  # index into kinds.NAMES; 0 is none
+        ("kind", np.int8),  # index into mob_kinds.NAMES; 0 is none
         ("sheared", np.bool_),
         ("on_ground", np.bool_),
-        ("colour", np.int8),  # of wool
+        ("colour", np.int8),  # metadata of its wool
         *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz", "yaw", "life", "fall", "goal_x", "goal_z")),
-        ("last_damage", np.float64),  # of the newest blow: while hurt_ticks last only what exceeds it counts
+        ("last_damage", np.float64),  # the last damage: during hurt_ticks only the excess over it counts
         *((name, np.int32) for name in ("id", "age", "wander", "panic", "hurt_ticks", "cooldown", "fire_ticks")),
-        ("hit_ticks", np.int32),  # for how long yet its death is the player's doing
+        ("hit_ticks", np.int32),  # ticks for which its death counts as the player's kill
     ],
     align=True,
 )
@@ -85,7 +87,7 @@ DROP = np.dtype(
         ("alive", np.bool_),
         *((name, np.int16) for name in ("item", "quantity", "variant", "damage")),  # as in SLOT
         *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz")),
-        ("age", np.int32),  # ticks; gone at 6,000
+        ("age", np.int32),  # ticks; it vanishes at 6,000
         ("delay", np.int32),  # ticks until it can be picked up
     ],
     align=True,
@@ -94,18 +96,18 @@ DROP = np.dtype(
 CLOCK = np.dtype(
     [
         ("seed", np.uint64),
-        ("rng", np.uint64),  # state of the world's generator; see rng.py
-        ("tick", np.int64),  # since the world began
-        ("time", np.int64),  # of day, 0 (sunrise) to 23,999
+        ("rng", np.uint64),  # state of the random number generator; see rng.py
+        ("tick", np.int64),  # ticks since the start
+        ("time", np.int64),  # time of day, 0 (sunrise) to 23,999
         ("next_id", np.int32),
-        ("biome", np.int32),  # the game's id of the only biome; -1: as the seed has it
+        ("biome", np.int32),  # the game's id of the only biome; -1: biomes by the seed
         ("break_speed", np.float64),
-        ("aspect", np.float64),  # the picture's width over its height: what counts as in view is asked of it
+        ("aspect", np.float64),  # width of the picture over its height, for the field of view
         ("queue_start", np.int32),
         ("queue_end", np.int32),
-        ("overflow", np.int32),  # block updates the queue had no room for since the last tick
-        ("sweep", np.int32),  # columns yet to be searched for those
-        ("relit", np.int32),  # how many changes wait in ``World.relit``, those it has no room for too
+        ("overflow", np.int32),  # block updates without room in the queue since the last tick
+        ("sweep", np.int32),  # columns that are still to be searched for these
+        ("relit", np.int32),  # number of changes in ``World.relit``, including those without room
         *((name, np.bool_) for name in ("time_passes", "mobs_spawn", "raining", "thundering")),
     ],
     align=True,
@@ -113,12 +115,12 @@ CLOCK = np.dtype(
 
 EVENTS = np.dtype(
     [
-        # the newest damage, as MineDojo's damage_source tells it
+        # the newest damage, as in MineDojo's damage_source
         *((name, np.float64) for name in ("amount", "distance", "yaw", "pitch", "hunger")),
         *((name, np.bool_) for name in ("explosion", "fire", "magic", "projectile", "unblockable")),
-        # what happened in this tick; -1 or 0 where nothing did
+        # events of this tick; -1 or 0 for none
         *((name, np.int32) for name in ("broke", "placed", "hit_mob", "killed_mob", "ate", "milked", "sheared")),
-        ("used", np.bool_),  # the use was spent on a block or an animal
+        ("used", np.bool_),  # the use key acted on a block or an animal
     ],
     align=True,
 )
@@ -136,19 +138,20 @@ ACTION = np.dtype(
 
 
 class World(NamedTuple):
-    """All of a world. Compiled functions take it whole and change it in place.
+    """The complete state of a world. Compiled functions take it as one argument and change it in place.
 
-    :ivar blocks: uint8 ``(SIZE, HEIGHT, SIZE)``, x, y, z: index into ``blocks.TABLE``. Fluids' levels lie in ``level``.
-    :ivar level: uint8, like ``blocks``: of a fluid, 0 a source, 1 to 7 flowing thinner, 8 falling; else 0.
-    :ivar light: uint8, like ``blocks``: 16 times the sky's light (0 to 15, of a bright day) plus that of blocks.
-    :ivar generated: bool ``(SIZE / CHUNK, SIZE / CHUNK)``: which chunks were generated.
-    :ivar top: int16 ``(SIZE, SIZE)``: the highest block of a column that stops light, -1 where none does.
-    :ivar peak: int16 ``(SIZE / TILE, SIZE / TILE)``: no block of so many columns each way is higher; -1 where none is.
+    :ivar blocks: uint8 ``(SIZE, HEIGHT, SIZE)``, x, y, z: index into ``blocks.TABLE``. ``level`` holds the levels of
+        fluids.
+    :ivar level: uint8, like ``blocks``: of a fluid: 0 source, 1 to 7 thinner, 8 falling. Else 0.
+    :ivar light: uint8, like ``blocks``: 16 times the sky light (0 to 15, at full daylight) plus the block light.
+    :ivar generated: bool ``(SIZE / CHUNK, SIZE / CHUNK)``: whether a chunk is generated.
+    :ivar top: int16 ``(SIZE, SIZE)``: the highest block of a column that stops light, or -1.
+    :ivar peak: int16 ``(SIZE / TILE, SIZE / TILE)``: upper bound of the height of all blocks in a tile, or -1.
     :ivar biome: uint8 ``(SIZE, SIZE)``: the game's biome ids.
     :ivar slots: SLOT ``(SLOTS,)``. :ivar mobs: MOB ``(MOBS,)``. :ivar drops: DROP ``(DROPS,)``.
-    :ivar queue: QUEUED ``(QUEUE,)``: block updates to come, a ring from ``queue_start`` to ``queue_end``.
-    :ivar relit: int32 ``(RELIT,)``: places, as flat indices of ``blocks``, whose light has to be looked at again.
-    :ivar kills: int64, one for each kind of mob: killed by the player since the world began.
+    :ivar queue: QUEUED ``(QUEUE,)``: pending block updates, a ring from ``queue_start`` to ``queue_end``.
+    :ivar relit: int32 ``(RELIT,)``: flat indices into ``blocks`` of places whose light must be updated.
+    :ivar kills: int64 ``(KINDS,)``: number of mobs of each kind that the player killed.
     :ivar player: PLAYER ``(1,)``. :ivar clock: CLOCK ``(1,)``. :ivar events: EVENTS ``(1,)``.
     """
 
@@ -171,11 +174,11 @@ class World(NamedTuple):
 
 
 KINDS = 16
-"""Room for kinds of mobs in ``World.kills``."""
+"""Size of ``World.kills``."""
 
 
 def empty(seed: int) -> World:
-    """A world of air without a chunk, its clock at sunrise. Memory is taken only where something is written."""
+    """Create a world of air without chunks, at sunrise. Memory is allocated only where something is written."""
     world = World(
         blocks=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
         level=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),

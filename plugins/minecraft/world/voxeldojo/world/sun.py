@@ -1,4 +1,4 @@
-"""The sun: where it stands, and how bright that makes the day. ``World`` and ``WorldProvider`` of Minecraft 1.11.2."""
+"""The position of the sun and the brightness of the day: ``World`` and ``WorldProvider`` of Minecraft 1.11.2."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voxeldojo.world.state import World
 
 @jit
 def celestial_angle(time: int) -> float:
-    """The sun's way round the world within [0, 1): 0 at noon, 0.5 at midnight. ``time``: ticks, 0 is sunrise."""
+    """Return the angle of the sun in [0, 1): 0 at noon, 0.5 at midnight. ``time``: ticks, 0 is sunrise."""
     part = (time % DAY_TICKS) / DAY_TICKS - 0.25
     if part < 0.0:
         part += 1.0
@@ -32,24 +32,26 @@ def _brightness(world: World, offset: float) -> float:
 
 @jit
 def sun_brightness(world: World) -> float:
-    """``getSunBrightnessFactor``: 0 at night to 1 at noon."""
+    """Return ``getSunBrightnessFactor``: 0 at night to 1 at noon."""
     return _brightness(world, 0.5)
 
 
 @jit
 def sky_brightness(world: World) -> float:
-    """``getSunBrightness``: 0.2 at night to 1 at noon. MineDojo's ``sky_light_level``."""
+    """Return ``getSunBrightness``: 0.2 at night to 1 at noon. MineDojo's ``sky_light_level``."""
     return _brightness(world, 0.2) * 0.8 + 0.2
 
 
 @jit
 def light_for_spawning(world: World, x: int, y: int, z: int) -> int:
-    """The greater of blocks' light and of the sky's, less up to ``SKY_DIMS`` at night: what monsters shun above 7."""
+    """Return the maximum of block light and sky light, with up to ``SKY_DIMS`` less at night. Monsters do not spawn
+    above 7."""
     dimmed = int((1.0 - sun_brightness(world)) * SKY_DIMS)
     return max(sky_light(world, x, y, z) - dimmed, block_light(world, x, y, z))
 
 
 @jit
 def light_level(world: World, x: int, y: int, z: int) -> int:
-    """The greater of both lights, the sky's as by day: MineDojo asks the client, which never dims it."""
+    """Return the maximum of both lights, with the sky light of full daylight: MineDojo reads it from the client, which
+    never dims it."""
     return max(sky_light(world, x, y, z), block_light(world, x, y, z))

@@ -1,7 +1,7 @@
-"""The shape of the land: a density on a coarse lattice, interpolated, and what the surface is made of.
+"""The shape of the land: an interpolated density on a coarse lattice, and the material of the surface.
 
-As the game does it (Minecraft wiki: World generation): the biomes around a place give a height and a roughness, noise
-is added, and where the sum is positive there is stone. Everything is a pure function of the seed and the place.
+As in the game (Minecraft wiki: World generation), the biomes around a place give a height and a roughness, noise is
+added, and a positive sum is stone. Everything is a pure function of the seed and the place.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from voxeldojo.world.state import CHUNK, HEIGHT
 
 SWAMP = FLORAS.index("swamp")
 MARGIN = 4
-"""Columns around a chunk whose surface is known too: trees that stand there reach into it."""
+"""Margin in columns around a chunk with a known surface: trees in it reach into the chunk."""
 WIDE = CHUNK + 2 * MARGIN
 LAYERS = HEIGHT // 8 + 1
 CORNERS = WIDE // 4 + 1
 REACH = 2
-"""Points of the lattice over which heights are averaged, each way."""
+"""Radius of the average of heights, in lattice points."""
 CHARTED = CORNERS + 2 * REACH
 CLAY, SANDSTONE, HARDENED_CLAY, RED_SAND, ICE = (
     ID[key] for key in ("clay", "sandstone", "hardened_clay", "red_sand", "ice")
@@ -36,9 +36,10 @@ CLAY, SANDSTONE, HARDENED_CLAY, RED_SAND, ICE = (
 
 @jit
 def lattice(seed: np.uint64, west: int, north: int, biomes: NDArray[np.uint8], density: NDArray[np.float64]) -> None:
-    """Density at points 4 columns and 8 layers apart, from the corner of the chunk's margin on.
+    """Compute the density at points 4 columns and 8 layers apart, from the corner of the chunk's margin.
 
-    :param west, north: that corner. :param biomes: ``(CHARTED, CHARTED)``: those of the points and of ``REACH`` around.
+    :param west, north: that corner. :param biomes: ``(CHARTED, CHARTED)``: biomes of the points and of ``REACH``
+        around.
     :param density: ``(CORNERS, CORNERS, LAYERS)``, written.
     """
     relief, swell = salted(seed, 10), salted(seed, 11)
@@ -76,8 +77,8 @@ def lattice(seed: np.uint64, west: int, north: int, biomes: NDArray[np.uint8], d
 def shape(
     density: NDArray[np.float64], column: NDArray[np.float64], chunk: NDArray[np.uint8], surface: NDArray[np.int64]
 ) -> None:
-    """Stone where the density is positive, into ``chunk`` ``(CHUNK, CHUNK, HEIGHT)`` (x, z, y), and the highest such
-    layer into ``surface`` ``(WIDE, WIDE)``, the margin's included. ``column``: room for ``LAYERS`` numbers."""
+    """Fill ``chunk`` ``(CHUNK, CHUNK, HEIGHT)`` (x, z, y) with stone where the density is positive, and ``surface``
+    ``(WIDE, WIDE)`` with the highest such layer, including the margin. ``column``: work array ``(LAYERS,)``."""
     for dx in range(WIDE):
         i, fx = dx >> 2, (dx & 3) * 0.25
         for dz in range(WIDE):
@@ -105,7 +106,7 @@ def shape(
 
 @part
 def ground(seed: np.uint64, x: int, z: int, biome: int, surface: int) -> int:
-    """What the highest layer of a column is made of."""
+    """Return the block of the highest layer of a column."""
     top = int(TOP[biome])
     if surface < SEA_LEVEL and top in (GRASS, GRAVEL):
         patch = flat_noise(salted(seed, 12), x / 13.0, z / 13.0) - (0.45 if FLORA[biome] == SWAMP else 0.0)
@@ -123,7 +124,7 @@ def ground(seed: np.uint64, x: int, z: int, biome: int, surface: int) -> int:
 
 @part
 def below(top: int, biome: int, depth: int) -> int:
-    """What lies ``depth`` layers, 1 or more, under a surface."""
+    """Return the block ``depth`` layers (1 or more) below a surface."""
     if top == GRASS:
         return DIRT
     if top in (SAND, RED_SAND) and depth > 3:
@@ -133,7 +134,7 @@ def below(top: int, biome: int, depth: int) -> int:
 
 @jit
 def cover(seed: np.uint64, west: int, north: int, chunk: NDArray[np.uint8], biome: NDArray[np.uint8]) -> None:
-    """Earth, sand and water over the bare stone, bedrock under it. ``biome``: ``(WIDE, WIDE)``."""
+    """Add soil, sand and water above the stone, and bedrock below it. ``biome``: ``(WIDE, WIDE)``."""
     for dx in range(CHUNK):
         for dz in range(CHUNK):
             x, z, kind = west + dx, north + dz, int(biome[dx + MARGIN, dz + MARGIN])

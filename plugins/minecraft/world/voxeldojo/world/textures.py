@@ -1,4 +1,4 @@
-"""The textures as the renderer takes them: every tile in five sizes, and which lies on which face of a block."""
+"""The textures in the format of the renderer: every tile in five sizes, and the tile of each face of a block."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from voxeldojo.world.paint import SIDE, Tile
 SIZES: Final = (16, 8, 4, 2, 1)
 TEXELS: Final = sum(size * size for size in SIZES)
 Names = tuple[str, str, str, str, str, str]
-"""Below, above, north, south, west, east: the game's order of faces."""
+"""The game's order of faces: below, above, north, south, west, east."""
 
 _PILLARS = {
-    # key: below, above, around
+    # key: below, above, sides
     "grass": ("dirt", "grass_top", "grass_side"), "podzol": ("dirt", "podzol", "podzol_side"),
     "mycelium": ("dirt", "mycelium", "mycelium_side"), "grass_path": ("dirt", "path", "path_side"),
     "farmland": ("dirt", "farmland", "dirt"), "bookshelf": ("oak_planks", "oak_planks", "bookshelf"),
@@ -35,9 +35,9 @@ _FRONTS = {
     "trapped_chest": "chest_front", "pumpkin": "pumpkin_face", "lit_pumpkin": "pumpkin_lit",
     "dispenser": "furnace_front", "dropper": "furnace_front", "observer": "furnace_front",
 }  # fmt: skip
-"""What faces north, as blocks without a direction of their own do."""
+"""Blocks with a front face. It is on the north side, because the world has no rotated variants."""
 _SAME = {
-    # key: one tile all around
+    # key: one tile on all faces
     "lava": "lava", "water": "water", "fire": "fire", "brick_block": "bricks", "brick_stairs": "bricks",
     "brick_slab": "bricks", "lit_furnace": "furnace_side", "furnace": "furnace_side", "dispenser": "furnace_side",
     "dropper": "furnace_side", "observer": "furnace_side", "lit_pumpkin": "pumpkin", "melon_block": "melon",
@@ -60,13 +60,13 @@ _SAME = {
 GRASSY: Final = ("grass_top", "grass_side", "tallgrass", "fern", "double_tallgrass", "double_plant_top", "large_fern")
 LEAFY: Final = ("oak_leaves", "jungle_leaves", "acacia_leaves", "dark_oak_leaves", "vine")
 _EVERYWHERE = {"spruce_leaves": (97, 153, 97), "birch_leaves": (128, 167, 85)}
-"""The same in every biome (minecraft.wiki, page Color)."""
+"""Blocks with the same colour in every biome (minecraft.wiki, page Color)."""
 
 
 def faces(block: Block, known: dict[str, Tile]) -> Names:
-    """The tile on each face of a block.
+    """Return the tiles of the faces of a block.
 
-    :raises KeyError: no rule names one that is painted.
+    :raises KeyError: no rule names an existing tile.
     """
     key = block.key
     below, above, around = _PILLARS.get(key, ("", "", ""))
@@ -101,17 +101,17 @@ WOODEN = ("planks", "stairs", "slab", "fence", "fence_gate")
 
 
 class Art(NamedTuple):
-    """All pictures, as arrays.
+    """All textures as arrays.
 
-    :ivar texels: uint32 ``(tiles, TEXELS)``: red + 256 green + 65,536 blue + 16,777,216 cover, of 16 x 16 texels row by
-        row, then of 8 x 8, ... 1 x 1.
-    :ivar climate: int64 ``(256,)``: a biome's class. :ivar faces: int64 ``(classes, blocks, 6)``: tile on each face.
-    :ivar icons: int64 ``(items, 16)``: tile of an item's picture, -1 where it looks like the block it is placed as.
-    :ivar skins: int64 ``(boxes, 6)``: tile on each face of the boxes that mobs are made of.
-    :ivar hand: tile of the player's own hand.
-    :ivar looks: uint8 ``(blocks,)``: see ``looks``. :ivar boxes: float64 ``(blocks, 6)``: what is drawn of those that
-        are smaller than a cell.
-    :ivar cracks: int64 ``(10,)``: tiles of what is being dug, the least dug first.
+    :ivar texels: uint32 ``(tiles, TEXELS)``: red + 256 green + 65,536 blue + 16,777,216 opacity, of 16 x 16 texels row
+        by row, then of 8 x 8, ... 1 x 1.
+    :ivar climate: int64 ``(256,)``: class of a biome. :ivar faces: int64 ``(classes, blocks, 6)``: tile of each face.
+    :ivar icons: int64 ``(items, 16)``: tile of an item's picture, or -1 if it looks like the block that it places.
+    :ivar skins: int64 ``(boxes, 6)``: tile of each face of the boxes of mobs.
+    :ivar hand: tile of the player's hand.
+    :ivar looks: uint8 ``(blocks,)``: see ``appearance``. :ivar boxes: float64 ``(blocks, 6)``: box of a block that is
+        smaller than its cell.
+    :ivar cracks: int64 ``(10,)``: tiles of digging progress, the smallest first.
     """
 
     texels: NDArray[np.uint32]
@@ -126,7 +126,8 @@ class Art(NamedTuple):
 
 
 def sizes(tile: Tile) -> NDArray[np.uint32]:
-    """A tile in its five sizes, packed. Where it is partly clear, smaller sizes cover a little more, not to vanish."""
+    """Return a tile in five sizes, packed. Partly transparent tiles get more opaque in smaller sizes, so that they stay
+    visible."""
     parts, now = [], tile.copy()
     now[..., :3] *= now[..., 3:] / 255.0
     for size in SIZES:
@@ -143,7 +144,7 @@ def sizes(tile: Tile) -> NDArray[np.uint32]:
 
 @cache
 def art() -> Art:
-    """Paint everything; some tenths of a second, once in a process."""
+    """Paint everything. It takes some tenths of a second, once per process."""
     known = {**tiles.earths(), **tiles.woods(), **tiles.crafted(), **plants.tiles(), **skins.tiles(), **icons.tiles()}
     known["grass_side"] = known["dirt"]
     for name, everywhere in _EVERYWHERE.items():

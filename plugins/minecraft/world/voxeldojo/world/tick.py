@@ -1,7 +1,7 @@
 """One tick of the world, in the game's order.
 
-What the player's hands do is decided by what is under the cross-hair after they turned and before they move: what the
-last observation showed.
+The player's hands act on the target under the cross-hair after the turn and before the move, which is close to the last
+observation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def _forget_events(world: World) -> None:
 
 
 def tick(world: World, action: NDArray[np.void]) -> None:
-    """A twentieth of a second. ``action``: ACTION ``(1,)``. Once the player is dead, the world goes on without them."""
+    """Advance the world by one tick, 1/20 s. ``action``: ACTION ``(1,)``. After the player's death, the world
+    continues."""
     if _tick(world, action):
         player = world.player[0]
         ensure(world, int(player["x"]), int(player["z"]), SPAWN_CHUNKS)
@@ -46,7 +47,7 @@ def tick(world: World, action: NDArray[np.void]) -> None:
 
 @jit
 def _tick(world: World, action: NDArray[np.void]) -> bool:
-    """Whether the player came into another chunk."""
+    """Return whether the player entered another chunk."""
     p, a = world.player[0], action[0]
     chunk_x, chunk_z = math.floor(p.x / CHUNK), math.floor(p.z / CHUNK)
     settle(world)
@@ -65,4 +66,4 @@ def _tick(world: World, action: NDArray[np.void]) -> bool:
 
 
 KERNEL: Final[Any] = _tick
-"""What is compiled."""
+"""The compiled function."""

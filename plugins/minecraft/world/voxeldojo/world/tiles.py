@@ -1,4 +1,4 @@
-"""The tiles of the blocks, by name: what each mineral, wood and plant looks like."""
+"""The tiles of blocks by name."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def _plain(name: str) -> Tile:
 
 
 def _ragged(name: str, under: Tile, upper: Tile) -> Tile:
-    """``upper`` hanging over the upper rim of ``under``, 2 to 4 pixels deep."""
+    """Draw ``upper`` over the upper rim of ``under``, 2 to 4 pixels deep."""
     depth = 2 + paint.chance(name).integers(0, 3, paint.SIDE)
     over = np.arange(paint.SIDE)[:, None] < depth[None, :]
     return np.where(over[..., None], upper, under)
 
 
 def earths() -> dict[str, Tile]:
-    """Stone, soil, ores, what is made of them, and the fluids."""
+    """Return the tiles of stone, soil, ores, their products, and fluids."""
     out = {name: _plain(name) for name in PLAIN}
     stone, dirt = out["stone"], out["dirt"]
     out["grass_top"] = grain("grass_top", "b4b4b4", 0.22, shades=6)
@@ -111,7 +111,7 @@ def _flames() -> Tile:
 
 
 def woods() -> dict[str, Tile]:
-    """Trees, and what is made of wood."""
+    """Return the tiles of trees and wooden blocks."""
     out: dict[str, Tile] = {}
     for name, (boards, bark, cut) in WOODS.items():
         out[name + "_planks"] = paint.boards(name + "_planks", boards)
@@ -146,7 +146,7 @@ HAMMER = ["..iiii....", "..iidi.ww.", "....w..w..", "....w..i..", "....w..i..", 
 
 
 def crafted() -> dict[str, Tile]:
-    """Furnaces, glass, wool, and the rest of what is made."""
+    """Return the tiles of furnaces, glass, wool and other crafted blocks."""
     out: dict[str, Tile] = {}
     smooth = paint.frame(grain("furnace", "6e6e6e", 0.1, 3, 1), 0.75)
     out["furnace_side"] = out["furnace_top"] = smooth
@@ -188,7 +188,7 @@ def crafted() -> dict[str, Tile]:
 
 
 def _torch(first: int, tip: str, stick: str) -> Tile:
-    """Lit at row ``first``, ten rows long; only its rows matter, its box is 2 pixels wide."""
+    """Paint a torch: its flame starts at row ``first``, and it is ten rows long. Only two columns are visible."""
     tile = paint.fill(stick)
     tile[first : first + 2] = paint.fill(tip)[:2]
     tile[first + 2] = paint.fill("c8964a")[0]

@@ -1,4 +1,5 @@
-"""Trees. Each belongs to a cell of 4 x 4 columns; a chunk draws all that reach into it, in the order of their cells."""
+"""Trees. Each belongs to a cell of 4 x 4 columns. A chunk places all trees that reach into it, in the order of their
+cells."""
 
 from __future__ import annotations
 
@@ -21,14 +22,14 @@ LEAVES = np.array([ID["leaves" if kind == "oak" else f"{kind}_leaves"] for kind 
 _TRUNKS = {row["kind"]: row for row in rows("trunks.csv")}
 IS_LEAVES = np.isin(np.arange(256), LEAVES)
 MIN_LOGS, MAX_LOGS = (np.array([int(_TRUNKS[kind][end]) for kind in TREES]) for end in ("least", "most"))
-"""Logs of a trunk."""
+"""Minimal and maximal number of logs of a trunk."""
 SPRUCE, ACACIA, DARK_OAK = (TREES.index(kind) for kind in ("spruce", "acacia", "dark_oak"))
 CELLS = WIDE // 4
 
 
 @part
 def _put(chunk: NDArray[np.uint8], dx: int, y: int, dz: int, block: int, wood: bool) -> None:
-    """A log, through leaves, or leaves, into air alone; what lies in another chunk is that chunk's."""
+    """Set a log in air or leaves, or leaves in air. Blocks outside of the chunk are ignored."""
     if 0 <= dx < CHUNK and 0 <= dz < CHUNK and 0 <= y < HEIGHT:
         there = chunk[dx, dz, y]
         if there == AIR or (wood and IS_LEAVES[there]):
@@ -46,7 +47,7 @@ def _disc(
     corners: float,
     leaf: int,
 ) -> None:
-    """A layer of leaves; each of its four corners is there with probability ``corners``."""
+    """Place a layer of leaves. Each of its four corners exists with probability ``corners``."""
     for i in range(-radius, radius + 1):
         for k in range(-radius, radius + 1):
             if abs(i) == radius and abs(k) == radius and radius > 0 and draw(stream) >= corners:
@@ -56,7 +57,7 @@ def _disc(
 
 @part
 def grow(stream: NDArray[np.uint64], chunk: NDArray[np.uint8], kind: int, dx: int, y: int, dz: int) -> None:
-    """One tree whose lowest log is at ``y``; columns from the chunk's corner."""
+    """Place a tree with its lowest log at ``y``. Columns are relative to the chunk's corner."""
     logs = MIN_LOGS[kind] + int((MAX_LOGS[kind] - MIN_LOGS[kind] + 1) * draw(stream))
     log, leaf = int(LOGS[kind]), int(LEAVES[kind])
     top = y + logs - 1
@@ -101,7 +102,7 @@ def plant_trees(
     biomes: NDArray[np.uint8],
     stream: NDArray[np.uint64],
 ) -> None:
-    """All trees that reach into a chunk. ``chunk``: x, z, y; ``surface``, ``biomes``: ``(WIDE, WIDE)``."""
+    """Place all trees that reach into a chunk. ``chunk``: x, z, y; ``surface``, ``biomes``: ``(WIDE, WIDE)``."""
     west, north = chunk_x * CHUNK - MARGIN, chunk_z * CHUNK - MARGIN
     own = salted(seed, 50)
     for i in range(CELLS):

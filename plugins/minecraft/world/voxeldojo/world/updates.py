@@ -1,7 +1,7 @@
-"""Blocks that look around themselves after something changed beside them, in their turn and so many a tick.
+"""Block updates after a change of a neighbour: a queue with a maximal number of updates per tick.
 
-The queue is a ring; what is not due yet goes to its end. What had no room in it (``clock.overflow``) is found again:
-column by column everything around the player that would move is queued anew.
+The queue is a ring. Updates that are not due return to its end. Updates without room (``clock.overflow``) are
+recovered: a search through the columns around the player queues all blocks that would react.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from voxeldojo.world.occupancy import stands
 from voxeldojo.world.state import CHUNK, HEIGHT, QUEUE, SIZE, World
 
 DONE = 512
-"""Updates that a tick does."""
+"""Maximal number of updates per tick."""
 SWEPT = 64
-"""Columns, each way of a square around the player, that are searched after the queue was full."""
+"""Side of the square around the player that is searched after an overflow, in columns."""
 COLUMNS = 4
-"""Of these, so many a tick."""
+"""Number of these columns that are searched per tick."""
 
 
 @part
@@ -39,7 +39,7 @@ def _update(world: World, x: int, y: int, z: int) -> None:
 
 @part
 def _uneasy(world: World, x: int, y: int, z: int, block: int) -> bool:
-    """Whether a block would do something if it were asked."""
+    """Return whether an update would change a block."""
     under = block_at(world.blocks, x, y - 1, z)
     if FALLS[block]:
         return bool(under == AIR or LIQUID[under])
@@ -55,7 +55,7 @@ def _uneasy(world: World, x: int, y: int, z: int, block: int) -> bool:
 
 @part
 def _sweep(world: World) -> None:
-    """Search one column for what was forgotten."""
+    """Search one column for lost updates."""
     clock, p = world.clock[0], world.player[0]
     clock.sweep -= 1
     x = math.floor(p.x) - SWEPT // 2 + clock.sweep % SWEPT
@@ -70,7 +70,7 @@ def _sweep(world: World) -> None:
 
 @jit
 def run_updates(world: World) -> None:
-    """Do what is due of the queue: at most ``DONE`` updates."""
+    """Run the due updates of the queue, at most ``DONE``."""
     clock = world.clock[0]
     waiting = (clock.queue_end - clock.queue_start) % QUEUE
     done = 0

@@ -1,4 +1,4 @@
-"""Whether a world that comes from outside may be given to kernels, which look at no index before they use it."""
+"""Checks a world from outside before kernels use it, because kernels do not check their indices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voxeldojo.world.mob_kinds import NAMES as KINDS_OF_MOBS
 from voxeldojo.world.state import HEIGHT, QUEUE, RELIT, SIZE, SLOTS, World
 
 FAR: Final = 1e6
-"""No place and no speed is as large as this."""
+"""Upper bound of coordinates and speeds."""
 _ITEM: Final = (0, len(NAMES) - 1)
 _STACK: Final = {"item": _ITEM, "quantity": (0, 64), "variant": (0, VARIANTS - 1), "damage": (0, 2**15 - 1)}
 _PLACE: Final = {"x": (0, SIZE - 1), "y": (0, HEIGHT - 1), "z": (0, SIZE - 1)}
@@ -34,7 +34,7 @@ RANGES: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "tick": (0, 2**62),
     },
 }
-"""Array, field -> least and most of what kernels use as an index or add to without a look."""
+"""Array, field -> range of the values that kernels use as indices or add without a check."""
 
 
 def _out(values: NDArray[Any], least: float, most: float) -> bool:
@@ -67,5 +67,5 @@ def _faults(world: World) -> Iterator[str]:
 
 
 def fault(world: World) -> str | None:
-    """What is wrong with a world, None where nothing is: indices out of range, numbers that are not finite."""
+    """Return the first fault of a world (an index out of range, a number that is not finite), or None."""
     return next(_faults(world), None)

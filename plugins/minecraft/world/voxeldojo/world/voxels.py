@@ -1,7 +1,7 @@
-"""The blocks of a box around the player, as MineDojo's ``voxels`` tells them.
+"""The blocks of a box around the player: MineDojo's ``voxels``.
 
-MineDojo 0.1, ``JSONWorldDataHelper.buildGridData``: the box is counted from the block of the player's feet; the angle
-is the one between the look and the way from the eyes to a block's lowest corner, not to its middle.
+MineDojo 0.1, ``JSONWorldDataHelper.buildGridData``: the box is relative to the block of the player's feet. The angle is
+between the look and the vector from the eyes to the lowest corner of a block, not to its centre.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ FLAGS = {
 def read_box(
     world: World, x: int, y: int, z: int, ids: NDArray[np.int64], metas: NDArray[np.int64], cosines: NDArray[np.float32]
 ) -> None:
-    """Fill the three, of one shape ``(x, y, z)``, from the box whose lowest corner lies ``x, y, z`` from the feet.
+    """Fill three arrays of one shape ``(x, y, z)`` from the box whose lowest corner is at the offset ``x, y, z`` from
+    the feet.
 
-    Air is what lies outside the world and where nothing was made.
+    Cells outside of the world and in missing chunks are air.
     """
     p = world.player[0]
     eye_x, eye_y, eye_z = eyes(world)
@@ -51,13 +52,14 @@ def read_box(
                 ids[i, j, k], metas[i, j, k] = block, blocks.META[block] + level
                 dx, dy, dz = at_x - eye_x, at_y - eye_y, at_z - eye_z
                 length = math.sqrt(dx * dx + dy * dy + dz * dz)
-                # The game's Vec3d.normalize leaves what is shorter than this at zero.
+                # The game's Vec3d.normalize returns zero for shorter vectors.
                 dot = (dx * look_x + dy * look_y + dz * look_z) / length if length > 1e-4 else 0.0
                 cosines[i, j, k] = min(max(dot, -1.0), 1.0)
 
 
 def voxels(world: World, low: tuple[int, int, int], high: tuple[int, int, int]) -> dict[str, NDArray[Any]]:
-    """MineDojo's ``voxels`` of the box from ``low`` to ``high``, both included, blocks from the player's feet.
+    """Return MineDojo's ``voxels`` of the box from ``low`` to ``high`` (both included), in blocks relative to the
+    player's feet.
 
     :returns: ``block_name`` (str), ``block_meta`` (int64), seven flags (bool), ``cos_look_vec_angle`` (float32); each
         ``(x, y, z)``, coordinates ascending.
