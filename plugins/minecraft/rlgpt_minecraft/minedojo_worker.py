@@ -138,14 +138,14 @@ def make_minedojo_env(task_id: str, options: Mapping[str, Any]) -> Any:
 
     ``options`` override the table: ``minedojo.make`` would raise an error for an option that both have.
     """
-    kept = copy.deepcopy(ALL_TASKS_SPECS.get(task_id))
-    for name in options if kept is not None else ():
+    saved_task = copy.deepcopy(ALL_TASKS_SPECS.get(task_id))
+    for name in options if saved_task is not None else ():
         ALL_TASKS_SPECS[task_id].pop(name, None)
     try:
         return minedojo.make(task_id, **options)
     finally:
-        if kept is not None:
-            ALL_TASKS_SPECS[task_id] = kept
+        if saved_task is not None:
+            ALL_TASKS_SPECS[task_id] = saved_task
 
 
 def use_server(port: int) -> None:

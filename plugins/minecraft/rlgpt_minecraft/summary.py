@@ -51,8 +51,8 @@ def _ways(view: Mapping[str, Any]) -> str:
 def _sights(view: Mapping[str, Any]) -> list[str]:
     names = [name for name in THINGS if f"{name}_seen" in view]
     missing = [name for name in names if not view[f"{name}_seen"]]
-    obs = [_sight(name, view) for name in names if view[f"{name}_seen"]]
-    return [*obs, f"not seen: {', '.join(missing)}" if missing else ""]
+    visible = [_sight(name, view) for name in names if view[f"{name}_seen"]]
+    return [*visible, f"not seen: {', '.join(missing)}" if missing else ""]
 
 
 def _sight(name: str, view: Mapping[str, Any]) -> str:

@@ -89,14 +89,14 @@ def roomy(player: Player) -> Player:
 
 @pytest.fixture
 def make_player() -> Iterator[Make]:
-    made: list[Player] = []
+    players: list[Player] = []
 
     def make(task: str, seed: int = 0, **settings: Any) -> Player:
-        made.append(Player(task, seed, **settings))
-        return made[-1]
+        players.append(Player(task, seed, **settings))
+        return players[-1]
 
     yield make
-    for player in made:
+    for player in players:
         player.env.close()
 
 

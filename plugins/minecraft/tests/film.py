@@ -33,10 +33,10 @@ class Filmed(Player):
         self._film.add(self._camera.picture(self.world), self._text)
 
     def __call__(self, name: str, **args: Plain) -> dict[str, Any]:
-        told = ", ".join(
+        arguments_text = ", ".join(
             f"{key}={value:.1f}" if isinstance(value, float) else str(value) for key, value in args.items()
         )
-        self._text = f"{name}({told})"
+        self._text = f"{name}({arguments_text})"
         return super().__call__(name, **args)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:

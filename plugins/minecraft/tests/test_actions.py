@@ -20,20 +20,20 @@ class Pockets:
 
 def official(first: int, second: int) -> list[int]:
     """``transform_action`` of the official code, by its table of twelve choices."""
-    whole = [0, 0, 0, 12, 12, 0, 0, 0]
+    action = [0, 0, 0, 12, 12, 0, 0, 0]
     if 1 <= first <= 2:
-        whole[0] = first
+        action[0] = first
     elif first in (3, 4):
-        whole[1] = first - 2
+        action[1] = first - 2
     elif first in (5, 6, 7):
-        whole[2] = first - 4
+        action[2] = first - 4
     elif first >= 8:
-        whole[3 if first < 10 else 4] = 10 if first in (8, 10) else 14
-    whole[5] = {0: 0, 1: 1, 2: 3}[second]
-    return whole
+        action[3 if first < 10 else 4] = 10 if first in (8, 10) else 14
+    action[5] = {0: 0, 1: 1, 2: 3}[second]
+    return action
 
 
-def test_the_base_actions_are_the_papers() -> None:
+def test_base_actions_match_the_paper() -> None:
     actions = BaseActions(HANDS)
     assert actions.space.nvec.tolist() == [12, 3]
     for first in range(12):
@@ -41,20 +41,20 @@ def test_the_base_actions_are_the_papers() -> None:
             assert actions.translate((first, second), Pockets()).tolist() == official(first, second)
 
 
-def test_more_choices_craft_place_and_equip() -> None:
+def test_further_choices_craft_place_and_equip() -> None:
     choices = hands(("planks", "iron_ingot"), ("crafting_table",), ("wooden_pickaxe",))
     actions = BaseActions(choices)
     assert actions.space.nvec.tolist() == [12, 7]
     full = Pockets(crafting_table=4, wooden_pickaxe=7)
-    told = {name: actions.translate((0, i), full).tolist() for i, name in enumerate(choices)}
-    assert told["craft_planks"][5:7] == [FUNCTIONS.index("craft"), CRAFTS.index("planks")]
-    assert told["craft_iron_ingot"][5:7] == [FUNCTIONS.index("craft"), CRAFTS.index("iron_ingot")]
-    assert told["place_crafting_table"][5:] == [FUNCTIONS.index("place"), 0, 4]
-    assert told["equip_wooden_pickaxe"][5:] == [FUNCTIONS.index("equip"), 0, 7]
+    translated = {name: actions.translate((0, i), full).tolist() for i, name in enumerate(choices)}
+    assert translated["craft_planks"][5:7] == [FUNCTIONS.index("craft"), CRAFTS.index("planks")]
+    assert translated["craft_iron_ingot"][5:7] == [FUNCTIONS.index("craft"), CRAFTS.index("iron_ingot")]
+    assert translated["place_crafting_table"][5:] == [FUNCTIONS.index("place"), 0, 4]
+    assert translated["equip_wooden_pickaxe"][5:] == [FUNCTIONS.index("equip"), 0, 7]
 
 
 @pytest.mark.parametrize("choice", ["place_crafting_table", "equip_wooden_pickaxe"])
-def test_what_is_not_there_leaves_the_hand_idle(choice: str) -> None:
+def test_missing_item_leaves_the_hand_idle(choice: str) -> None:
     """MineDojo raises where air is equipped or placed."""
     choices = hands((), ("crafting_table",), ("wooden_pickaxe",))
     found = BaseActions(choices).translate((1, choices.index(choice)), Pockets())
@@ -68,7 +68,7 @@ def test_every_pair_is_an_action_of_minedojo() -> None:
             assert actions.translate(np.array(pair), pockets) in SPACE
 
 
-def test_moves_are_named() -> None:
+def test_move_names_every_part_of_the_action() -> None:
     assert len(MOVES) == 12
     assert move(forward=-1)[0] == 2
     assert move(left=-1)[1] == 2

@@ -17,29 +17,29 @@ from voxeldojo.malmo.__main__ import DEFAULT_GAMES
 from voxeldojo.mission import Box, Mission, Placement, Stack
 
 
-def program(folder: Path, name: str, said: str, status: int = 0) -> Path:
+def program(folder: Path, name: str, output: str, status: int = 0) -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\nprintf '%s\\n' '{said}' >&2\nexit {status}\n")
+    path.write_text(f"#!/bin/sh\nprintf '%s\\n' '{output}' >&2\nexit {status}\n")
     path.chmod(0o755)
     return path
 
 
 @pytest.mark.parametrize(
-    ("said", "ok", "told"),
+    ("output", "ok", "detail"),
     [
         ('openjdk version "1.8.0_412"', True, "1.8.0_412"),
         ('openjdk version "17.0.15" 2025-04-15', False, "17.0.15"),
         ("no virtual machine", False, "of unknown version"),
     ],
 )
-def test_java_must_be_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, ok: bool, told: str) -> None:
-    found = program(tmp_path, "bin/java", said)
+def test_java_must_be_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, ok: bool, detail: str) -> None:
+    found = program(tmp_path, "bin/java", output)
     for home in (str(tmp_path), None):
         monkeypatch.setenv("PATH", "/nowhere" if home else f"{found.parent}:/bin:/usr/bin")
         monkeypatch.setenv("JAVA_HOME", home) if home else monkeypatch.delenv("JAVA_HOME")
         check = doctor.java()
-        assert (check.ok, check.detail) == (ok, f"{told}, {found}")
+        assert (check.ok, check.detail) == (ok, f"{detail}, {found}")
         assert "JDK 8" in check.advice
 
 
@@ -52,7 +52,7 @@ def test_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not doctor.java().ok
 
 
-def test_a_display_or_a_virtual_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_display_accepts_a_virtual_display(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISPLAY", ":3")
     assert (doctor.display().ok, doctor.display().detail) == (True, "DISPLAY=:3")
     monkeypatch.delenv("DISPLAY")
@@ -63,21 +63,25 @@ def test_a_display_or_a_virtual_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (doctor.display().ok, doctor.display().detail) == (True, f"virtual, {found}")
 
 
-def test_the_package_in_its_own_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_minedojo_check_reports_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "none"))
     check = doctor.minedojo()
     assert (check.ok, check.detail) == (False, "no interpreter that has it")
     assert "make minedojo" in check.advice
-    for said, status, ok, told in (("0.1", 0, True, "0.1, "), ("0.2", 0, False, "0.2, "), ("x", 1, False, "has no")):
-        python = program(tmp_path, "python", said, status)
+    for output, status, ok, detail in (
+        ("0.1", 0, True, "0.1, "),
+        ("0.2", 0, False, "0.2, "),
+        ("x", 1, False, "has no"),
+    ):
+        python = program(tmp_path, "python", output, status)
         monkeypatch.setenv(VARIABLE, str(python))
         check = doctor.minedojo()
         assert check.ok == ok
-        assert told in check.detail
+        assert detail in check.detail
         assert "make minedojo" in check.advice
 
 
-def test_a_server_is_looked_for_where_the_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_check_reads_the_port_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         monkeypatch.setenv(doctor.MALMO_PORT, str(port))
@@ -93,7 +97,7 @@ def test_a_server_is_looked_for_where_the_variable_says(monkeypatch: pytest.Monk
         assert "is no port" in doctor.server().detail
 
 
-def test_compiled_code_needs_a_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numba_check_needs_a_writable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor.numba().ok
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "new"))
     assert doctor.numba().detail.endswith(str(tmp_path / "new"))
@@ -103,12 +107,12 @@ def test_compiled_code_needs_a_place(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "NUMBA_CACHE_DIR" in doctor.numba().advice
 
 
-def test_the_plugin_tells_all_of_them() -> None:
+def test_plugin_runs_all_checks() -> None:
     names = {check.name for check in MinecraftPlugin().doctor()}
     assert names == {"numba cache", "minedojo package", "Java 8", "display", "Malmo server"}
 
 
-def test_the_backend_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_backend_error_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(words: str) -> None:
         for make in (lambda: make_minedojo(Mission()), lambda: make_task("harvest_1_log")):
             with pytest.raises(ConfigError, match=words):
@@ -131,7 +135,7 @@ WRONG = (
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_a_wrong_setting_is_found_before_a_run_begins(wrong: dict[str, Any]) -> None:
+def test_limits_refuse_a_wrong_setting(wrong: dict[str, Any]) -> None:
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_log"]
     assert plugin.limits(task).max_envs > 2
@@ -140,7 +144,7 @@ def test_a_wrong_setting_is_found_before_a_run_begins(wrong: dict[str, Any]) -> 
         plugin.limits(task.model_copy(update={"settings": {**task.settings, **wrong}}))
 
 
-def test_a_server_that_is_not_there_is_found_before_a_run_begins() -> None:
+def test_limits_refuse_a_port_without_a_server() -> None:
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_log"]
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -151,11 +155,11 @@ def test_a_server_that_is_not_there_is_found_before_a_run_begins() -> None:
         plugin.limits(task)
 
 
-def test_who_waits_is_told_for_what(caplog: pytest.LogCaptureFixture) -> None:
-    told = threading.Event()
-    caplog.handler.addFilter(lambda record: told.set() or True)
+def test_slow_reset_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    logged = threading.Event()
+    caplog.handler.addFilter(lambda record: logged.set() or True)
     with log_if_slow("a place (--games)", seconds=0.0):
-        assert told.wait(60.0)
+        assert logged.wait(60.0)
     assert "still waiting after 0 s: a place (--games)" in caplog.text
     caplog.clear()
     with log_if_slow("nothing", seconds=600.0):
@@ -164,7 +168,7 @@ def test_who_waits_is_told_for_what(caplog: pytest.LogCaptureFixture) -> None:
     assert (timer.is_alive(), caplog.text) == (False, "")
 
 
-def test_a_mission_as_minedojos_options() -> None:
+def test_mission_options() -> None:
     mission = Mission(
         inventory=(Stack(slot=0, name="bucket"),),
         start=Placement(x=1.0, y=70.0, z=2.0, yaw=90.0),

@@ -15,7 +15,7 @@ Player = Any
 Make = Callable[..., Any]
 
 
-def test_what_is_ahead_is_aimed_at(room: Player) -> None:
+def test_block_ahead_is_under_the_crosshair(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z + 3} log")
     view = room.see()
@@ -35,7 +35,7 @@ def test_bearing_is_to_the_right(room: Player, dx: int, dz: int, bearing: float)
     assert view["log_bearing"] == pytest.approx(bearing, abs=8)
 
 
-def test_what_is_behind_is_seen_within_two_blocks_only(room: Player) -> None:
+def test_block_behind_is_visible_only_within_two_blocks(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z - 2} log")
     view = room.see()
@@ -46,7 +46,7 @@ def test_what_is_behind_is_seen_within_two_blocks_only(room: Player) -> None:
     assert room.see()["log_seen"] == 0
 
 
-def test_animals_are_seen_and_in_reach_at_three_metres(room: Player) -> None:
+def test_animals_are_visible_and_in_reach_at_three_metres(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/summon sheep {x + 0.5} {y} {z + 5.5}")
     view = room.see()
@@ -59,7 +59,7 @@ def test_animals_are_seen_and_in_reach_at_three_metres(room: Player) -> None:
     assert (view["aim_entity"], view["aim_reach"], view["sheep_aimed"]) == ("sheep", 1, 1)
 
 
-def test_ways_are_told(room: Player) -> None:
+def test_view_describes_the_surroundings(room: Player) -> None:
     x, y, z = room.feet()
     room.type(
         f"/setblock {x} {y} {z + 1} stone",  # a step ahead
@@ -75,7 +75,7 @@ def test_ways_are_told(room: Player) -> None:
     assert not room.obs.ground.steppable(45.0)
 
 
-def test_fluids_are_told(room: Player) -> None:
+def test_view_describes_fluids(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y - 1} {z + 1} lava", f"/setblock {x + 1} {y - 1} {z + 1} water")
     view = room.see()
@@ -83,7 +83,7 @@ def test_fluids_are_told(room: Player) -> None:
     assert view["water_ahead"] == [1, 0, 0]
 
 
-def test_rays_end_where_their_directions_lead(make_player: Make) -> None:
+def test_ray_directions_match_the_hits(make_player: Make) -> None:
     """The directions that ``rays`` reckons are those the world (and MineDojo) casts."""
     player = make_player("harvest_log")
     rng = np.random.default_rng(0)
@@ -104,7 +104,7 @@ def test_rays_end_where_their_directions_lead(make_player: Make) -> None:
     assert checked > 300
 
 
-def test_the_box_of_voxels_is_read_where_it_lies(room: Player) -> None:
+def test_ground_uses_the_place_of_the_voxels(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x + 1} {y + 2} {z - 2} log")
     assert room.obs.ground.blocks("wood").tolist() == [[x + 1, y + 2, z - 2]]
@@ -114,7 +114,7 @@ def test_the_box_of_voxels_is_read_where_it_lies(room: Player) -> None:
     assert room.obs.observation["voxels"]["block_name"].shape == shape
 
 
-def test_the_inventory_is_counted_over_all_slots(room: Player) -> None:
+def test_inventory_counts_all_slots(room: Player) -> None:
     room.type("/give @p log 60", "/replaceitem entity @p slot.inventory.5 log 3")
     assert room.obs.inventory == {"shears": 1, "crafting_table": 1, "log": 63}
     assert room.obs.inventory == room.see()["inventory"]

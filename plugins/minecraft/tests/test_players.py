@@ -220,22 +220,22 @@ def wins(player: Player, script: Callable[[Player], None], seeds: int) -> int:
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_does_it(make_player: Make, name: str) -> None:
+def test_script_wins_the_task(make_player: Make, name: str) -> None:
     assert wins(make_player(name), SCRIPTS[name], 5) >= 4
 
 
 @pytest.mark.slow
-def test_a_first_try_at_a_log_often_works(make_player: Make) -> None:
+def test_naive_script_often_harvests_a_log(make_player: Make) -> None:
     assert wins(make_player("harvest_log"), _first_try, PARTIES) >= FIRST_TRIES - SLACK
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
-def test_a_script_does_the_others_as_often_as_is_claimed(make_player: Make, name: str) -> None:
+def test_success_rates_of_other_scripts_match_the_readme(make_player: Make, name: str) -> None:
     assert wins(make_player(name), MORE[name], FEWER) >= CLAIMS[name] - 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_does_it_as_often_as_is_claimed(make_player: Make, name: str) -> None:
+def test_success_rates_of_scripts_match_the_readme(make_player: Make, name: str) -> None:
     assert wins(make_player(name), SCRIPTS[name], PARTIES) >= CLAIMS[name] - SLACK

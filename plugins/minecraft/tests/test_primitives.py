@@ -17,7 +17,7 @@ Player = Any
 Make = Callable[..., Any]
 
 
-def test_turning_goes_in_steps_of_15_degrees(room: Player) -> None:
+def test_turn_has_steps_of_15_degrees(room: Player) -> None:
     start = room.see()["heading"]
     assert room("turn", degrees=52)["turned"] == 45
     assert room.see()["heading"] == pytest.approx(start + 45, abs=0.01)
@@ -27,18 +27,18 @@ def test_turning_goes_in_steps_of_15_degrees(room: Player) -> None:
     assert room("look", elevation=90)["elevation"] == 90
 
 
-def test_walking_goes_as_far_as_it_says(room: Player) -> None:
+def test_walk_covers_the_reported_distance(room: Player) -> None:
     before = room.see()["position"]
-    told = room("walk", metres=2.0)
-    assert told["moved"] == pytest.approx(2.0, abs=0.3)
-    assert told["stopped_by"] == ""
+    outcome = room("walk", metres=2.0)
+    assert outcome["moved"] == pytest.approx(2.0, abs=0.3)
+    assert outcome["stopped_by"] == ""
     after = room.see()["position"]
-    assert after[2] - before[2] == pytest.approx(told["moved"], abs=0.02)  # south
+    assert after[2] - before[2] == pytest.approx(outcome["moved"], abs=0.02)  # south
     room("walk", metres=2.0, direction="left")
     assert room.see()["position"][0] - after[0] == pytest.approx(2.0, abs=0.3)  # east
 
 
-def test_walking_stops_before_a_deep_fall_and_before_lava(room: Player) -> None:
+def test_walk_stops_before_a_deep_fall_and_lava(room: Player) -> None:
     x, y, z = room.feet()
     assert room("walk", metres=8, sprint=True)["stopped_by"] == "fall"
     assert room.see()["on_ground"]
@@ -47,7 +47,7 @@ def test_walking_stops_before_a_deep_fall_and_before_lava(room: Player) -> None:
     assert room.see()["life"] == 20
 
 
-def test_walking_jumps_onto_one_block_and_stops_at_two(room: Player) -> None:
+def test_walk_jumps_onto_one_block_and_stops_at_two(room: Player) -> None:
     x, y, z = room.feet()
     room.type(*(f"/setblock {x + a} {y} {z + 2} stone" for a in range(-6, 7)))
     assert room("walk", metres=2.5)["stopped_by"] == ""
@@ -56,17 +56,17 @@ def test_walking_jumps_onto_one_block_and_stops_at_two(room: Player) -> None:
     assert room("walk", metres=2.5)["stopped_by"] == "wall"
 
 
-def test_approaching_goes_around_a_wall(room: Player) -> None:
+def test_approach_goes_around_a_wall(room: Player) -> None:
     x, y, z = room.feet()
     room.type(
         *(f"/setblock {x} {y + b} {z + 5} log" for b in range(5)),
         *(f"/setblock {x + a} {y + b} {z + 2} stone" for a in (0, 1) for b in (0, 1)),
     )
     for _ in range(3):
-        told = room("approach", target="log", within=2.5)
-    assert told["reached"]
-    assert told["aimed"]
-    assert told["distance"] <= 2.5
+        outcome = room("approach", target="log", within=2.5)
+    assert outcome["reached"]
+    assert outcome["aimed"]
+    assert outcome["distance"] <= 2.5
 
 
 def _around(room: Player, dx: int, block: str) -> Stride:
@@ -88,7 +88,7 @@ def _around(room: Player, dx: int, block: str) -> Stride:
 
 @pytest.mark.parametrize(("block", "why"), [("lava", "lava"), ("air", "fall")])
 @pytest.mark.parametrize("dx", [1, -1])
-def test_ways_around_lead_neither_into_lava_nor_off_a_cliff(room: Player, block: str, why: str, dx: int) -> None:
+def test_detours_avoid_lava_and_cliffs(room: Player, block: str, why: str, dx: int) -> None:
     height = room.feet()[1]
     stride = _around(room, dx, block)
     assert (room.see()["life"], room.feet()[1]) == (20, height)
@@ -96,7 +96,7 @@ def test_ways_around_lead_neither_into_lava_nor_off_a_cliff(room: Player, block:
 
 
 @pytest.mark.parametrize("block", ["lava", "air"])
-def test_a_way_around_that_meets_a_hazard_takes_the_other_side(room: Player, block: str) -> None:
+def test_detour_at_a_hazard_takes_the_other_side(room: Player, block: str) -> None:
     """Two steps east the floor ends; west it goes on, past the wall."""
     x, y, z = room.feet()
     room.type(
@@ -104,13 +104,13 @@ def test_a_way_around_that_meets_a_hazard_takes_the_other_side(room: Player, blo
         *(f"/setblock {x + a} {y + b} {z + 2} stone" for a in range(-1, 7) for b in range(2)),
         *(f"/setblock {x + 2} {y - 1} {z + c} {block}" for c in range(-6, 7)),
     )
-    told = [room("approach", target="log", within=2.5) for _ in range(4)]
+    outcome = [room("approach", target="log", within=2.5) for _ in range(4)]
     assert room.see()["life"] == 20
-    assert told[-1]["reached"]
+    assert outcome[-1]["reached"]
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_floor_full_of_holes_lava_and_walls_costs_no_life(room: Player, seed: int) -> None:
+def test_walking_among_hazards_costs_no_life(room: Player, seed: int) -> None:
     rng, (x, y, z) = np.random.default_rng(seed), room.feet()
     there = {"air": (-1,), "lava": (-1,), "stone": (0, 1)}
     places = [(a, c) for a in range(-6, 7) for c in range(-6, 7) if max(abs(a), abs(c)) > 1]
@@ -126,19 +126,19 @@ def test_a_floor_full_of_holes_lava_and_walls_costs_no_life(room: Player, seed: 
         assert (room.see()["life"], room.feet()[1] >= y - 1) == (20, True)
 
 
-def test_scan_tells_where_to_turn(room: Player) -> None:
+def test_scan_reports_the_bearing(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x - 5} {y + 1} {z} log")
-    told = room("scan", target="log")
-    assert told["found"]
-    assert told["bearing"] == pytest.approx(90, abs=10)
-    assert told["distance"] == pytest.approx(4.5, abs=0.4)
-    room("turn", degrees=told["bearing"])
+    outcome = room("scan", target="log")
+    assert outcome["found"]
+    assert outcome["bearing"] == pytest.approx(90, abs=10)
+    assert outcome["distance"] == pytest.approx(4.5, abs=0.4)
+    room("turn", degrees=outcome["bearing"])
     assert room.see()["log_seen"]
     assert room("scan", target="water") == {"found": False, "distance": 40.0, "bearing": 0.0}
 
 
-def test_mining_takes_what_the_hand_takes_and_goes_on_from_call_to_call(room: Player) -> None:
+def test_mine_continues_over_several_calls(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z + 2} log", "/clear")
     first, second = room("mine", ticks=40), room("mine", ticks=40)
@@ -149,7 +149,7 @@ def test_mining_takes_what_the_hand_takes_and_goes_on_from_call_to_call(room: Pl
     assert room("mine", ticks=40) == {"broken": False, "block": "", "ticks": 0, "gained": {}}
 
 
-def test_what_broke_is_collected(room: Player) -> None:
+def test_collect_picks_up_drops(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z + 4} log", "/clear")
     while not room("mine", ticks=40)["broken"]:
@@ -160,13 +160,13 @@ def test_what_broke_is_collected(room: Player) -> None:
     assert room.see()["log_count"] == 1
 
 
-def test_attack_strikes_and_follows(room: Player) -> None:
+def test_attack_follows_a_moving_target(room: Player) -> None:
     x, y, z = room.feet()
     room.type("/replaceitem entity @p slot.weapon.mainhand diamond_sword 1", f"/summon sheep {x + 0.5} {y} {z + 2.2}")
     room("look_at", target="sheep")
     room("use", ticks=15)  # a weapon that was just taken is weak
-    told = room("attack", times=1)
-    assert (told["strikes"], told["target"]) == (1, "sheep")
+    outcome = room("attack", times=1)
+    assert (outcome["strikes"], outcome["target"]) == (1, "sheep")
     life = room.world.mobs["life"][room.world.mobs["kind"] > 0]
     assert life.tolist() == [pytest.approx(1.0)]
     assert room("look", elevation=90)["aim_entity"] == ""
@@ -183,17 +183,17 @@ def test_shears_take_wool(room: Player) -> None:
     assert 1 <= room.see()["wool_count"] <= 3
 
 
-def test_a_table_is_placed_and_used(room: Player) -> None:
+def test_place_and_use_a_crafting_table(room: Player) -> None:
     room.type("/clear", "/give @p crafting_table 1", "/give @p wool 3", "/give @p planks 3")
     assert room("craft", item="bed") == {"made": 0, "missing": "crafting table", "count": 0}
-    told = room("place", item="crafting_table")
-    assert (told["placed"], told["left"], told["table_near"]) == (True, 0, True)
+    outcome = room("place", item="crafting_table")
+    assert (outcome["placed"], outcome["left"], outcome["table_near"]) == (True, 0, True)
     assert room.see()["bed_possible"] == 1
     room("craft", item="bed")
     assert room.success
 
 
-def test_crafting_says_what_is_missing(room: Player) -> None:
+def test_craft_reports_what_is_missing(room: Player) -> None:
     assert room("craft", item="planks") == {"made": 0, "missing": "material", "count": 0}
     room.type("/give @p log 1")
     assert room("craft", item="planks") == {"made": 4, "missing": "", "count": 4}
@@ -202,7 +202,7 @@ def test_crafting_says_what_is_missing(room: Player) -> None:
     assert room("equip", item="crafting_table") == {"equipped": False, "hand": "air"}
 
 
-def test_smelting_needs_furnace_and_fuel(make_player: Make) -> None:
+def test_smelt_needs_furnace_and_fuel(make_player: Make) -> None:
     player = make_player("iron_ingot")
     assert player("smelt", item="iron_ingot")["missing"] == "furnace"
     player.type("/clear", "/give @p furnace 1", "/give @p iron_ore 1")
@@ -213,7 +213,7 @@ def test_smelting_needs_furnace_and_fuel(make_player: Make) -> None:
     assert player.success
 
 
-def test_what_the_mask_lets_pass_is_not_blamed_on_fuel_that_is_there(make_player: Make) -> None:
+def test_smelt_reports_missing_material_despite_the_mask(make_player: Make) -> None:
     """MineDojo's mask takes logs for coal's material; its smelting makes no charcoal."""
     player = roomy(make_player("iron_ingot", biome="plains"))
     player.type("/clear", "/give @p furnace 1", "/give @p log 6")
@@ -224,7 +224,7 @@ def test_what_the_mask_lets_pass_is_not_blamed_on_fuel_that_is_there(make_player
     assert "a log smelts" not in player.plugin.knowledge(player.task)
 
 
-def test_what_is_made_without_room_for_it_is_told_so(make_player: Make) -> None:
+def test_craft_reports_missing_room(make_player: Make) -> None:
     player = roomy(make_player("iron_ingot", biome="plains"))
     player.type("/clear", *(f"/replaceitem entity @p slot.inventory.{n} dirt 64" for n in range(27)))
     player.type(*(f"/replaceitem entity @p slot.hotbar.{n} dirt 64" for n in range(1, 9)))
@@ -232,42 +232,42 @@ def test_what_is_made_without_room_for_it_is_told_so(make_player: Make) -> None:
     assert player("craft", item="planks") == {"made": 0, "missing": "room", "count": 0}
 
 
-def test_a_body_that_slides_loses_no_block(room: Player) -> None:
+def test_mine_keeps_its_block_while_the_body_slides(room: Player) -> None:
     """Sprinting past a trunk: the cross-hair leaves it, the log stands."""
     x, y, z = room.feet()
     room.type(f"/setblock {x + 1} {y + 1} {z + 3} log", f"/tp {x + 0.9} {y} {z + 0.5} 0 0")
     room("walk", metres=0.75, direction="left")
-    told = [room("mine", ticks=40) for _ in range(3)]
-    assert [t["block"] for t in told if t["broken"]] == ["wood"]
-    assert sum(t["ticks"] for t in told) >= 60
+    outcome = [room("mine", ticks=40) for _ in range(3)]
+    assert [t["block"] for t in outcome if t["broken"]] == ["wood"]
+    assert sum(t["ticks"] for t in outcome) >= 60
 
 
-def test_digging_down_and_ahead(room: Player) -> None:
+def test_dig_down_and_dig_ahead(room: Player) -> None:
     x, y, z = room.feet()
     room.type(
         "/replaceitem entity @p slot.weapon.mainhand iron_pickaxe 1",
         *(f"/setblock {x + a} {y - b} {z + c} stone" for a in (-1, 0, 1) for b in (2, 3, 4) for c in (-1, 0, 1)),
     )
-    told = room("dig_down", blocks=2)
-    assert told["deeper"] == pytest.approx(2.0, abs=0.1)
-    assert told["gained"].get("cobblestone", 0) >= 1
+    outcome = room("dig_down", blocks=2)
+    assert outcome["deeper"] == pytest.approx(2.0, abs=0.1)
+    assert outcome["gained"].get("cobblestone", 0) >= 1
     room("look", elevation=0)
     ahead = room("dig_ahead", blocks=1)
     assert ahead["moved"] >= 0.8
     assert room.feet()[2] == z + 1
 
 
-def test_digging_ahead_tells_what_stopped_it(room: Player) -> None:
+def test_dig_ahead_reports_what_stopped_it(room: Player) -> None:
     """A shoulder at a corner is stuck; a floor that ends is a fall."""
     x, y, z = room.feet()
     room.type(*(f"/setblock {x + 1} {y + b} {z + 2} stone" for b in (0, 1)), f"/tp {x + 0.9} {y} {z + 0.5} 0 0")
-    told = room("dig_ahead", blocks=3)
-    assert (told["stopped_by"], told["moved"] < 1.5) == ("wall", True)
+    outcome = room("dig_ahead", blocks=3)
+    assert (outcome["stopped_by"], outcome["moved"] < 1.5) == ("wall", True)
     room.type(f"/tp {x + 0.5} {y} {z + 5.5} 0 0")
     assert room("dig_ahead", blocks=3)["stopped_by"] == "fall"
 
 
-def test_digging_down_begins_in_the_middle_of_a_block(room: Player) -> None:
+def test_dig_down_starts_at_the_centre_of_a_block(room: Player) -> None:
     """A body that overhangs the hole would stay on top."""
     x, y, z = room.feet()
     room.type(
@@ -278,20 +278,20 @@ def test_digging_down_begins_in_the_middle_of_a_block(room: Player) -> None:
     assert room("dig_down", blocks=1)["deeper"] == pytest.approx(1.0, abs=0.1)
 
 
-def test_digging_stops_before_lava(room: Player) -> None:
+def test_dig_stops_before_lava(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y - 2} {z} lava")
     assert room("dig_down", blocks=1)["stopped_by"] == "lava"
 
 
-def test_exploring_moves_on_and_tells_what_is_seen(make_player: Make) -> None:
+def test_explore_moves_and_reports_visible_things(make_player: Make) -> None:
     player = make_player("stick")
     moved = [player("explore", steps=40) for _ in range(5)]
-    assert max(told["moved"] for told in moved) > 4
-    assert any("log" in told["seen"] for told in moved)
+    assert max(outcome["moved"] for outcome in moved) > 4
+    assert any("log" in outcome["seen"] for outcome in moved)
 
 
-def test_no_call_lasts_longer_than_it_says() -> None:
+def test_no_call_exceeds_its_max_steps() -> None:
     plugin = MinecraftPlugin()
     for task in make_tasks().values():
         for primitive in plugin.primitives(task):

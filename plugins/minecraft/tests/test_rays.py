@@ -23,7 +23,7 @@ PITCHES = st.floats(-89, 89)
         (90, -45, (-math.sqrt(0.5), math.sqrt(0.5), 0)),
     ],
 )
-def test_a_look_is_a_vector(yaw: float, pitch: float, expected: tuple[float, float, float]) -> None:
+def test_look_vector(yaw: float, pitch: float, expected: tuple[float, float, float]) -> None:
     assert look_vector(yaw, pitch) == pytest.approx(expected, abs=1e-12)
 
 
@@ -36,25 +36,25 @@ def test_rays_are_unit_vectors_and_the_first_is_the_look(yaw: float, pitch: floa
 
 
 @given(yaw=YAWS, pitch=PITCHES)
-def test_bearing_and_elevation_undo_a_look(yaw: float, pitch: float) -> None:
+def test_bearing_and_elevation_invert_look_vector(yaw: float, pitch: float) -> None:
     vector = np.array(look_vector(yaw, pitch))
     assert bearing(vector, yaw) == pytest.approx(0.0, abs=1e-6)
     assert elevation(vector) == pytest.approx(-pitch, abs=1e-6)
 
 
-def test_a_ray_with_yaw_goes_to_the_left_whatever_the_heading() -> None:
+def test_positive_yaw_turns_a_ray_left_for_every_heading() -> None:
     """As the game's ``rotateYaw`` does; MineDojo's users know it as its mirrored lidar."""
     which = next(i for i, (pitch, yaw, _) in enumerate(RAYS) if pitch == 0 and yaw == pytest.approx(math.radians(28)))
     for heading in (-120.0, 0.0, 45.0, 90.0):
         assert bearing(directions(heading, 0.0)[which], heading) == pytest.approx(-28.0)
 
 
-def test_a_ray_with_pitch_goes_up_to_the_south_down_to_the_north_nowhere_to_the_east() -> None:
+def test_pitch_of_a_ray_depends_on_the_heading() -> None:
     which = next(i for i, (pitch, yaw, _) in enumerate(RAYS) if yaw == 0 and pitch == pytest.approx(math.radians(18)))
     found = [elevation(directions(heading, 0.0)[which]) for heading in (0.0, 180.0, -90.0)]
     assert found == pytest.approx([18.0, -18.0, 0.0], abs=1e-9)
 
 
-def test_rays_differ() -> None:
+def test_rays_are_distinct() -> None:
     assert len({(round(p, 9), round(y, 9)) for p, y, _ in RAYS}) == len(RAYS)
     assert all(distance == 40 for _, _, distance in RAYS)

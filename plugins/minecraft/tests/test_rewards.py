@@ -24,7 +24,7 @@ def value(player: Player, name: str) -> float:
     return found
 
 
-def test_coming_nearer_pays_what_the_distance_shrank_and_going_back_costs_nothing(room: Player) -> None:
+def test_nearness_rewards_only_new_minimal_distances(room: Player) -> None:
     """As in the official code: how much the smallest distance so far shrank."""
     x, y, z = room.feet()
     room.type(*(f"/setblock {x} {y + b} {z + 5} log" for b in range(3)))
@@ -39,7 +39,7 @@ def test_coming_nearer_pays_what_the_distance_shrank_and_going_back_costs_nothin
     assert value(room, "near_log") == pytest.approx(near, abs=1e-6)
 
 
-def test_aim_and_dig_pay_for_the_thing_alone(room: Player) -> None:
+def test_aim_and_dig_reward_only_their_thing(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z + 2} log")
     assert (value(room, "aim_log"), value(room, "aim_leaves"), value(room, "dig_log")) == (1, 0, 0)
@@ -54,7 +54,7 @@ def test_aim_and_dig_pay_for_the_thing_alone(room: Player) -> None:
     assert (value(room, "aim_log"), value(room, "dig_leaves")) == (0, 0)
 
 
-def test_digging_starts_anew_with_another_block(room: Player) -> None:
+def test_dig_reward_restarts_at_another_block(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z + 2} log", f"/setblock {x - 1} {y + 1} {z + 2} log")
     for _ in range(5):
@@ -64,7 +64,7 @@ def test_digging_starts_anew_with_another_block(room: Player) -> None:
     assert room.see()["dig_ticks"] == 1
 
 
-def test_items_pay_for_what_is_gained_beyond_the_start(make_player: Make) -> None:
+def test_item_reward_counts_gains_since_the_start(make_player: Make) -> None:
     player = make_player("wooden_pickaxe")
     need = spec_of(player.task).need("log")
     assert (value(player, "first_log"), value(player, "gain_log")) == (0, 0)
@@ -76,7 +76,7 @@ def test_items_pay_for_what_is_gained_beyond_the_start(make_player: Make) -> Non
     assert value(player, "gain_log") == 1
 
 
-def test_what_is_there_at_the_start_does_not_count(make_player: Make) -> None:
+def test_initial_items_earn_no_reward(make_player: Make) -> None:
     player = make_player("bed")
     assert player.see()["crafting_table_count"] == 1
     assert player.env.unwrapped.step(move())[1] == 0.0
@@ -85,7 +85,7 @@ def test_what_is_there_at_the_start_does_not_count(make_player: Make) -> None:
     assert value(player, "success") == 1
 
 
-def test_the_reward_is_minedojos(make_player: Make) -> None:
+def test_reward_matches_minedojo(make_player: Make) -> None:
     """``simple_inventory_based_reward``: what of the target came in this step."""
     player = make_player("harvest_wool")
     player.env.unwrapped.base.unwrapped.sim.chat("/give @p wool 3")
@@ -93,14 +93,14 @@ def test_the_reward_is_minedojos(make_player: Make) -> None:
     assert (reward, terminated, truncated, info["success"]) == (3.0, True, False, True)
 
 
-def test_life_is_paid_back_and_lost(room: Player) -> None:
+def test_life_reward_follows_the_health(room: Player) -> None:
     room.world.player["life"] = 15
     room.step(move())
     assert value(room, "life") == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_the_default_setup_leads_to_the_target(name: str) -> None:
+def test_default_setup_rewards_the_target(name: str) -> None:
     task = TASKS[name]
     setup, spec = default_setup(task), spec_of(task)
     Shaping(reward_terms(task), setup.reward_weights)

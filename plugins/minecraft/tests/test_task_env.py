@@ -18,28 +18,28 @@ Player = Any
 Make = Callable[..., Any]
 
 
-def test_a_pair_and_its_eight_numbers_do_the_same(make_player: Make) -> None:
+def test_base_action_equals_its_translation(make_player: Make) -> None:
     one, other = make_player("harvest_log", seed=3), make_player("harvest_log", seed=3)
     rng = np.random.default_rng(0)
     for _ in range(30):
         pair = np.array([rng.integers(12), rng.integers(3)])
-        whole = one.env.unwrapped.actions.translate(pair, one.obs)
-        assert whole in SPACE
+        action = one.env.unwrapped.actions.translate(pair, one.obs)
+        assert action in SPACE
         one.step(pair)
-        other.step(whole)
+        other.step(action)
     for key in ("pos", "yaw", "pitch"):
         places = [p.context.observation["location_stats"][key] for p in (one, other)]
         assert (places[0] == places[1]).all()
 
 
-def test_other_actions_are_refused(make_player: Make) -> None:
+def test_invalid_action_raises(make_player: Make) -> None:
     player = make_player("harvest_log")
     for wrong in ([0, 0, 0], [-1, 0], [12, 0], [0, 3], [0.9, 0.2], [True, False], [0.5] * 8):
         with pytest.raises(ConfigError, match="pair"):
             player.env.step(np.array(wrong))
 
 
-def test_base_actions_alone_can_make_things(make_player: Make) -> None:
+def test_base_actions_can_craft(make_player: Make) -> None:
     """Pure RL could do it: no choice is missing."""
     player = make_player("wooden_pickaxe", biome="plains")
     names = choices(player.task)
@@ -60,19 +60,19 @@ def test_base_actions_alone_can_make_things(make_player: Make) -> None:
     assert player.success
 
 
-def test_the_papers_actions_are_bare(make_player: Make) -> None:
+def test_paper_actions_cannot_craft(make_player: Make) -> None:
     assert make_player("wooden_pickaxe", actions="paper").env.action_space == MultiDiscrete([12, 3])
     assert make_player("wooden_pickaxe").env.action_space == MultiDiscrete([12, 8])
 
 
-def test_a_picture_is_observed_where_it_is_asked_for(make_player: Make) -> None:
+def test_image_size_adds_a_picture(make_player: Make) -> None:
     player = make_player("harvest_milk", image_size=(64, 96))
     assert player.context.observation["rgb"].shape == (3, 64, 96)
     assert player.context.observation in player.env.observation_space
     assert "rgb" not in make_player("harvest_milk").env.observation_space.spaces
 
 
-def test_frames_do_not_change_what_is_observed() -> None:
+def test_rendering_does_not_change_observations() -> None:
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_log"]
     env = plugin.make_env(task, seed=0, render_mode="rgb_array")
@@ -95,7 +95,7 @@ def test_death_ends_an_episode_without_success(make_player: Make) -> None:
     assert (terminated, truncated, info["success"]) == (True, False, False)
 
 
-def test_the_target_must_be_gained_within_the_episode(make_player: Make) -> None:
+def test_initial_target_items_are_no_success(make_player: Make) -> None:
     player = make_player("stick")
     player.type("/give @p planks 2")
     player.step(crafting("stick"))
@@ -106,7 +106,7 @@ def test_the_target_must_be_gained_within_the_episode(make_player: Make) -> None
 
 
 @pytest.mark.parametrize("name", make_tasks())
-def test_one_more_of_the_target_wins_each_task(make_player: Make, name: str) -> None:
+def test_one_more_target_item_wins_each_task(make_player: Make, name: str) -> None:
     player = make_player(name.partition("/")[2])
     target = player.env.unwrapped.spec_of_task.target
     player.step(move())
@@ -130,7 +130,7 @@ def test_animals_are_summoned_around_the_start(make_player: Make, name: str, kin
 
 
 @pytest.mark.parametrize("name", make_tasks())
-def test_a_task_starts_with_what_it_says(make_player: Make, name: str) -> None:
+def test_task_starts_with_its_inventory(make_player: Make, name: str) -> None:
     player = make_player(name.partition("/")[2])
     spec = player.env.unwrapped.spec_of_task
     assert player.obs.inventory == dict(spec.inventory)

@@ -22,13 +22,13 @@ ASKED_FOR = {
 }
 
 
-def test_the_papers_tasks_are_there() -> None:
+def test_tasks_of_the_paper_exist() -> None:
     assert set(SPECS) == ASKED_FOR
     assert set(TASKS) == {f"minecraft/{name}" for name in ASKED_FOR}
 
 
 @every_task
-def test_every_name_is_one_of_minedojo(task: Task) -> None:
+def test_every_name_exists_in_minedojo(task: Task) -> None:
     spec = spec_of(task)
     assert not spec.biome or spec.biome in BIOMES
     assert {spec.target, *spec.path, *(item for item, _ in spec.inventory), *spec.equips} <= set(ITEMS)
@@ -58,13 +58,13 @@ def test_every_setting_names_its_source(task: Task) -> None:
     assert settings.biome == (spec.biome or None)
 
 
-def test_where_a_policy_sees_pixels_it_is_told_nothing_else_of_the_world() -> None:
-    told, blind = (
+def test_pixel_policies_get_no_lidar_or_voxel_keys() -> None:
+    sizes, blind = (
         {key.name: key.size for key in view_keys(TASKS[f"minecraft/{name}"])}
         for name in ("harvest_milk", "harvest_milk_rgb")
     )
-    assert set(told) == set(blind)
-    hidden = {name for name, size in told.items() if size and not blind[name]}
+    assert set(sizes) == set(blind)
+    hidden = {name for name, size in sizes.items() if size and not blind[name]}
     assert {"cow_bearing", "cow_aimed", "aim_reach", "descent"} <= hidden
     assert not hidden & {"elevation", "on_ground", "life", "milk_bucket_count"}
     keys = default_setup(TASKS["minecraft/harvest_milk_rgb"]).observation_keys
@@ -73,7 +73,7 @@ def test_where_a_policy_sees_pixels_it_is_told_nothing_else_of_the_world() -> No
     assert "64 x 64" in knowledge(TASKS["minecraft/harvest_milk_rgb"])
 
 
-def test_what_a_policy_sees_of_the_screen_is_as_large_as_the_setting_says() -> None:
+def test_policy_picture_has_the_size_of_the_setting() -> None:
     task = TASKS["minecraft/harvest_milk_rgb"]
     small = task.model_copy(update={"settings": {**task.settings, "image_size": (32, 48)}})
     assert "32 x 48" in knowledge(small)
@@ -90,7 +90,7 @@ def change(**settings: object) -> Task:
     return task.model_copy(update={"settings": {**task.settings, **settings}})
 
 
-def test_settings_change() -> None:
+def test_settings_can_be_changed() -> None:
     found = Settings.of(change(backend="minedojo", actions="paper", image_size=(64, 96), biome="plains"))
     assert (found.backend, found.actions, found.image_size, found.biome) == ("minedojo", "paper", (64, 96), "plains")
 
@@ -102,7 +102,7 @@ def test_settings_change() -> None:
         *(({"image_size": (0, 64)}, "image_size"), ({"port": 9000}, "port=9000 is of no use")),
     ],
 )
-def test_settings_that_cannot_be_are_refused(wrong: dict[str, object], word: str) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, object], word: str) -> None:
     with pytest.raises(ConfigError, match=word):
         Settings.of(change(**wrong))
 
@@ -115,18 +115,18 @@ def test_unknown_names_are_refused() -> None:
 
 
 @every_task
-def test_knowledge_tells_of_what_the_task_needs(task: Task) -> None:
-    told, spec = knowledge(task), spec_of(task)
-    assert len(told) <= 6000
-    assert "{" not in told
-    assert ("crafting table" in told) == bool(spec.crafts)
-    assert ("shears" in told) == (spec.target in ("wool", "bed"))
+def test_knowledge_covers_the_items_of_the_task(task: Task) -> None:
+    text, spec = knowledge(task), spec_of(task)
+    assert len(text) <= 6000
+    assert "{" not in text
+    assert ("crafting table" in text) == bool(spec.crafts)
+    assert ("shears" in text) == (spec.target in ("wool", "bed"))
     for item in spec.crafts:
-        assert item.replace("_", " ") in told
+        assert item.replace("_", " ") in text
 
 
 @every_task
-def test_primitives_offer_the_tasks_things(task: Task) -> None:
+def test_primitives_offer_the_things_of_the_task(task: Task) -> None:
     spec = spec_of(task)
     found = {p.name: {q.name: q for q in p.parameters} for p in primitives_of(task)}
     assert {"look_at", "turn", "look", "scan", "walk", "approach", "explore", "collect"} <= set(found)

@@ -54,7 +54,7 @@ def equip(ctx: Context, *, item: str) -> Run:
 
 def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[str, ...]) -> tuple[Primitive, ...]:
     """Return the primitives. ``crafts``, ``smelts``: items to make. ``tools``: items to take into the hand."""
-    told = {
+    outcome = {
         "made": "how many more there are now",
         "missing": "'' or what is missing: 'material', 'crafting table', 'furnace', 'fuel', 'room'",
         "count": "how many there are now",
@@ -68,7 +68,7 @@ def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[st
                 "missing. Things of more than 2 x 2 need a crafting table on the screen, at most 5 m away.",
                 craft,
                 (which(crafts, "what to make", "item"),),
-                told,
+                outcome,
                 1,
             )
         )
@@ -80,7 +80,7 @@ def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[st
                 "screen, at most 5 m away, and fuel in the inventory.",
                 craft,
                 (which(smelts, "what to make", "item"),),
-                {**told, "missing": "'' or what is missing: 'material', 'furnace', 'fuel', 'room'"},
+                {**outcome, "missing": "'' or what is missing: 'material', 'furnace', 'fuel', 'room'"},
                 1,
             )
         )

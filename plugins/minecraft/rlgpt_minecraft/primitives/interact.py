@@ -133,7 +133,7 @@ _GAINED = {"gained": "item -> how many more there are now"}
 
 def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
     """Return the primitives of the hand. ``places``: items that can be placed."""
-    told: dict[str, Plain] = {
+    outcome: dict[str, Plain] = {
         "placed": "the block was placed",
         "left": "how many of the item are left",
         "table_near": "a crafting table can be used",
@@ -146,7 +146,7 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
         "that is on the screen, at most 5 m away, can be used. A try takes 3 ticks.",
         place,
         (which(places, "what to place", "item"),) if places else (),
-        {key: str(doc) for key, doc in told.items()},
+        {key: str(doc) for key, doc in outcome.items()},
         2 * (len(PLACE_LOOKS) + 1),
     )
     return (

@@ -134,15 +134,15 @@ SIZE = (64, 64)
 """Of the picture in every mission that is compared: MineDojo has none without one."""
 
 
-def begun(task: str) -> Mission:
+def mission_of_task(task: str) -> Mission:
     """The mission of a task of ours."""
     settings = Settings.of(make_tasks()[f"minecraft/{task}"])
     return mission_of(SPECS[task], settings).model_copy(update={"image_size": SIZE})
 
 
-def asked(task: str) -> dict[str, Any]:
+def options_of_task(task: str) -> dict[str, Any]:
     """What the backend asks MineDojo for."""
-    return {**mission_options(begun(task)), "image_size": SIZE}
+    return {**mission_options(mission_of_task(task)), "image_size": SIZE}
 
 
 @pytest.fixture(scope="session")
@@ -163,17 +163,17 @@ def questions(states: list[dict[str, Any]]) -> dict[str, Any]:
         "actions": [{"name": inventory(rng)["name"], "action": space.sample().tolist()} for _ in range(500)],
         "states": [state["question"] for state in states],
         "missions": MISSIONS,
-        "starts": {task: {"reference": REFERENCES[task], "ours": asked(task)} for task in SPECS},
+        "starts": {task: {"reference": REFERENCES[task], "ours": options_of_task(task)} for task in SPECS},
     }
 
 
 @pytest.fixture(scope="session")
 def answers(minedojo: Path, questions: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("minedojo")
-    told, said = folder / "questions.json", folder / "answers.json"
-    told.write_text(json.dumps(questions))
-    command = [minedojo, Path(__file__).with_name("dump.py"), told, said]
+    questions_file, answers_file = folder / "questions.json", folder / "answers.json"
+    questions_file.write_text(json.dumps(questions))
+    command = [minedojo, Path(__file__).with_name("dump.py"), questions_file, answers_file]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr[-4000:]
-    answer: dict[str, Any] = json.loads(said.read_text())
+    answer: dict[str, Any] = json.loads(answers_file.read_text())
     return answer

@@ -62,31 +62,31 @@ def differences(first: Any, second: Any) -> list[str]:
     return found
 
 
-def test_the_embedded_world_and_minedojo_are_one_environment(server: RecordingServer) -> None:
+def test_embedded_world_and_minedojo_give_equal_observations(server: RecordingServer) -> None:
     """The same world, the same actions, the same observation, leaf by leaf."""
     real, ours = make_minedojo(MISSION, port=server.port), MineDojoEnv(MISSION, strict=False)
     assert isinstance(real, gymnasium.Env)
     assert (real.observation_space, real.action_space) == (ours.observation_space, ours.action_space)
     seen, info = real.reset(seed=5)
     ours.reset(seed=0)
-    known, told = ours.load(server.sim.save())
+    known, our_info = ours.load(server.sim.save())
     assert real.observation_space.contains(seen)
     assert not differences(seen, known)
-    assert set(told) <= set(info)
+    assert set(our_info) <= set(info)
     assert info["success"] is False
     real.action_space.seed(3)
     for step in range(80):
         action = real.action_space.sample()
         action[3:5] = 12 + (step % 3 - 1), 12 + step % 2
-        (seen, reward, *over, info), (known, _, *also, told) = real.step(action), ours.step(action)
+        (seen, reward, *over, info), (known, _, *also, our_info) = real.step(action), ours.step(action)
         assert not differences(seen, known), (step, action)
         assert (reward, over) == (0.0, also)
-        assert info["inventory"] == told["inventory"]
+        assert info["inventory"] == our_info["inventory"]
     real.close()
 
 
 @pytest.mark.slow
-def test_seeds_decide(server: RecordingServer) -> None:
+def test_seed_determines_the_episode(server: RecordingServer) -> None:
     env = make_minedojo(MISSION, mobs=("cow", "sheep"), spread=6.0, port=server.port)
     first = [env.reset(seed=seed)[0] for seed in (1, 2, 1)]
     assert not differences(first[0], first[2])
@@ -99,7 +99,7 @@ def test_seeds_decide(server: RecordingServer) -> None:
 
 
 @pytest.mark.slow
-def test_no_picture_where_none_is_asked_for(server: RecordingServer) -> None:
+def test_observation_has_no_picture_by_default(server: RecordingServer) -> None:
     plain = MISSION.model_copy(update={"image_size": None})
     env = make_minedojo(plain, port=server.port, render_mode="rgb_array")
     seen, _ = env.reset(seed=1)
@@ -112,7 +112,7 @@ def test_no_picture_where_none_is_asked_for(server: RecordingServer) -> None:
 
 
 @pytest.mark.slow
-def test_a_crash_ends_the_episode_and_the_next_begins(
+def test_crash_truncates_the_episode_and_reset_recovers(
     server: RecordingServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     env = make_minedojo(MISSION, port=server.port)
@@ -143,9 +143,7 @@ def end_mission(game: Game) -> None:
 
 
 @pytest.mark.slow
-def test_what_goes_wrong_between_client_and_server_costs_an_episode_at_most(
-    server: RecordingServer, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_connection_faults_end_one_episode_at_most(server: RecordingServer, caplog: pytest.LogCaptureFixture) -> None:
     """A server without a place, a player that dies, a connection that breaks, a mission that the server ended."""
     other = Client(server)
     assert other.begin() == 1
@@ -175,7 +173,7 @@ def test_what_goes_wrong_between_client_and_server_costs_an_episode_at_most(
     env.close()
 
 
-def test_minedojos_own_tasks_with_their_own_success(server: RecordingServer) -> None:
+def test_minedojo_task_reports_its_own_success(server: RecordingServer) -> None:
     """A cow is summoned in front of the bucket."""
     env: MineDojoBackend = make_task("harvest_milk_with_empty_bucket_and_cow", image_size=(16, 24), port=server.port)
     seen, info = env.reset(seed=2)
@@ -195,7 +193,7 @@ def test_minedojos_own_tasks_with_their_own_success(server: RecordingServer) -> 
     env.close()
 
 
-def test_a_task_plays_on_either(server: RecordingServer) -> None:
+def test_task_runs_on_either_backend(server: RecordingServer) -> None:
     """The plugin's tasks and primitives do not know which backend a setting chose."""
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_milk"]
@@ -224,7 +222,7 @@ def run_elsewhere(folder: Path, port: int, episodes: int, *train: str) -> dict[s
     return {evaluation.mode: evaluation for evaluation in found}
 
 
-def test_what_is_coded_in_the_embedded_world_runs_in_minedojo(server: RecordingServer, tmp_path: Path) -> None:
+def test_coded_run_is_evaluated_on_minedojo(server: RecordingServer, tmp_path: Path) -> None:
     found = run_elsewhere(tmp_path / "run", server.port, 4, "llm=replay", "budget=3000")
     assert list(found) == ["code"]
     assert found["code"].success_rate >= 0.5
@@ -232,7 +230,7 @@ def test_what_is_coded_in_the_embedded_world_runs_in_minedojo(server: RecordingS
 
 
 @pytest.mark.slow
-def test_what_is_learnt_in_the_embedded_world_runs_in_minedojo(server: RecordingServer, tmp_path: Path) -> None:
+def test_trained_run_is_evaluated_on_minedojo(server: RecordingServer, tmp_path: Path) -> None:
     found = run_elsewhere(tmp_path / "run", server.port, 2, "agents=rl_only", "trainer=ppo", "budget=1200")
     assert set(found) == {"sampled", "greedy"}
     assert all(episode.primitive_steps == 200 or episode.success for e in found.values() for episode in e.episodes)

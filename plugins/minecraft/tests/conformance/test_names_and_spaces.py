@@ -93,7 +93,7 @@ def test_masks(questions: dict[str, Any], answers: dict[str, Any]) -> None:
         item, counts = slots(question)
         ours = np.zeros(masks.SIZE, np.bool_)
         masks.fill(item, counts, question["table"], question["furnace"], ours)
-        assert {name: mask.tolist() for name, mask in masks.told(ours).items()} == theirs
+        assert {name: mask.tolist() for name, mask in masks.as_observation(ours).items()} == theirs
         seen.update(name for name, mask in theirs.items() if np.any(mask))
     assert min(seen[name] for name in ("craft_smelt", "equip", "place", "destroy")) > 50
 

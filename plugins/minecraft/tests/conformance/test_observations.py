@@ -35,20 +35,20 @@ def test_observations(states: list[dict[str, Any]], answers: dict[str, Any]) -> 
         theirs = dict(leaves(answer))
         assert ours.keys() == theirs.keys()
         for path, leaf in theirs.items():
-            mine, value = ours[path], np.array(leaf["value"])
-            dtype = "U" if mine.dtype.kind == "U" else mine.dtype.name
+            value_of_ours, value = ours[path], np.array(leaf["value"])
+            dtype = "U" if value_of_ours.dtype.kind == "U" else value_of_ours.dtype.name
             assert (dtype == leaf["dtype"]) != (path in DTYPES), (path, dtype, leaf["dtype"])
-            assert list(mine.shape) == leaf["shape"], path
+            assert list(value_of_ours.shape) == leaf["shape"], path
             if path in BEYOND:
                 group, name = path.split("/")[1:]
                 value = np.clip(value, space[group][name].low, space[group][name].high)
-            if mine.dtype.kind == "U":
-                assert np.array_equal(mine, value.astype(mine.dtype)), path
+            if value_of_ours.dtype.kind == "U":
+                assert np.array_equal(value_of_ours, value.astype(value_of_ours.dtype)), path
             else:
-                assert np.array_equal(mine, value.astype(mine.dtype)), (path, mine, value)
+                assert np.array_equal(value_of_ours, value.astype(value_of_ours.dtype)), (path, value_of_ours, value)
 
 
-def test_the_states_differ(states: list[dict[str, Any]]) -> None:
+def test_compared_states_differ(states: list[dict[str, Any]]) -> None:
     def seen(group: str, name: str) -> int:
         return len({str(state["observation"][group][name]) for state in states})
 

@@ -15,7 +15,7 @@ from rlgpt_minecraft.tasks import SPECS
 from voxeldojo.malmo.mission import read
 from voxeldojo.names import BIOMES
 
-from .conftest import begun
+from .conftest import mission_of_task
 from .starts import REFERENCES
 
 Difference = tuple[list[str] | None, list[str] | None]
@@ -23,7 +23,7 @@ Difference = tuple[list[str] | None, list[str] | None]
 
 SIGHTS = ("AgentHandlers/ObservationFromGrid/", "AgentHandlers/ObservationFromRichLidar/")
 """What is observed beside: MineDojo's tasks show 27 voxels at most and no rays; ours show what views and primitives go
-by, which holds those voxels (``test_more_is_seen``)."""
+by, which holds those voxels (``test_our_sensors_include_those_of_minedojo``)."""
 
 ALWAYS: dict[str, tuple[Difference, str]] = {
     "About/Summary": ((["HarvestMeta"], ["MineDojoSim"]), "what logs call the mission"),
@@ -87,7 +87,7 @@ def elements(node: ElementTree.Element, path: str = "") -> Iterator[tuple[str, s
         yield from elements(part, here)
 
 
-def told(xml: str) -> dict[str, list[str]]:
+def texts_by_path(xml: str) -> dict[str, list[str]]:
     """Path -> values, in their order."""
     found: dict[str, list[str]] = {}
     for path, value in elements(ElementTree.fromstring(xml.encode())):
@@ -105,8 +105,8 @@ def test_every_task_has_a_reference() -> None:
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_missions_differ_where_it_is_said_and_nowhere_else(answers: dict[str, Any], task: str) -> None:
-    theirs, ours = (told(answers["starts"][task][side]["xml"]) for side in ("theirs", "ours"))
+def test_missions_differ_only_where_listed(answers: dict[str, Any], task: str) -> None:
+    theirs, ours = (texts_by_path(answers["starts"][task][side]["xml"]) for side in ("theirs", "ours"))
     assert len(theirs) > 30
     different = {
         path: (theirs.get(path), ours.get(path))
@@ -118,24 +118,24 @@ def test_missions_differ_where_it_is_said_and_nowhere_else(answers: dict[str, An
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_more_is_seen(answers: dict[str, Any], task: str) -> None:
-    theirs, ours = (told(answers["starts"][task][side]["xml"]) for side in ("theirs", "ours"))
+def test_our_sensors_include_those_of_minedojo(answers: dict[str, Any], task: str) -> None:
+    theirs, ours = (texts_by_path(answers["starts"][task][side]["xml"]) for side in ("theirs", "ours"))
     assert all(a <= b for a, b in zip(grid(ours, "min"), grid(theirs, "min"), strict=True))
     assert all(a >= b for a, b in zip(grid(ours, "max"), grid(theirs, "max"), strict=True))
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_what_minedojo_writes_for_a_mission_is_read_back_as_that_mission(answers: dict[str, Any], task: str) -> None:
-    told_of = answers["starts"][task]["ours"]
-    assert told_of["valid"], told_of["errors"]
-    order = read(told_of["xml"].encode())
+def test_mission_survives_minedojos_xml(answers: dict[str, Any], task: str) -> None:
+    start = answers["starts"][task]["ours"]
+    assert start["valid"], start["errors"]
+    order = read(start["xml"].encode())
     assert not order.unknown
     assert (order.ticks, order.ends_on_death, order.goal_items, order.new_land) == (None, False, [], True)
-    assert order.mission(7) == begun(task).model_copy(update={"seed": 7})
+    assert order.mission(7) == mission_of_task(task).model_copy(update={"seed": 7})
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_animals_and_success(answers: dict[str, Any], task: str) -> None:
+def test_animals_and_success_match_minedojo(answers: dict[str, Any], task: str) -> None:
     """What no XML tells: MineDojo's Python summons the one and judges the other."""
     start, spec = answers["starts"][task], SPECS[task]
     assert start["wanted"] == {spec.target: 1}

@@ -24,9 +24,9 @@ DIFFERENT = {
 
 
 def test_blocks(answers: dict[str, Any]) -> None:
-    told, checked, different = answers["names"]["items_in_full"], 0, set()
+    facts_of_minedojo, checked, different = answers["names"]["items_in_full"], 0, set()
     for block in blocks.TABLE:
-        facts = told.get(block.item, {})
+        facts = facts_of_minedojo.get(block.item, {})
         if "hardness" not in facts:
             continue
         for ours, theirs in SAME.items():
@@ -39,11 +39,11 @@ def test_blocks(answers: dict[str, Any]) -> None:
     assert checked > 1500
 
 
-def test_what_can_be_collided_with(answers: dict[str, Any]) -> None:
-    told = answers["names"]["blocks_in_full"]
+def test_collision_boxes(answers: dict[str, Any]) -> None:
+    facts_of_minedojo = answers["names"]["blocks_in_full"]
     for block in blocks.TABLE:
-        for name in {block.key, block.item} & set(told):
-            assert block.collidable == told[name]["isCollidable"]
+        for name in {block.key, block.item} & set(facts_of_minedojo):
+            assert block.collidable == facts_of_minedojo[name]["isCollidable"]
 
 
 def test_items(answers: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ def position(sim: Sim) -> tuple[float, ...]:
     return tuple(float(sim.world.player[axis][0]) for axis in "xyz")
 
 
-def test_nothing_can_be_done_before_the_mission_begins() -> None:
+def test_use_before_reset_raises() -> None:
     with pytest.raises(NotBegunError, match="call reset"):
         Sim(Mission()).step()
 
@@ -56,14 +56,14 @@ def test_replaceitem_names_every_slot(sim: Sim) -> None:
     assert carried(sim) == {}
 
 
-def test_give_stacks_and_stacks_are_no_larger_than_the_games(sim: Sim) -> None:
+def test_give_fills_stacks_to_their_limit(sim: Sim) -> None:
     sim.chat("/give @p dirt 40")
     sim.chat("/give @p dirt 40")
     sim.chat("/replaceitem entity @p slot.hotbar.3 iron_sword 7 0")
     assert carried(sim) == {0: ("dirt", 64), 1: ("dirt", 16), 3: ("iron_sword", 1)}
 
 
-def test_clear_takes_an_item_a_variant_and_a_number(sim: Sim) -> None:
+def test_clear_accepts_item_variant_and_count(sim: Sim) -> None:
     for text in ("/give @p log 9", "/give @p log 4 2", "/give @p dirt 3"):
         sim.chat(text)
     sim.chat("/clear @p log 2 1")
@@ -76,14 +76,14 @@ def test_clear_takes_an_item_a_variant_and_a_number(sim: Sim) -> None:
     assert carried(sim) == {}
 
 
-def test_a_numbered_slot_is_that_slot_and_mainhand_the_hand(sim: Sim) -> None:
+def test_replaceitem_numbered_slots_and_mainhand(sim: Sim) -> None:
     sim.step(Command(hotbar=4))
     sim.chat("/replaceitem entity @p slot.hotbar.0 dirt 3")
     sim.chat("/replaceitem entity @p slot.weapon.mainhand log 2")
     assert carried(sim) == {0: ("dirt", 3), 4: ("log", 2)}
 
 
-def test_what_is_given_to_a_full_inventory_falls_at_the_feet(sim: Sim) -> None:
+def test_give_to_a_full_inventory_drops_items(sim: Sim) -> None:
     for _ in range(36):
         sim.chat("/give @p dirt 64")
     sim.chat("/give @p log 5")
@@ -91,7 +91,7 @@ def test_what_is_given_to_a_full_inventory_falls_at_the_feet(sim: Sim) -> None:
     assert [(NAMES[drop["item"]], int(drop["quantity"])) for drop in drops] == [("log", 5)]
 
 
-def test_tp_takes_absolute_and_relative_places_and_directions(sim: Sim) -> None:
+def test_tp_accepts_absolute_and_relative_coordinates(sim: Sim) -> None:
     sim.chat("/tp 100 80.5 120 450 95")
     assert position(sim) == (100.5, 80.5, 120.5)
     assert (float(sim.world.player["yaw"][0]), float(sim.world.player["pitch"][0])) == (90, 90)
@@ -101,7 +101,7 @@ def test_tp_takes_absolute_and_relative_places_and_directions(sim: Sim) -> None:
     assert sim.world.generated[6, 7]
 
 
-def test_summon_puts_mobs_where_it_says(sim: Sim) -> None:
+def test_summon_places_the_mob(sim: Sim) -> None:
     x, y, z = position(sim)
     sim.chat("/summon cow ~3 ~1 ~-2")
     sim.chat("/summon minecraft:Sheep")
@@ -111,7 +111,7 @@ def test_summon_puts_mobs_where_it_says(sim: Sim) -> None:
     assert (mobs["x"][1], mobs["y"][1], mobs["z"][1]) == (x, y, z)
 
 
-def test_kill_chooses_by_kind(sim: Sim) -> None:
+def test_kill_selects_by_kind(sim: Sim) -> None:
     for mob in ("cow", "cow", "pig"):
         sim.chat(f"/summon {mob} ~3 ~ ~")
     sim.chat("/give @p dirt 3")
@@ -132,7 +132,7 @@ def test_kill_chooses_by_kind(sim: Sim) -> None:
     assert not sim.alive
 
 
-def test_who_was_killed_rises_at_their_spawn_without_their_things(sim: Sim) -> None:
+def test_killed_player_respawns_without_items(sim: Sim) -> None:
     home = position(sim)
     sim.chat("/give @p dirt 3")
     sim.chat("/tp ~9 ~3 ~")
@@ -142,11 +142,11 @@ def test_who_was_killed_rises_at_their_spawn_without_their_things(sim: Sim) -> N
     sim.step(NOTHING)
     assert sim.alive
     assert np.allclose(position(sim), home, atol=0.1)
-    told = sim.info()["stat"]
-    assert (told["deaths"], told["time_since_death"], told["play_one_minute"]) == (1, 1, 2)
+    statistics = sim.info()["stat"]
+    assert (statistics["deaths"], statistics["time_since_death"], statistics["play_one_minute"]) == (1, 1, 2)
 
 
-def test_setblock_knows_names_and_data(sim: Sim) -> None:
+def test_setblock_accepts_names_and_data_values(sim: Sim) -> None:
     x, y, z = (int(at) for at in position(sim))
     for word, key in (
         ("diamond_ore", "diamond_ore"),
@@ -174,7 +174,7 @@ def test_time_and_weather(sim: Sim) -> None:
     assert not sim.facts()["is_raining"]
 
 
-def test_the_weather_stays_as_it_began() -> None:
+def test_weather_never_changes_by_itself() -> None:
     """A difference from the game, whose own changes; the README lists it."""
     sim = Sim(Mission(weather="normal", seed=1))
     sim.reset(0)
@@ -199,7 +199,7 @@ def test_spreadplayers_finds_firm_ground_within_its_range(sim: Sim) -> None:
     assert len(places) > 8
 
 
-def test_talk_is_no_command(sim: Sim) -> None:
+def test_plain_chat_has_no_effect(sim: Sim) -> None:
     before = sim.save()
     sim.chat("hello / there")
     assert sim.save() == before
@@ -232,7 +232,7 @@ def test_talk_is_no_command(sim: Sim) -> None:
         *("/spreadplayers ~ ~ 0 inf false @p", "/give @p dirt 1 999"),
     ],
 )
-def test_words_that_do_not_fit_change_nothing(sim: Sim, text: str) -> None:
+def test_invalid_arguments_change_nothing(sim: Sim, text: str) -> None:
     before = sim.save()
     with pytest.raises(CommandError, match="does not fit '/"):
         sim.chat(text)
@@ -240,14 +240,14 @@ def test_words_that_do_not_fit_change_nothing(sim: Sim, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["/fly", "/", "/summon dragon", "/setblock ~ ~ ~ marble", "/give @p marble"])
-def test_unknown_names_are_told_the_valid_ones(sim: Sim, text: str) -> None:
+def test_unknown_name_error_lists_valid_names(sim: Sim, text: str) -> None:
     before = sim.save()
     with pytest.raises(UnknownNameError, match="Valid"):
         sim.chat(text)
     assert sim.save() == before
 
 
-def test_a_command_that_fails_in_a_step_lets_no_time_pass(sim: Sim) -> None:
+def test_failing_chat_command_stops_the_tick(sim: Sim) -> None:
     before = sim.facts()["total_time"]
     with pytest.raises(CommandError):
         sim.step(Command(forward=True, chat="/tp"))

@@ -54,7 +54,7 @@ def env() -> MineDojoEnv:
     return MineDojoEnv(EVERYTHING)
 
 
-def test_passes_gymnasiums_checker(monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder) -> None:
+def test_env_passes_gymnasiums_checker(monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder) -> None:
     compare = env_checker.data_equivalence
     # gymnasium compares observations by numpy's allclose, which knows no strings: here, to the last bit
     monkeypatch.setattr(env_checker, "data_equivalence", lambda a, b, exact=True: compare(a, b, exact=True))
@@ -90,7 +90,7 @@ def test_the_same_seed_and_actions_give_the_same_episode() -> None:
     )
 
 
-def test_a_reset_without_a_seed_goes_on_drawing() -> None:
+def test_reset_without_seed_continues_the_generator() -> None:
     env = MineDojoEnv()
     env.reset(seed=5)
     seeds = []
@@ -100,7 +100,7 @@ def test_a_reset_without_a_seed_goes_on_drawing() -> None:
     assert len(set(seeds)) == 2
 
 
-def test_a_missions_seed_fixes_the_land_and_nothing_else(env: MineDojoEnv) -> None:
+def test_mission_seed_fixes_only_the_land(env: MineDojoEnv) -> None:
     states = []
     for seed in (1, 2):
         env.reset(seed=seed)
@@ -111,16 +111,16 @@ def test_a_missions_seed_fixes_the_land_and_nothing_else(env: MineDojoEnv) -> No
     assert states[0][2] != states[1][2]
 
 
-def test_what_was_observed_does_not_change_later(env: MineDojoEnv) -> None:
+def test_observations_are_not_overwritten(env: MineDojoEnv) -> None:
     first, info = env.reset(seed=0)
-    kept, told = copy.deepcopy(first), copy.deepcopy(info)
+    kept, expected_info = copy.deepcopy(first), copy.deepcopy(info)
     for _ in range(5):
         env.step(act(env, "craft", "planks", walk=1, yaw=14))
     assert same(first, kept)
-    assert info == told
+    assert info == expected_info
 
 
-def test_crafting_is_told_as_such(env: MineDojoEnv) -> None:
+def test_delta_inv_marks_crafting(env: MineDojoEnv) -> None:
     before, _ = env.reset(seed=0)
     assert before["masks"]["craft_smelt"][CRAFTS.index("planks")]
     after, _, _, _, info = env.step(act(env, "craft", "planks"))
@@ -138,7 +138,7 @@ def test_crafting_is_told_as_such(env: MineDojoEnv) -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_what_minedojo_waits_for_takes_three_ticks(env: MineDojoEnv, function: str) -> None:
+def test_lagging_functions_take_three_ticks(env: MineDojoEnv, function: str) -> None:
     _, begun = env.reset(seed=0)
     *_, info = env.step(act(env, function, slot=1))
     slow = function in ("drop", "craft", "equip", "place", "destroy")
@@ -158,7 +158,7 @@ def test_equip_destroy_and_drop(env: MineDojoEnv) -> None:
     assert observation["inventory"]["quantity"][0] == 8
 
 
-def test_place_puts_the_block_that_the_slot_holds_before_the_player(env: MineDojoEnv) -> None:
+def test_place_puts_the_block_in_front_of_the_player(env: MineDojoEnv) -> None:
     env.reset(seed=0)
     env.step(act(env, pitch=16))  # 60 degrees down: the block ahead is the ground
     observation, *_ = env.step(act(env, "place", slot=1))
@@ -167,7 +167,7 @@ def test_place_puts_the_block_that_the_slot_holds_before_the_player(env: MineDoj
     assert "dirt" in observation["voxels"]["block_name"][:, 1:].ravel() or "dirt" in observation["rays"]["block_name"]
 
 
-def test_armour_goes_where_it_is_worn() -> None:
+def test_equip_puts_armour_into_its_slot() -> None:
     env = MineDojoEnv(Mission(inventory=(Stack(slot=3, name="iron_helmet"),)))
     env.reset(seed=0)
     observation, *_ = env.step(act(env, "equip", slot=3))
@@ -175,7 +175,7 @@ def test_armour_goes_where_it_is_worn() -> None:
     assert observation["life_stats"]["armor"].tolist() == [2.0]
 
 
-def test_an_empty_slot_is_an_error_unless_told_otherwise(env: MineDojoEnv) -> None:
+def test_empty_slot_raises_only_in_strict_mode(env: MineDojoEnv) -> None:
     env.reset(seed=0)
     with pytest.raises(EmptySlotError):
         env.step(act(env, "place", slot=9))
@@ -186,7 +186,7 @@ def test_an_empty_slot_is_an_error_unless_told_otherwise(env: MineDojoEnv) -> No
 
 
 @pytest.mark.parametrize("action", [[0] * 7, [3, 0, 0, 12, 12, 0, 0, 0], [0, 0, 0, 12, 12, 0, 0, -1], [0.5] + [0] * 7])
-def test_what_is_no_action_is_said_so(env: MineDojoEnv, action: list[float]) -> None:
+def test_invalid_action_raises(env: MineDojoEnv, action: list[float]) -> None:
     env.reset(seed=0)
     with pytest.raises(ConfigError, match="is no action"):
         env.step(np.array(action))
@@ -206,7 +206,7 @@ def test_death_ends_the_episode_and_the_next_begins_alive(env: MineDojoEnv) -> N
     assert info["is_alive"]
 
 
-def test_a_fall_is_told_of_once() -> None:
+def test_damage_source_reports_a_fall_once() -> None:
     env = MineDojoEnv(Mission(start=Placement(x=256.5, y=100.0, z=256.5), biome="desert", mobs_spawn=False))
     env.reset(seed=3)
     blows = []
@@ -219,7 +219,7 @@ def test_a_fall_is_told_of_once() -> None:
     assert max(blows) <= 40
 
 
-def test_the_start_is_the_missions() -> None:
+def test_reset_starts_as_the_mission_says() -> None:
     start = Placement(x=250.5, y=90.0, z=261.25, yaw=-90.0, pitch=30.0)
     mission = Mission(start=start, health=7.0, food=11, time=18_000, weather="rain", biome="desert", mobs_spawn=False)
     observation, info = MineDojoEnv(mission).reset(seed=1)
@@ -234,7 +234,7 @@ def test_the_start_is_the_missions() -> None:
 
 
 @pytest.mark.parametrize("mode", [None, "rgb_array"])
-def test_renders_where_asked_to(mode: str | None) -> None:
+def test_render_mode_controls_render(mode: str | None) -> None:
     env = MineDojoEnv(EVERYTHING, render_mode=mode)
     observation, _ = env.reset(seed=0)
     picture = env.render()
@@ -261,8 +261,8 @@ def test_a_saved_episode_continues_as_if_never_saved() -> None:
         action = env.action_space.sample()
         env.step(act(env, "attack", pitch=13) if action[5] == 0 else action)
     saved = env.save()
-    begun, told = other.load(saved)
-    assert told == env.sim.facts()
+    begun, expected_info = other.load(saved)
+    assert expected_info == env.sim.facts()
     assert begun["delta_inv"]["inc_name_by_other"].tolist() == ["air"]
     for _ in range(60):
         action = env.action_space.sample()
@@ -273,7 +273,7 @@ def test_a_saved_episode_continues_as_if_never_saved() -> None:
             break
 
 
-def test_several_step_side_by_side() -> None:
+def test_environments_do_not_share_state() -> None:
     vector = gymnasium.vector.SyncVectorEnv([lambda: MineDojoEnv(strict=False) for _ in range(2)])
     observations, _ = vector.reset(seed=[1, 2])
     assert len(observations["inventory"]["quantity"]) == 2

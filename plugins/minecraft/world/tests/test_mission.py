@@ -14,7 +14,7 @@ from voxeldojo.names import CRAFTS, INVENTORY
 EMPTY = ["air"] * INVENTORY
 
 
-def test_a_box_of_voxels_has_both_its_ends() -> None:
+def test_voxel_box_includes_both_ends() -> None:
     assert Box().shape == (3, 3, 3)
     assert Box(xmin=-2, xmax=3, ymin=0, ymax=0, zmin=1, zmax=4).shape == (6, 1, 4)
 
@@ -34,12 +34,12 @@ def test_a_box_of_voxels_has_both_its_ends() -> None:
         ({"gravity": 1}, "Extra inputs"),
     ],
 )
-def test_a_mission_that_cannot_be(fields: dict[str, Any], words: str) -> None:
+def test_invalid_mission_is_refused(fields: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         Mission.model_validate(fields)
 
 
-def test_unknown_names_are_told_their_neighbours() -> None:
+def test_unknown_name_error_suggests_similar_names() -> None:
     with pytest.raises(UnknownNameError, match="'log'"):
         Stack(slot=0, name="logg")
     with pytest.raises(UnknownNameError, match="'plains'"):
@@ -51,7 +51,7 @@ def test_a_mission_survives_json() -> None:
     assert Mission.model_validate_json(mission.model_dump_json()) == mission
 
 
-def test_slots_have_the_games_names() -> None:
+def test_slot_names_match_the_game() -> None:
     assert [slot_name(n) for n in (0, 1, 8, 9, 35, 36, 39, 40)] == [
         "slot.weapon.mainhand",
         "slot.hotbar.1",
@@ -64,7 +64,7 @@ def test_slots_have_the_games_names() -> None:
     ]
 
 
-def test_an_action_is_a_command() -> None:
+def test_action_translates_to_a_command() -> None:
     assert translate([1, 2, 3, 12, 12, 3, 0, 0], EMPTY) == Command(forward=True, right=True, sprint=True, attack=True)
     assert translate([0, 0, 0, 13, 11, 0, 0, 0], EMPTY) == Command(pitch=15.0, yaw=-15.0)
     assert translate([0, 0, 0, 12, 12, 4, 7, 0], EMPTY).craft == CRAFTS[7]
@@ -76,7 +76,7 @@ def test_an_action_is_a_command() -> None:
 
 
 @pytest.mark.parametrize("function", [5, 6, 7])
-def test_an_empty_slot_is_an_error_or_nothing(function: int) -> None:
+def test_empty_slot_raises_or_is_ignored(function: int) -> None:
     held = ["air", "log", *EMPTY[2:]]
     with pytest.raises(EmptySlotError, match=r"slot 4, which is empty; the slots that are not: \[1\]"):
         translate([0, 0, 0, 12, 12, function, 0, 4], held)

@@ -14,7 +14,7 @@ LARGEST = 150_000
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_each_scene_is_shown(name: str) -> None:
+def test_readme_has_a_picture_of_each_scene(name: str) -> None:
     path = DOCS / f"{name}.png"
     assert path.stat().st_size < LARGEST
     with Image.open(path) as picture:
@@ -22,7 +22,7 @@ def test_each_scene_is_shown(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["animals", *(pytest.param(n, marks=pytest.mark.slow) for n in ("cave", "night"))])
-def test_scenes_are_made(name: str, tmp_path: Path) -> None:
+def test_scene_is_rendered(name: str, tmp_path: Path) -> None:
     assert main([str(tmp_path), "--scenes", name]) == 0
     with Image.open(tmp_path / f"{name}.png") as picture:
         assert len(np.unique(np.asarray(picture.convert("RGB")).reshape(-1, 3), axis=0)) > 50

@@ -25,7 +25,7 @@ for number in range(int(sys.argv[2])):
 PAUSE = "import signal; print(flush=True); signal.pause()"
 
 
-def telling(folder: Path, kernels: int) -> tuple[str, ...]:
+def process_that_finishes(folder: Path, kernels: int) -> tuple[str, ...]:
     return (sys.executable, "-c", TELL, str(folder), str(kernels))
 
 
@@ -46,22 +46,22 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
 
 
-@pytest.mark.parametrize("told", [2, 1, 0])
-def test_the_first_calls_wait_for_the_process(told: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("finished", [2, 1, 0])
+def test_first_call_waits_for_the_process(finished: int, tmp_path: Path) -> None:
     kernels = Kernel(), Kernel()
-    process = prefetch.start(kernels, telling(tmp_path, told))
+    process = prefetch.start(kernels, process_that_finishes(tmp_path, finished))
     assert process is not None
-    assert prefetch.start(kernels, telling(tmp_path, told)) is None
+    assert prefetch.start(kernels, process_that_finishes(tmp_path, finished)) is None
     for number, kernel in enumerate(kernels):
         for asked in ("first", "second"):
             assert kernel.compile(asked) == "machine code"
-        assert (tmp_path / str(number)).exists() == (number < told)
+        assert (tmp_path / str(number)).exists() == (number < finished)
         assert kernel.asked == ["first", "second"]
         assert "compile" not in vars(kernel)
     assert process.wait() == 0
 
 
-def test_a_process_that_fails_is_not_waited_for() -> None:
+def test_failed_process_is_not_waited_for() -> None:
     kernel = Kernel()
     process = prefetch.start([kernel], (sys.executable, "-c", "raise SystemExit(3)"))
     assert process is not None
@@ -69,7 +69,7 @@ def test_a_process_that_fails_is_not_waited_for() -> None:
     assert process.wait() == 3
 
 
-def test_a_kernel_waits_for_no_later_one() -> None:
+def test_kernel_does_not_wait_for_later_kernels() -> None:
     kernels = Kernel(), Kernel()
     process = prefetch.start(kernels, (sys.executable, "-c", PAUSE))
     assert process is not None
@@ -80,7 +80,7 @@ def test_a_kernel_waits_for_no_later_one() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_fork_waits_for_nothing() -> None:
+def test_fork_does_not_wait() -> None:
     kernel = Kernel()
     process = prefetch.start([Kernel(), kernel], (sys.executable, "-c", PAUSE))
     assert process is not None
@@ -91,22 +91,22 @@ def test_a_fork_waits_for_nothing() -> None:
     process.kill()
 
 
-def test_kernels_may_be_asked_in_any_order_by_many_threads(tmp_path: Path) -> None:
+def test_threads_can_compile_in_any_order(tmp_path: Path) -> None:
     kernels = Kernel(), Kernel(), Kernel()
-    assert prefetch.start(kernels, telling(tmp_path, len(kernels))) is not None
+    assert prefetch.start(kernels, process_that_finishes(tmp_path, len(kernels))) is not None
     with ThreadPoolExecutor(9) as pool:
         asked = [pool.submit(kernel.compile, i) for i in range(3) for kernel in reversed(kernels)]
     assert [future.result() for future in asked] == ["machine code"] * 9
 
 
-def test_no_process_where_nothing_is_to_be_gained(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert prefetch.start([Kernel(index={"types": "file"})], telling(Path(), 1)) is None
-    assert prefetch.start([Kernel(signatures=("compiled",))], telling(Path(), 1)) is None
+def test_no_process_without_benefit(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert prefetch.start([Kernel(index={"types": "file"})], process_that_finishes(Path(), 1)) is None
+    assert prefetch.start([Kernel(signatures=("compiled",))], process_that_finishes(Path(), 1)) is None
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
-    assert prefetch.start([Kernel()], telling(Path(), 1)) is None
+    assert prefetch.start([Kernel()], process_that_finishes(Path(), 1)) is None
 
 
-def test_it_compiles_for_the_types_that_the_game_has(capsys: pytest.CaptureFixture[str]) -> None:
+def test_prefetch_compiles_the_types_of_the_game(capsys: pytest.CaptureFixture[str]) -> None:
     env = MineDojoEnv(Mission(seed=0))
     env.reset(seed=0)
     env.step(env.no_op())

@@ -25,12 +25,12 @@ def sim() -> Sim:
     return begun
 
 
-def test_a_biome_of_another_dimension_is_refused_at_once() -> None:
+def test_biome_of_another_dimension_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="Overworld"):
         Sim(Mission(biome="the_end"))
 
 
-def test_the_json_is_json_and_whole(sim: Sim) -> None:
+def test_info_is_complete_json(sim: Sim) -> None:
     info = json.loads(json.dumps(sim.info()))
     assert [stack["index"] for stack in info["inventory"]] == list(range(41))
     assert len(info["voxels"]) == 4 * 5 * 3 * len(VOXEL_KEYS)
@@ -41,15 +41,15 @@ def test_the_json_is_json_and_whole(sim: Sim) -> None:
     assert tuple(info["achievement"]) == ACHIEVEMENTS
 
 
-def test_voxels_are_listed_with_x_the_fastest(sim: Sim) -> None:
-    seen = sim.sensors.look(sim.world)["voxels"]
+def test_flat_voxels_have_x_fastest(sim: Sim) -> None:
+    voxels = sim.sensors.look(sim.world)["voxels"]
     flat = sim.info()["voxels"]
-    names = np.array(flat[:: len(VOXEL_KEYS)]).reshape(seen["block_name"].shape, order="F")
-    assert np.array_equal(names, seen["block_name"])
-    assert flat[len(VOXEL_KEYS)] == seen["block_name"][1, 0, 0]
+    names = np.array(flat[:: len(VOXEL_KEYS)]).reshape(voxels["block_name"].shape, order="F")
+    assert np.array_equal(names, voxels["block_name"])
+    assert flat[len(VOXEL_KEYS)] == voxels["block_name"][1, 0, 0]
 
 
-def test_statistics_count_what_was_done(sim: Sim) -> None:
+def test_statistics_count_actions(sim: Sim) -> None:
     sim.chat("/give @p iron_pickaxe")
     sim.chat("/setblock ~ ~1 ~1 stone")
     sim.chat("/tp ~ ~ ~ 0 0")
@@ -65,15 +65,15 @@ def test_statistics_count_what_was_done(sim: Sim) -> None:
         sim.step()
     for _ in range(30):
         sim.step(Command(forward=True, jump=True))
-    told = sim.info()["stat"]
-    assert told["use_item"]["minecraft"]["iron_pickaxe"] >= 2
-    assert told["kill_entity"]["pig"] == told["mob_kills"] == 1
-    assert told["play_one_minute"] == told["time_since_death"] == 82
-    assert told["jump"] >= 1
-    assert told["deaths"] == 0
+    statistics = sim.info()["stat"]
+    assert statistics["use_item"]["minecraft"]["iron_pickaxe"] >= 2
+    assert statistics["kill_entity"]["pig"] == statistics["mob_kills"] == 1
+    assert statistics["play_one_minute"] == statistics["time_since_death"] == 82
+    assert statistics["jump"] >= 1
+    assert statistics["deaths"] == 0
 
 
-def test_the_hotbar_and_swaps(sim: Sim) -> None:
+def test_hotbar_and_swap_commands(sim: Sim) -> None:
     sim.chat("/replaceitem entity @p slot.hotbar.4 stone 9 0")
     sim.step(Command(swap=(4, 20)))
     assert sim.info()["inventory"][20]["name"] == "stone"
@@ -82,7 +82,7 @@ def test_the_hotbar_and_swaps(sim: Sim) -> None:
     assert (info["current_item_index"], info["inventory"][3]["quantity"]) == (3, 9)
 
 
-def test_placing_by_name_keeps_the_hand(sim: Sim) -> None:
+def test_place_by_name_keeps_the_hand(sim: Sim) -> None:
     sim.chat("/replaceitem entity @p slot.hotbar.0 log 5 0")
     sim.chat("/replaceitem entity @p slot.inventory.3 crafting_table 1 0")
     sim.chat("/tp ~ ~ ~ 0 60")
@@ -95,7 +95,7 @@ def test_placing_by_name_keeps_the_hand(sim: Sim) -> None:
     assert int(sim.world.slots["quantity"].sum()) == 5
 
 
-def test_a_new_mission_forgets_the_last() -> None:
+def test_reset_clears_the_last_mission() -> None:
     sim = Sim(Mission(inventory=(Stack(slot=0, name="log"),)))
     sim.reset(1)
     first = sim.save()
@@ -107,7 +107,7 @@ def test_a_new_mission_forgets_the_last() -> None:
     assert sim.save() == first
 
 
-def test_what_is_no_save_is_refused(sim: Sim) -> None:
+def test_invalid_save_is_refused(sim: Sim) -> None:
     saved = sim.save()
     for wrong in (b"", b"PK\x03\x04 nonsense", saved[: len(saved) // 2], saved[:-40]):
         with pytest.raises(SaveError, match="no saved world"):
@@ -125,7 +125,7 @@ def test_what_is_no_save_is_refused(sim: Sim) -> None:
     assert unpack(saved)[0].player["x"] == sim.world.player["x"]
 
 
-def test_who_was_dead_rises_once_whatever_the_command_says(sim: Sim) -> None:
+def test_dead_player_respawns_once(sim: Sim) -> None:
     sim.step(Command(chat="/kill"))
     assert not sim.alive
     with pytest.raises(UnknownNameError):

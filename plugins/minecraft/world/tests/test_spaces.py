@@ -11,7 +11,7 @@ from voxeldojo import spaces
 from voxeldojo.spaces import TextArray
 
 
-def test_a_text_array_holds_strings_of_any_length_in_its_shape() -> None:
+def test_text_array_contains_strings_of_any_length() -> None:
     space = TextArray((2, 3))
     assert space.contains(np.full((2, 3), "oak wood"))
     assert space.contains(np.full((2, 3), ""))
@@ -21,7 +21,7 @@ def test_a_text_array_holds_strings_of_any_length_in_its_shape() -> None:
     assert not space.contains("a")
 
 
-def test_a_text_array_is_equal_to_those_of_its_shape() -> None:
+def test_text_arrays_of_one_shape_are_equal() -> None:
     assert TextArray((36,)) == TextArray([36])
     assert TextArray((36,)) != TextArray((35,))
     assert TextArray((3,)) != gym.Box(0, 1, (3,))
@@ -29,7 +29,7 @@ def test_a_text_array_is_equal_to_those_of_its_shape() -> None:
     assert repr(TextArray((2, 3))) == "TextArray(2, 3)"
 
 
-def test_the_same_seed_draws_the_same_texts() -> None:
+def test_text_array_sampling_is_seeded() -> None:
     one, other = TextArray((4,), seed=3), TextArray((4,))
     other.seed(3)
     drawn = [one.sample() for _ in range(5)]
@@ -41,7 +41,7 @@ def test_the_same_seed_draws_the_same_texts() -> None:
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 3, 1), (0,)])
-def test_texts_survive_json(shape: tuple[int, ...]) -> None:
+def test_text_array_json_round_trip(shape: tuple[int, ...]) -> None:
     space = TextArray(shape, seed=0)
     samples = [space.sample() for _ in range(3)]
     back = space.from_jsonable(json.loads(json.dumps(space.to_jsonable(samples))))
@@ -50,7 +50,7 @@ def test_texts_survive_json(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*Casting input x")  # gymnasium about its own samples of Boxes without a dimension
 @pytest.mark.parametrize(("image", "box", "rays"), [(None, None, 0), ((8, 9), None, 0), (None, (3, 4, 5), 2)])
-def test_parts_are_there_where_they_are_asked_for(
+def test_observation_space_has_the_requested_keys(
     image: tuple[int, int] | None, box: tuple[int, ...] | None, rays: int
 ) -> None:
     space = spaces.observation_space(image, box, rays)
@@ -66,7 +66,7 @@ def test_parts_are_there_where_they_are_asked_for(
 
 
 @pytest.mark.parametrize("interval", [15.0, 10.0, 7.0, 180.0])
-def test_the_idle_action_does_not_turn_the_camera(interval: float) -> None:
+def test_no_op_does_not_turn_the_camera(interval: float) -> None:
     action = spaces.no_op(interval)
     assert action in spaces.action_space(interval)
     if 360 % (2 * interval) == 0:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from voxeldojo.command import CRAFT, LAG, LAGGING, NOTHING, translate
 from voxeldojo.delta import delta
 from voxeldojo.errors import ConfigError
-from voxeldojo.masks import CRAFT as MADE
+from voxeldojo.masks import CRAFT as CRAFT_MASK
 from voxeldojo.masks import Counts, Flags
 from voxeldojo.mission import Mission
 from voxeldojo.names import CRAFTS, INVENTORY
@@ -87,8 +87,8 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return self._begin()
 
     def step(self, action: NDArray[np.int64]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        given = np.asarray(action)
-        heads = given.tolist() if given.shape == (8,) and given.dtype.kind in "iu" else []
+        array = np.asarray(action)
+        heads = array.tolist() if array.shape == (8,) and array.dtype.kind in "iu" else []
         if not heads or not all(0 <= head < n for head, n in zip(heads, self._heads, strict=True)):
             raise ConfigError(f"{action!r} is no action; valid: {self.action_space}, like {self.no_op().tolist()}.")
         held = [NAMES[item] for item in self.sim.world.slots["item"][:INVENTORY].tolist()]
@@ -125,11 +125,11 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
 
     def _observe(self, craft: int | None) -> tuple[Observation, dict[str, Any]]:
         """:param craft: index into ``names.CRAFTS`` of the item that the action crafted, or None."""
-        seen = self.sim.scalars()
-        observation = observe(seen)
-        observation["delta_inv"] = delta(self._counts, seen.counts, craft, craft is not None and self._could[craft])
+        scalars = self.sim.scalars()
+        observation = observe(scalars)
+        observation["delta_inv"] = delta(self._counts, scalars.counts, craft, craft is not None and self._could[craft])
         observation.update(self.sim.sensors.look(self.sim.world))
         if self.mission.image_size is not None:
             observation["rgb"] = np.ascontiguousarray(self.sim.rgb().transpose(2, 0, 1))
-        self._counts, self._could = seen.counts, seen.masks[MADE].copy()
-        return observation, self.sim.facts(seen) if self._informed else {}
+        self._counts, self._could = scalars.counts, scalars.masks[CRAFT_MASK].copy()
+        return observation, self.sim.facts(scalars) if self._informed else {}

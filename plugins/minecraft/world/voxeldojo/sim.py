@@ -164,13 +164,13 @@ class Sim:
 
     def info(self) -> dict[str, Any]:
         """Return Malmo's JSON, with ``voxels`` and ``rays`` if the mission has them."""
-        told = self.facts()
-        seen = self.sensors.look(self.world)
-        if "voxels" in seen:
-            told["voxels"] = flat_voxels(seen["voxels"])
-        if "rays" in seen:
-            told["rays"] = flat_rays(seen["rays"])
-        return told
+        info = self.facts()
+        arrays = self.sensors.look(self.world)
+        if "voxels" in arrays:
+            info["voxels"] = flat_voxels(arrays["voxels"])
+        if "rays" in arrays:
+            info["rays"] = flat_rays(arrays["rays"])
+        return info
 
     def rgb(self) -> NDArray[np.uint8]:
         """Render the player's view: uint8 ``(height, width, 3)``, of the mission's size or 160 by 256."""

@@ -58,9 +58,9 @@ class Client:
         (length,) = struct.unpack("!I", self._exactly(4))
         return self._exactly(length)
 
-    def begin(self, said: bytes | None = None, token: bytes = b"e:0:0:1:true") -> int:
+    def begin(self, request: bytes | None = None, token: bytes = b"e:0:0:1:true") -> int:
         """The server's reply: 1, or 0 where it is busy."""
-        self.say(mission() if said is None else said, token)
+        self.say(mission() if request is None else request, token)
         reply: int = struct.unpack("!I", self.hear())[0]
         return reply
 
@@ -103,14 +103,14 @@ Connect = Callable[..., Client]
 
 @pytest.fixture
 def make_server() -> Iterator[Callable[..., RecordingServer]]:
-    made: list[RecordingServer] = []
+    created: list[RecordingServer] = []
 
     def make(**options: Any) -> RecordingServer:
-        made.append(RecordingServer(**options))
-        return made[-1]
+        created.append(RecordingServer(**options))
+        return created[-1]
 
     yield make
-    for server in made:
+    for server in created:
         server.close()
 
 
@@ -121,12 +121,12 @@ def server(make_server: Callable[..., RecordingServer]) -> RecordingServer:
 
 @pytest.fixture
 def connect(server: RecordingServer) -> Iterator[Connect]:
-    made: list[Client] = []
+    created: list[Client] = []
 
     def connected(to: Server | None = None, **options: Any) -> Client:
-        made.append(Client(to or server, **options))
-        return made[-1]
+        created.append(Client(to or server, **options))
+        return created[-1]
 
     yield connected
-    for client in made:
+    for client in created:
         client.close()

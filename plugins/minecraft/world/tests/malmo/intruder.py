@@ -63,17 +63,17 @@ def main():
     port = int(sys.argv[1])
     host, intruder = player(port), player(port)
     begin(host, HOST)
-    times, told = [clock(host)], []
+    times, results = [clock(host)], []
     for token in WRONG:
         error = raised(begin, intruder, **token)
         ended, again = clock(intruder) is None, raised(intruder.step, intruder.action_space.no_op())
         times.append(clock(host))
         intruder.reset()
-        told.append({"error": error, "ended": ended, "again": again, "recovers": clock(intruder) is not None})
+        results.append({"error": error, "ended": ended, "again": again, "recovers": clock(intruder) is not None})
     begin(intruder, HOST)
     same = [clock(intruder) for _ in range(3)]
     times.append(clock(host))
-    print(json.dumps({"refused": told, "same": same, "host": times}), flush=True)
+    print(json.dumps({"refused": results, "same": same, "host": times}), flush=True)
     for env in (host, intruder):
         env.close()
 

@@ -194,15 +194,15 @@ def play(task, seed, steps):
     player = Player(env, seed, steps)
     with contextlib.suppress(Over):
         SCRIPTS[TASKS[task]](player)
-    told = {"task": task, "seed": seed, "success": env.is_successful, "steps": player.steps, "reward": player.reward}
+    result = {"task": task, "seed": seed, "success": env.is_successful, "steps": player.steps, "reward": player.reward}
     env.close()
-    return told
+    return result
 
 
 def main():
     InstanceManager.add_existing_instance(int(sys.argv[1]))
-    for asked in sys.argv[2:]:
-        task, seed, steps = asked.split(":")
+    for argument in sys.argv[2:]:
+        task, seed, steps = argument.split(":")
         print(json.dumps(play(task, int(seed), int(steps))), flush=True)
         for instance in InstanceManager._instance_pool:
             instance.release_lock()

@@ -32,7 +32,7 @@ from voxeldojo.names import CRAFTS, ITEMS
         ("hotbar.9 1\nhotbar.1 0\npickItem 0", {"hotbar": 8}),
     ],
 )
-def test_a_step_is_a_command(text: str, fields: dict[str, Any]) -> None:
+def test_step_text_becomes_a_command(text: str, fields: dict[str, Any]) -> None:
     assert read(text) == (NOTHING._replace(**fields), [])
 
 
@@ -43,7 +43,7 @@ def test_a_step_is_a_command(text: str, fields: dict[str, Any]) -> None:
         *("equip cheese", "swapInventoryItems 1", "swapInventoryItems 1 99", "hotbar.0 1", "hotbar.x 1", "forward x"),
     ],
 )
-def test_what_is_not_understood_is_left_out(text: str) -> None:
+def test_unknown_lines_are_left_out(text: str) -> None:
     command, remarks = read(f"attack 1\n{text}\nforward 1" if text != "forward x" else f"attack 1\n{text}")
     assert command._replace(forward=False) == NOTHING._replace(attack=True)
     assert len(remarks) == 1
@@ -51,7 +51,7 @@ def test_what_is_not_understood_is_left_out(text: str) -> None:
 
 
 @given(st.text(max_size=120))
-def test_any_text_is_a_command_of_its_types(text: str) -> None:
+def test_any_text_gives_a_well_typed_command(text: str) -> None:
     command, _ = read(text)
     assert all(isinstance(getattr(command, key), bool) for key in KEYS)
     assert math.isfinite(command.pitch)

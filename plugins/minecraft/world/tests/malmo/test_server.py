@@ -50,7 +50,7 @@ def test_a_mission_is_played(server: RecordingServer, connect: Connect, caplog: 
     ]
 
 
-def test_a_step_may_come_without_facts(server: RecordingServer, connect: Connect) -> None:
+def test_step_without_facts(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.begin()
     client.say(f"<StepClient1>{NOTHING}</StepClient1 >".encode(), b"<Echo/>")
@@ -58,7 +58,7 @@ def test_a_step_may_come_without_facts(server: RecordingServer, connect: Connect
     assert client.hear() == b"<Echo><Echo/></Echo>"
 
 
-def test_what_cannot_be_done_is_told_and_time_goes_on(
+def test_invalid_command_is_logged_and_the_tick_passes(
     server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = connect()
@@ -101,7 +101,7 @@ def test_commands_reach_the_world(server: RecordingServer, connect: Connect) -> 
         ),
     ],
 )
-def test_missions_end_by_themselves(
+def test_mission_ends_by_its_conditions(
     server: RecordingServer, connect: Connect, changes: dict[str, str], text: str, steps: int
 ) -> None:
     client = connect()
@@ -114,7 +114,7 @@ def test_missions_end_by_themselves(
     assert not client.peek()[2]
 
 
-def test_lands_are_new_where_they_have_to_be(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
+def test_forced_reset_changes_the_land(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
     lands = []
     for _ in range(2):
         server = make_server(seed=5)
@@ -128,7 +128,7 @@ def test_lands_are_new_where_they_have_to_be(make_server: Callable[..., Recordin
     assert lands[0] == lands[1]
 
 
-def test_a_tokens_seed_is_that_of_chance(server: RecordingServer, connect: Connect) -> None:
+def test_token_seed_determines_random_numbers(server: RecordingServer, connect: Connect) -> None:
     client, states = connect(), []
     for token in (b"e:0:0:1:true:3", b"e:0:0:1:true:4", b"e:0:0:1:true:3"):
         assert client.begin(token=token) == 1
@@ -137,7 +137,7 @@ def test_a_tokens_seed_is_that_of_chance(server: RecordingServer, connect: Conne
     assert server.seeds == [7, 7, 7]
 
 
-def test_a_busy_server_says_so_and_has_room_later(
+def test_busy_server_refuses_until_a_place_is_free(
     server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, second = connect(), connect()
@@ -155,7 +155,7 @@ def test_a_busy_server_says_so_and_has_room_later(
     assert len(server.games) == 3
 
 
-def test_several_games_at_a_time(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
+def test_several_games_run_concurrently(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
     server = make_server(games=2)
     clients = [connect(server) for _ in range(3)]
     assert [client.begin() for client in clients] == [1, 1, 0]
@@ -184,7 +184,7 @@ MISDEEDS: list[tuple[str, Callable[[Any], None], str]] = [
 
 
 @pytest.mark.parametrize(("deed", "words"), [deed[1:] for deed in MISDEEDS], ids=[deed[0] for deed in MISDEEDS])
-def test_a_client_that_misbehaves_is_hung_up_on_and_the_next_is_served(
+def test_misbehaving_client_is_disconnected_and_the_next_is_served(
     server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture, deed: Callable[[Any], None], words: str
 ) -> None:
     client = connect()
@@ -204,7 +204,7 @@ def test_another_protocol_is_refused(
     assert caplog.text.count("not with <MalmoEnv0.37.0/>") == 2
 
 
-def test_to_look_whether_it_listens_is_no_fault(
+def test_connection_without_data_is_not_logged(
     server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     socket.create_connection(("127.0.0.1", server.port)).close()
@@ -212,7 +212,7 @@ def test_to_look_whether_it_listens_is_no_fault(
     assert len(caplog.records) == 1
 
 
-def test_a_client_that_falls_silent_loses_its_place(
+def test_silent_client_loses_its_place(
     make_server: Callable[..., RecordingServer], connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = make_server(silence=SILENT)
@@ -223,7 +223,7 @@ def test_a_client_that_falls_silent_loses_its_place(
     assert connect(server).begin() == 1
 
 
-def test_a_client_that_vanishes_frees_its_place(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
+def test_vanished_client_frees_its_place(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
     server = make_server(place_timeout=60.0)
     gone = connect(server)
     assert gone.begin() == 1
@@ -233,7 +233,7 @@ def test_a_client_that_vanishes_frees_its_place(make_server: Callable[..., Recor
     assert connect(server).begin() == 1
 
 
-def test_a_fault_of_the_server_ends_one_game_only(
+def test_internal_error_ends_only_its_game(
     server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = connect()
@@ -246,14 +246,14 @@ def test_a_fault_of_the_server_ends_one_game_only(
     assert connect().begin() == 1
 
 
-def test_no_client_ends_the_server(server: RecordingServer, connect: Connect) -> None:
+def test_client_cannot_stop_the_server(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.say(b"<Exit>NOW</Exit>")
     assert client.hear() == struct.pack("!I", 0)
     assert connect().begin() == 1
 
 
-def test_closing_hangs_up_on_all(server: RecordingServer, connect: Connect) -> None:
+def test_close_disconnects_all_clients(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.begin()
     server.close()
@@ -262,7 +262,7 @@ def test_closing_hangs_up_on_all(server: RecordingServer, connect: Connect) -> N
         connect()
 
 
-def test_where_it_cannot_listen(server: RecordingServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_server_refuses_a_used_address(server: RecordingServer, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ConfigError, match=f"{server.port}.*in use.*--port"):
         Server(server.port)
     for wrong in ({"games": 0}, {"silence": 0}, {"port": 70_000}):
@@ -272,11 +272,11 @@ def test_where_it_cannot_listen(server: RecordingServer, capsys: pytest.CaptureF
     assert "cannot listen at 127.0.0.1" in capsys.readouterr().err
 
 
-def test_the_command_line_serves_and_explains_itself() -> None:
+def test_command_line_serves_and_has_help() -> None:
     command = [sys.executable, "-m", "voxeldojo.malmo"]
-    told = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
+    help_text = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
     for word in ("--port", "--games", "--silence", "add_existing_instance"):
-        assert word in told
+        assert word in help_text
     process = subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -285,8 +285,8 @@ def test_the_command_line_serves_and_explains_itself() -> None:
             connection.sendall(struct.pack("!I", 5) + b"hello")
             assert connection.recv(1) == b""
         process.terminate()
-        _, said = process.communicate(timeout=60.0)
+        _, log = process.communicate(timeout=60.0)
     finally:
         process.kill()
     assert process.returncode == 0
-    assert "hung up on: it began with b'hello'" in said
+    assert "hung up on: it began with b'hello'" in log

@@ -43,21 +43,21 @@ STEPS = 3000
 def played(python: Path, tasks: dict[str, int]) -> list[str]:
     """The tasks that MineDojo calls a success."""
     with RecordingServer() as server:
-        asked = [f"{task}:{seed}:{STEPS}" for task, seed in tasks.items()]
-        done = subprocess.run([python, PLAYER, str(server.port), *asked], capture_output=True, text=True)
+        arguments = [f"{task}:{seed}:{STEPS}" for task, seed in tasks.items()]
+        done = subprocess.run([python, PLAYER, str(server.port), *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [line["task"] for line in told] == list(tasks)
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["task"] for line in results] == list(tasks)
     assert [game.land for game in server.games] == list(tasks.values())
-    print("\n".join(map(json.dumps, told)))
-    return [line["task"] for line in told if line["success"]]
+    print("\n".join(map(json.dumps, results)))
+    return [line["task"] for line in results if line["success"]]
 
 
-def test_short_tasks_are_won(minedojo: Path) -> None:
+def test_short_minedojo_tasks_succeed(minedojo: Path) -> None:
     assert played(minedojo, SHORT) == list(SHORT)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", LONG)
-def test_a_task_is_won(minedojo: Path, task: str) -> None:
+def test_minedojo_task_succeeds(minedojo: Path, task: str) -> None:
     assert played(minedojo, {task: LONG[task]}) == [task]

@@ -25,22 +25,20 @@ OVER = "RuntimeError: Attempted to step an environment server with done=True"
 
 
 @pytest.mark.slow
-def test_a_wrong_token_of_the_real_client_is_refused_and_disturbs_nobody(
-    minedojo: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_wrong_token_of_minedojo_is_refused(minedojo: Path, caplog: pytest.LogCaptureFixture) -> None:
     with RecordingServer(games=2) as server:
         done = subprocess.run([minedojo, INTRUDER, str(server.port)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
-    told = json.loads(done.stdout)
+    result = json.loads(done.stdout)
 
     refused = {"error": HUNG_UP, "ended": True, "again": OVER, "recovers": True}
-    assert told["refused"] == [refused] * len(REASONS)
-    said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert [line.partition("hung up on: ")[2] for line in said] == REASONS
+    assert result["refused"] == [refused] * len(REASONS)
+    warnings = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert [line.partition("hung up on: ")[2] for line in warnings] == REASONS
 
     mission, *others, same = server.games[2:]
     steps = len(REASONS) + 2
-    assert told["host"] == list(range(1, steps + 1))
+    assert result["host"] == list(range(1, steps + 1))
     assert (mission.steps, mission.done) == (steps, False)
     assert [game.steps for game in others] == [1] * len(REASONS)
-    assert (same.steps, told["same"]) == (3, [1, 2, 3])
+    assert (same.steps, result["same"]) == (3, [1, 2, 3])

@@ -26,7 +26,7 @@ def face(scene: Any, kind: str = "cow", away: float = 2.0, tall: float = 0.7) ->
 
 
 @pytest.mark.parametrize("tool", ["air", "wooden_sword", "iron_sword", "diamond_axe", "stone_pickaxe", "wooden_hoe"])
-def test_a_rested_blow_does_the_table_s_damage(scene: Any, tool: str) -> None:
+def test_full_attack_does_the_damage_of_the_table(scene: Any, tool: str) -> None:
     if tool != "air":
         scene.hold(tool)
     pig = face(scene, "pig", tall=0.45)
@@ -38,7 +38,7 @@ def test_a_rested_blow_does_the_table_s_damage(scene: Any, tool: str) -> None:
     assert scene.held()[3] == worn
 
 
-def test_a_tired_arm_does_less(scene: Any) -> None:
+def test_attack_before_recovery_is_weaker(scene: Any) -> None:
     scene.hold("iron_axe")
     cow = face(scene)
     cow["life"] = 100
@@ -48,7 +48,7 @@ def test_a_tired_arm_does_less(scene: Any) -> None:
     assert cow["life"] == pytest.approx(100 - DAMAGE[ID["iron_axe"]] * (0.2 + 0.8 * ready**2))
 
 
-def test_another_item_in_the_hand_tires_the_arm(scene: Any) -> None:
+def test_changing_the_item_restarts_the_recovery(scene: Any) -> None:
     cow = face(scene)
     cow["life"] = 100
     scene.hold("iron_sword")
@@ -56,7 +56,7 @@ def test_another_item_in_the_hand_tires_the_arm(scene: Any) -> None:
     assert 100 - cow["life"] < 0.3 * DAMAGE[ID["iron_sword"]]
 
 
-def test_only_the_press_hits(scene: Any) -> None:
+def test_only_the_key_press_hits(scene: Any) -> None:
     cow = face(scene)
     cow["life"] = 100
     scene.tick(attack=True)
@@ -70,7 +70,7 @@ def test_only_the_press_hits(scene: Any) -> None:
     assert cow["life"] < 99
 
 
-def test_ten_ticks_of_immunity_but_to_heavier_blows(scene: Any) -> None:
+def test_ten_ticks_of_immunity_except_to_heavier_damage(scene: Any) -> None:
     cow = face(scene)
     cow["life"] = 100
     lives = []
@@ -98,7 +98,7 @@ def test_the_reach_is_three_blocks_from_the_eyes(scene: Any, away: float, hit: b
     assert (cow["life"] < 10) == hit
 
 
-def test_a_wall_protects(scene: Any) -> None:
+def test_wall_blocks_attacks(scene: Any) -> None:
     cow = face(scene, away=2.5)
     scene.put(0, 0, 1, "stone")
     scene.put(0, 1, 1, "stone")
@@ -106,7 +106,7 @@ def test_a_wall_protects(scene: Any) -> None:
     assert cow["life"] == 10
 
 
-def test_it_is_thrown_back_and_runs(scene: Any) -> None:
+def test_hit_animal_is_knocked_back_and_flees(scene: Any) -> None:
     cow = face(scene)
     scene.tick(attack=True)
     assert cow["vz"] > 0.1
@@ -116,7 +116,7 @@ def test_it_is_thrown_back_and_runs(scene: Any) -> None:
     assert abs(cow["z"] - start[0]) + abs(cow["x"] - start[1]) > 3
 
 
-def test_a_falling_blow_is_critical(scene: Any) -> None:
+def test_attack_while_falling_is_critical(scene: Any) -> None:
     cow = face(scene)
     cow["life"] = 100
     scene.player["on_ground"], scene.player["y"], scene.player["fall"] = False, FLOOR + 0.5, 0.4
@@ -125,7 +125,7 @@ def test_a_falling_blow_is_critical(scene: Any) -> None:
     assert cow["life"] == 98.5
 
 
-def test_a_sprint_pushes_farther(scene: Any) -> None:
+def test_sprint_attack_knocks_farther(scene: Any) -> None:
     far = []
     for sprint in (False, True):
         cow = face(scene)
@@ -154,7 +154,7 @@ def test_armour_of_a_zombie(scene: Any) -> None:
     assert zombie["life"] == pytest.approx(LIFE[KIND["zombie"]] - (1 - max(2 - 0.5, 0.4) / 25))
 
 
-def test_a_kill_leaves_what_the_table_says(scene: Any) -> None:
+def test_kill_gives_the_drops_of_the_table(scene: Any) -> None:
     leather = beef = 0
     for _ in range(40):
         cow = face(scene)
@@ -174,7 +174,7 @@ def test_a_kill_leaves_what_the_table_says(scene: Any) -> None:
     assert 40 <= scene.player["xp"] <= 120
 
 
-def test_a_burning_one_is_cooked_and_a_sheep_leaves_its_wool(scene: Any) -> None:
+def test_burning_animal_drops_cooked_meat_and_sheep_drop_wool(scene: Any) -> None:
     sheep = face(scene, "sheep")
     sheep["life"], sheep["fire_ticks"], sheep["colour"] = 0.5, 50, 12
     scene.tick(attack=True)
@@ -183,7 +183,7 @@ def test_a_burning_one_is_cooked_and_a_sheep_leaves_its_wool(scene: Any) -> None
     assert lying["variant"][lying["item"] == ID["wool"]] == 12
 
 
-def test_who_dies_otherwise_is_no_kill(scene: Any) -> None:
+def test_other_deaths_are_no_kills(scene: Any) -> None:
     cow = face(scene)
     cow["y"], cow["life"] = FLOOR + 30, 10
     scene.tick(80)

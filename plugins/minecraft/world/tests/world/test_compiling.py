@@ -39,7 +39,7 @@ def maximum() -> Any:
     return cpu_target.typing_context.resolve_value_type(max)
 
 
-def test_a_call_is_typed_once_and_gives_what_numba_gives(maximum: Any, asked: list[Any]) -> None:
+def test_cached_typing_equals_numbas(maximum: Any, asked: list[Any]) -> None:
     context = cpu_target.typing_context
     for args in [(types.int64, types.int64), (types.int64, types.float64)]:
         plain = maximum.get_call_type(context, args, {})
@@ -54,14 +54,14 @@ def test_a_call_is_typed_once_and_gives_what_numba_gives(maximum: Any, asked: li
         assert [a for f, a in asked if f is maximum] == [args]
 
 
-def test_a_call_that_cannot_be_typed_fails_each_time(maximum: Any) -> None:
+def test_untypable_call_fails_each_time(maximum: Any) -> None:
     with compiling.remembering():
         for _ in range(2):
             with pytest.raises(TypingError):
                 maximum.get_call_type(cpu_target.typing_context, (types.int64, types.none), {})
 
 
-def test_it_is_off_when_nothing_is_compiled() -> None:
+def test_settings_are_off_outside_of_compilations() -> None:
     assert "get_call_type" not in vars(types.Function)
     stack = ExitStack()
     stack.enter_context(compiling.remembering())
@@ -72,7 +72,7 @@ def test_it_is_off_when_nothing_is_compiled() -> None:
 
 
 @pytest.mark.parametrize("collects", [True, False])
-def test_garbage_is_collected_as_before(collects: bool) -> None:
+def test_garbage_collector_is_restored(collects: bool) -> None:
     was = gc.isenabled()
     try:
         (gc.enable if collects else gc.disable)()
@@ -84,7 +84,7 @@ def test_garbage_is_collected_as_before(collects: bool) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(Path(compiling.__file__).parent.glob("*.py")), ids=lambda path: path.stem)
-def test_no_kernel_has_what_the_passes_left_out_are_for(path: Path) -> None:
+def test_no_kernel_needs_the_omitted_passes(path: Path) -> None:
     """Closures and comprehensions; an argument that may be None."""
     functions = (n for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, ast.FunctionDef))
     kernels = (f for f in functions if {ast.unparse(d) for d in f.decorator_list} & {"jit", "part", "maker"})
@@ -95,14 +95,14 @@ def test_no_kernel_has_what_the_passes_left_out_are_for(path: Path) -> None:
         assert not any(isinstance(node, ast.Constant) and node.value is None for node in within), kernel.name
 
 
-def test_a_compilation_is_one_with_all_that_are_compiled_for_it() -> None:
-    told: list[str] = []
+def test_nested_compilations_count_as_one() -> None:
+    states: list[str] = []
 
     @contextmanager
     def manager() -> Iterator[None]:
-        told.append("on")
+        states.append("on")
         yield
-        told.append("off")
+        states.append("off")
 
     @numba.njit
     def inner(x: int) -> int:
@@ -119,7 +119,7 @@ def test_a_compilation_is_one_with_all_that_are_compiled_for_it() -> None:
 
     with event.install_listener("numba:compile", compiling.Outermost(manager)):
         assert outer(1) == 4
-        assert told == ["on", "off"]
+        assert states == ["on", "off"]
         with pytest.raises(TypingError):
             wrong(1)
-    assert told == ["on", "off"] * 2
+    assert states == ["on", "off"] * 2

@@ -144,10 +144,10 @@ class Auditor:
         now = pile(self.world)
         for item in set(now) | set(self.pile) | set(self.least):
             change = now[item] - self.pile[item]
-            told = (
-                f"{NAMES[item]}: {change}, {self.least[item]} to {self.most[item]} can be told; {self.world.events[0]}"
+            message = (
+                f"{NAMES[item]}: {change}, {self.least[item]} to {self.most[item]} are expected; {self.world.events[0]}"
             )
-            assert self.least[item] <= change <= self.most[item], told
+            assert self.least[item] <= change <= self.most[item], message
 
 
 def arena(scene: Any, rng: np.random.Generator) -> None:
@@ -176,14 +176,14 @@ def craft_audited(world: World, rng: np.random.Generator) -> None:
         assert after == before
         return
     changes = {item: after[item] - before[item] for item in set(before) | set(after) if after[item] != before[item]}
-    told = []
+    found = []
     for recipe in RECIPES:
         if recipe.item == ID[CRAFT[index]] and not recipe.smelted:
             delta: Pile = Counter({recipe.item: recipe.quantity})
             for part in recipe.ingredients:
                 delta[part.item] -= part.quantity
-            told.append({item: n for item, n in delta.items() if n})
-    assert changes in told, (CRAFT[index], changes)
+            found.append({item: n for item, n in delta.items() if n})
+    assert changes in found, (CRAFT[index], changes)
 
 
 class Player:
@@ -224,10 +224,10 @@ class Player:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_every_item_is_accounted_for(scene: Any, seed: int) -> None:
+def test_random_play_conserves_items(scene: Any, seed: int) -> None:
     world, rng, player = scene.world, np.random.default_rng(seed), scene.player
     arena(scene, rng)
-    plays, told = Player(scene, rng), Counter[str]()
+    plays, events = Player(scene, rng), Counter[str]()
     for step in range(1600):
         if step % (20 if plays.intent != "eat" else 40) == 0:
             plays.begin()
@@ -249,11 +249,11 @@ def test_every_item_is_accounted_for(scene: Any, seed: int) -> None:
         assert auditor.drops["alive"].sum() < DROPS - 10
         scene.tick(**plays.keys(step))
         for name in ("broke", "placed", "milked", "sheared", "ate", "killed_mob"):
-            told[name] += int(scene.events[name] > 0)
+            events[name] += int(scene.events[name] > 0)
         auditor.check()
         if player["dead"]:
             respawn(world)
-            told["died"] += 1
+            events["died"] += 1
         if (
             player["dead"]
             or abs(player["x"] - MIDDLE) > 18
@@ -261,4 +261,4 @@ def test_every_item_is_accounted_for(scene: Any, seed: int) -> None:
             or player["y"] < FLOOR - 3
         ):
             scene.stand(MIDDLE + 0.5, FLOOR + 1, MIDDLE + 0.5)
-    assert all(told[name] for name in ("broke", "placed", "killed_mob", "milked", "sheared", "ate")), told
+    assert all(events[name] for name in ("broke", "placed", "killed_mob", "milked", "sheared", "ate")), events

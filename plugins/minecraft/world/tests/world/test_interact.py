@@ -21,7 +21,7 @@ def face(scene: Any, kind: str, tall: float = 0.7) -> Any:
     return scene.world.mobs[index]
 
 
-def test_a_cow_fills_buckets_one_by_one(scene: Any) -> None:
+def test_cow_fills_one_bucket_per_use(scene: Any) -> None:
     face(scene, "cow")
     scene.hold("bucket", 2)
     scene.tick(use=True)
@@ -34,7 +34,7 @@ def test_a_cow_fills_buckets_one_by_one(scene: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sheep", "pig", "chicken"])
-def test_others_give_none(scene: Any, kind: str) -> None:
+def test_other_animals_give_no_milk(scene: Any, kind: str) -> None:
     face(scene, kind, tall=0.4)
     scene.hold("bucket")
     scene.tick(use=True)
@@ -42,7 +42,7 @@ def test_others_give_none(scene: Any, kind: str) -> None:
     assert scene.events["milked"] == -1
 
 
-def test_a_sheep_is_shorn_once(scene: Any) -> None:
+def test_sheep_is_sheared_once(scene: Any) -> None:
     sheep = face(scene, "sheep")
     sheep["colour"] = 15
     scene.hold("shears")
@@ -95,7 +95,7 @@ def test_a_meal_takes_its_time(scene: Any) -> None:
     assert scene.player["saturation"] == pytest.approx(1.8)
 
 
-def test_who_lets_go_has_not_eaten(scene: Any) -> None:
+def test_releasing_the_key_cancels_a_meal(scene: Any) -> None:
     scene.player["food"] = 10
     scene.hold("beef")
     scene.tick(20, use=True)
@@ -107,7 +107,7 @@ def test_who_lets_go_has_not_eaten(scene: Any) -> None:
     assert scene.held()[1] == 1
 
 
-def test_the_full_eat_only_what_is_always_good(scene: Any) -> None:
+def test_full_player_eats_only_special_food(scene: Any) -> None:
     scene.hold("beef")
     scene.tick(40, use=True)
     assert scene.held()[1] == 1
@@ -118,7 +118,7 @@ def test_the_full_eat_only_what_is_always_good(scene: Any) -> None:
     assert scene.player["food"] == 20
 
 
-def test_what_it_was_in_is_left(scene: Any) -> None:
+def test_container_of_a_meal_remains(scene: Any) -> None:
     scene.hold("milk_bucket")
     scene.tick(32, use=True)
     assert scene.held()[:2] == (ID["bucket"], 1)

@@ -59,7 +59,7 @@ def stuff(world: World) -> Stuff:
 
 @some
 @given(FILLINGS, ITEMS, st.integers(1, 200), st.integers(0, 2), st.integers(0, 8))
-def test_give_stows_all_that_fits(
+def test_give_adds_all_that_fits(
     scene: Any, filling: list[Any], item: int, quantity: int, variant: int, selected: int
 ) -> None:
     world = scene.world
@@ -75,7 +75,7 @@ def test_give_stows_all_that_fits(
     assert stuff(world) == before + Counter({(item, variant, 0): quantity - left})
 
 
-def test_the_hand_fills_first_then_stacks_in_order_then_the_hotbar(scene: Any) -> None:
+def test_give_order_of_slots(scene: Any) -> None:
     world, log = scene.world, ID["log"]
     put(world, 2, log, 60, 0, 0)
     put(world, 20, log, 60, 0, 0)
@@ -90,7 +90,7 @@ def test_the_hand_fills_first_then_stacks_in_order_then_the_hotbar(scene: Any) -
 
 @some
 @given(FILLINGS, ITEMS, st.integers(1, 100), st.sampled_from([-1, 0, 1]))
-def test_take_takes_what_was_asked_for_and_no_more(
+def test_take_removes_exactly_the_request(
     scene: Any, filling: list[Any], item: int, quantity: int, variant: int
 ) -> None:
     world = scene.world
@@ -107,7 +107,7 @@ def test_take_takes_what_was_asked_for_and_no_more(
 
 @some
 @given(FILLINGS, st.integers(0, SLOTS - 1), st.integers(0, SLOTS - 1))
-def test_swapping_twice_changes_nothing(scene: Any, filling: list[Any], first: int, second: int) -> None:
+def test_swap_twice_is_the_identity(scene: Any, filling: list[Any], first: int, second: int) -> None:
     world = scene.world
     fill(world, filling)
     before = world.slots.copy()
@@ -120,7 +120,7 @@ def test_swapping_twice_changes_nothing(scene: Any, filling: list[Any], first: i
 
 @some
 @given(FILLINGS, ITEMS, st.integers(0, 8))
-def test_equip_puts_the_first_stack_where_it_belongs(scene: Any, filling: list[Any], item: int, selected: int) -> None:
+def test_equip_moves_the_first_stack_to_its_slot(scene: Any, filling: list[Any], item: int, selected: int) -> None:
     world = scene.world
     fill(world, filling)
     world.player["selected"] = selected
@@ -133,7 +133,7 @@ def test_equip_puts_the_first_stack_where_it_belongs(scene: Any, filling: list[A
         assert world.slots[target].item() == wanted
 
 
-def test_what_is_worn_has_its_slot(scene: Any) -> None:
+def test_wearable_items_have_a_slot(scene: Any) -> None:
     slots = {"leather_boots": 36, "iron_leggings": 37, "diamond_chestplate": 38, "golden_helmet": 39, "pumpkin": 39}
     for name, slot in {**slots, "elytra": 38, "shield": 40}.items():
         put(scene.world, 12, ID[name], 1, 0, 0)
@@ -142,7 +142,7 @@ def test_what_is_worn_has_its_slot(scene: Any) -> None:
     assert (WEAR_SLOT >= 0).sum() == sum(name in NAMES for name in NAMES if WEAR_SLOT[ID[name]] >= 36)
 
 
-def test_a_tool_bears_the_uses_of_the_table_and_one_more(scene: Any) -> None:
+def test_tool_breaks_after_its_durability(scene: Any) -> None:
     world, pickaxe = scene.world, ID["wooden_pickaxe"]
     put(world, 0, pickaxe, 1, 0, 0)
     broke = [do(world, WEAR, 0, 1, 0) for _ in range(60)]

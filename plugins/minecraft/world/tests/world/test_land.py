@@ -18,7 +18,7 @@ from voxeldojo.world.state import CHUNK, HEIGHT, SIZE, World, empty
 MIDDLE = SIZE // 2
 
 
-def made(seed: int, biome: str | None = None, radius: int = 5) -> World:
+def generated_world(seed: int, biome: str | None = None, radius: int = 5) -> World:
     world = empty(seed)
     world.clock["biome"] = biomes.biome_id(biome)
     chunks.ensure(world, MIDDLE, MIDDLE, radius)
@@ -35,12 +35,12 @@ def square(world: World, array: NDArray[Any]) -> NDArray[Any]:
 @pytest.fixture(scope="module")
 def wide() -> World:
     """A mixed world, 31 x 31 chunks of it."""
-    return made(3, radius=15)
+    return generated_world(3, radius=15)
 
 
 @given(st.integers(0, 2**64 - 1), st.permutations([(i, k) for i in range(-1, 2) for k in range(-1, 2)]))
 @settings(max_examples=12, deadline=None)
-def test_the_order_in_which_chunks_are_made_does_not_matter(seed: int, order: list[tuple[int, int]]) -> None:
+def test_land_does_not_depend_on_the_order_of_chunks(seed: int, order: list[tuple[int, int]]) -> None:
     at_once, one_by_one = empty(seed), empty(seed)
     for world in (at_once, one_by_one):
         world.clock["mobs_spawn"] = False  # animals come in the order of the chunks
@@ -51,25 +51,25 @@ def test_the_order_in_which_chunks_are_made_does_not_matter(seed: int, order: li
         assert np.array_equal(one, other)
 
 
-def test_a_chunk_that_was_made_is_not_made_again() -> None:
-    world = made(5, radius=1)
+def test_generated_chunk_is_not_regenerated() -> None:
+    world = generated_world(5, radius=1)
     world.blocks[MIDDLE, 100, MIDDLE] = ID["gold_block"]
     assert chunks.ensure(world, MIDDLE, MIDDLE, 1) == 0
     assert world.blocks[MIDDLE, 100, MIDDLE] == ID["gold_block"]
 
 
-def test_only_what_lies_in_the_world_is_made() -> None:
+def test_no_chunk_outside_of_the_world() -> None:
     world = empty(5)
     assert chunks.ensure(world, 0, SIZE - 1, 1) == 4
 
 
 def test_seeds_make_different_land() -> None:
-    assert not np.array_equal(made(1, radius=1).blocks, made(2, radius=1).blocks)
+    assert not np.array_equal(generated_world(1, radius=1).blocks, generated_world(2, radius=1).blocks)
 
 
 @given(st.integers(0, 2**32), st.sampled_from([None, "forest", "desert"]))
 @settings(max_examples=5, deadline=None)
-def test_a_world_that_is_used_again_is_as_a_new_one(seed: int, biome: str | None) -> None:
+def test_reset_world_equals_a_new_world(seed: int, biome: str | None) -> None:
     used = chunks.generate(99, "taiga")
     used.level[MIDDLE, 70, MIDDLE] = 4
     used.slots["quantity"] = 3
@@ -80,7 +80,7 @@ def test_a_world_that_is_used_again_is_as_a_new_one(seed: int, biome: str | None
 
 
 @pytest.mark.parametrize("biome", ["plains", "forest", "birch_forest", "extreme_hills", "desert", "river", "mesa"])
-def test_a_biome_that_is_asked_for_is_everywhere_and_safe_to_begin_in(biome: str) -> None:
+def test_fixed_biome_is_everywhere_and_has_a_safe_start(biome: str) -> None:
     world = chunks.generate(7, biome)
     columns = np.repeat(np.repeat(world.generated, CHUNK, axis=0), CHUNK, axis=1)
     assert np.all(world.biome[columns] == biomes.ID[biome])
@@ -94,7 +94,7 @@ def test_a_biome_that_is_asked_for_is_everywhere_and_safe_to_begin_in(biome: str
     assert (world.player["spawn_x"][0], world.player["spawn_y"][0]) == (x + 0.5, y)
 
 
-def test_in_a_sea_the_player_begins_on_the_water() -> None:
+def test_sea_world_starts_on_the_water() -> None:
     world = chunks.generate(7, "ocean")
     x, y, z = (int(world.player[axis][0]) for axis in "xyz")
     assert world.blocks[x, y - 1, z] == ID["water"]
@@ -102,7 +102,7 @@ def test_in_a_sea_the_player_begins_on_the_water() -> None:
 
 
 @pytest.mark.parametrize("biome", ["nether", "the_end", "plain"])
-def test_biomes_the_world_does_not_have_are_named(biome: str) -> None:
+def test_unknown_biome_is_refused(biome: str) -> None:
     with pytest.raises(UnknownNameError, match="Overworld"):
         chunks.generate(0, biome)
 
@@ -123,7 +123,7 @@ def test_rock_below_and_the_height_map(wide: World) -> None:
         *(("redstone_ore", 18, 24.8), ("diamond_ore", 18, 3.1), ("lapis_ore", 34, 3.4)),
     ],
 )
-def test_ores_lie_as_deep_and_as_thick_as_in_the_game(wide: World, ore: str, highest: int, a_chunk: float) -> None:
+def test_ore_depth_and_density_match_the_game(wide: World, ore: str, highest: int, a_chunk: float) -> None:
     there = square(wide, wide.blocks) == ID[ore]
     assert np.flatnonzero(there.any(axis=(0, 2))).max() <= highest
     assert there.sum() / wide.generated.sum() == pytest.approx(a_chunk, rel=0.2)
@@ -141,7 +141,7 @@ def test_fluids_are_at_rest(wide: World, fluid: str) -> None:
     assert not np.any(wet[:, 1:] & air[:, :-1])
 
 
-def test_caves_do_not_end_where_chunks_do(wide: World) -> None:
+def test_caves_continue_across_chunks(wide: World) -> None:
     caves = square(wide, wide.blocks)[:, 12:50] == AIR
     assert 0.01 < caves.mean() < 0.2
     for axis in (0, 2):
@@ -151,8 +151,8 @@ def test_caves_do_not_end_where_chunks_do(wide: World) -> None:
         assert border == pytest.approx(inside, rel=0.12)
 
 
-def test_every_plant_stands_where_it_may(wide: World) -> None:
-    swamp = made(16, "swampland")
+def test_every_plant_has_its_support(wide: World) -> None:
+    swamp = generated_world(16, "swampland")
     blocks = square(wide, wide.blocks)
     soil, sand = [ID["grass"], ID["dirt"]], [ID["sand"], ID["red_sand"]]
     allowed = {
@@ -177,8 +177,8 @@ def test_every_plant_stands_where_it_may(wide: World) -> None:
         assert np.all(TOP[blocks[x + i, y, z + k]] == 0.0)
 
 
-def test_a_forest_has_oaks_and_birches_whole_over_borders() -> None:
-    world = made(4, "forest")
+def test_trees_are_complete_across_chunks() -> None:
+    world = generated_world(4, "forest")
     blocks = square(world, world.blocks)
     logs = np.isin(blocks, [ID["log"], ID["birch_log"]])
     trunks = logs[:, 1:] & ~logs[:, :-1]
@@ -191,33 +191,33 @@ def test_a_forest_has_oaks_and_birches_whole_over_borders() -> None:
         assert counts[CHUNK - 1 :: CHUNK].mean() == pytest.approx(inside, rel=0.2)
 
 
-def test_the_map_is_mixed_and_has_rivers_and_shores(wide: World) -> None:
+def test_map_has_many_biomes_rivers_and_shores(wide: World) -> None:
     found = {biomes.NAMES[int(number)] for number in np.unique(square(wide, wide.biome))}
     assert len(found) >= 8
     assert {"river", "ocean", "beach"} <= found
 
 
-def test_it_is_cold_high_up_and_in_the_north() -> None:
+def test_snow_on_mountains_and_cold_biomes() -> None:
     snow = ID["snow_layer"]
-    hills = made(13, "extreme_hills")
+    hills = generated_world(13, "extreme_hills")
     high = hills.top >= 96
     assert np.any(hills.blocks == snow)
     assert np.nonzero(hills.blocks == snow)[1].min() > 90
     assert high.any()
-    ice = made(13, "ice_plains", radius=2)
+    ice = generated_world(13, "ice_plains", radius=2)
     covered = (square(ice, ice.blocks) == snow).any(axis=1).mean()
     assert covered > 0.8
 
 
-def test_new_land_is_lit_as_if_it_had_been_there(wide: World) -> None:
-    world = made(8, radius=1)
+def test_new_land_has_complete_light(wide: World) -> None:
+    world = generated_world(8, radius=1)
     chunks.ensure(world, MIDDLE + 2 * CHUNK, MIDDLE, 1)
     light = world.light.copy()
     light_region(world, 0, 0, SIZE, SIZE)
     assert np.array_equal(world.light, light)
 
 
-def test_a_flat_world_is_whole_at_once() -> None:
+def test_flat_world_is_fully_generated() -> None:
     world = chunks.flat(0, [BEDROCK, ID["dirt"], ID["grass"]])
     assert world.generated.all()
     assert np.all(world.top == 2)

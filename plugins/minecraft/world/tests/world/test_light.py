@@ -59,7 +59,7 @@ def ground() -> World:
 
 @given(EDITS, st.integers(1, 60))
 @settings(max_examples=40, deadline=None)
-def test_light_after_changes_is_that_of_the_rule(edits: list[tuple[int, int, int, str]], batch: int) -> None:
+def test_light_after_changes_satisfies_the_rule(edits: list[tuple[int, int, int, str]], batch: int) -> None:
     world = ground()
     for first in range(0, len(edits), batch):
         for x, y, z, key in edits[first : first + batch]:
@@ -68,7 +68,7 @@ def test_light_after_changes_is_that_of_the_rule(edits: list[tuple[int, int, int
     assert np.array_equal(world.light[LOW:HIGH, :, LOW:HIGH], by_rule(world, LOW, HIGH))
 
 
-def test_more_changes_than_there_is_room_for_light_the_world_anew() -> None:
+def test_overflow_of_changes_recomputes_all_light() -> None:
     world = ground()
     draw = np.random.default_rng(0)
     for x, y, z, key in zip(
@@ -87,7 +87,7 @@ def test_more_changes_than_there_is_room_for_light_the_world_anew() -> None:
     assert np.array_equal(world.light[LOW:HIGH, :, LOW:HIGH], by_rule(world, LOW, HIGH))
 
 
-def test_the_light_of_the_land_is_that_of_the_rule_however_it_was_made() -> None:
+def test_light_of_new_land_satisfies_the_rule() -> None:
     """Chunk by chunk, in another order or all at once."""
     worlds = [empty(5), empty(5)]
     for world in worlds:
@@ -121,7 +121,7 @@ def test_water_dims_by_three_and_leaves_by_one() -> None:
     assert [sky_light(world, 9, y, 9) for y in range(4, -1, -1)] == [15, 14, 13, 12, 0]
 
 
-def test_what_sees_the_sky() -> None:
+def test_can_see_sky() -> None:
     world = flat(0, [1, 1, 1])
     assert can_see_sky(world, 9, 3, 9)
     assert not can_see_sky(world, 9, 2, 9)

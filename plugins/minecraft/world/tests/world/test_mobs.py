@@ -32,7 +32,7 @@ def send(mob: Any, x: float, z: float, panic: int = 0) -> None:
 
 @pytest.mark.parametrize("kind", [kind.name for kind in TABLE])
 @pytest.mark.parametrize("runs", [False, True])
-def test_the_pace_is_the_game_s(scene: Any, kind: str, runs: bool) -> None:
+def test_mob_speed_matches_the_game(scene: Any, kind: str, runs: bool) -> None:
     if runs and FLEES[KIND[kind]] == 0:
         return
     scene.world.clock["time"] = NIGHT
@@ -47,7 +47,7 @@ def test_the_pace_is_the_game_s(scene: Any, kind: str, runs: bool) -> None:
     assert mob["x"] == pytest.approx(MIDDLE + 0.5, abs=0.05)
 
 
-def test_it_walks_up_a_step_and_jumps_a_block_but_not_two(scene: Any) -> None:
+def test_mob_climbs_steps_and_jumps_one_block(scene: Any) -> None:
     cow = bring(scene, "cow", z=5.5)
     for x in range(-3, 4):
         scene.put(x, 0, 9, "stone_slab")
@@ -106,7 +106,7 @@ def test_falls_cost_what_they_cost_the_player(scene: Any, kind: str, height: int
     assert mob["life"] == left
 
 
-def test_it_swims(scene: Any) -> None:
+def test_mob_swims(scene: Any) -> None:
     for x in range(-3, 4):
         for z in range(7, 14):
             for y in (-3, -2, -1):
@@ -127,7 +127,7 @@ def test_lava_kills_and_burns(scene: Any) -> None:
     assert cow["kind"] == 0
 
 
-def test_crowds_spread(scene: Any) -> None:
+def test_crowded_mobs_spread(scene: Any) -> None:
     cows = [bring(scene, "cow", x=0.5 + 0.02 * i, z=10.5 + 0.03 * i) for i in range(4)]
     scene.tick(60)
     for i, one in enumerate(cows):
@@ -135,7 +135,7 @@ def test_crowds_spread(scene: Any) -> None:
             assert max(abs(one["x"] - other["x"]), abs(one["z"] - other["z"])) > 0.85
 
 
-def test_it_pushes_the_player_softly(scene: Any) -> None:
+def test_mob_pushes_the_player_softly(scene: Any) -> None:
     bring(scene, "cow", x=0.4, z=0.4)
     scene.tick(40)
     assert math.hypot(scene.player["x"] - MIDDLE - 0.5, scene.player["z"] - MIDDLE - 0.5) > 0.2
@@ -152,7 +152,7 @@ def test_animals_stroll_now_and_then(scene: Any) -> None:
     assert sum(math.dist(s, (c["x"], c["z"])) > 1 for s, c in zip(starts, cows, strict=True)) >= 3
 
 
-def test_a_hen_lays(scene: Any) -> None:
+def test_chicken_lays_eggs(scene: Any) -> None:
     hen = bring(scene, "chicken")
     assert 6000 <= hen["cooldown"] < 12000
     hen["cooldown"] = 3
@@ -161,7 +161,7 @@ def test_a_hen_lays(scene: Any) -> None:
     assert 6000 <= hen["cooldown"] < 12000
 
 
-def test_a_zombie_comes_and_hits_every_twenty_ticks(scene: Any) -> None:
+def test_zombie_hits_every_twenty_ticks(scene: Any) -> None:
     scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False
     zombie = bring(scene, "zombie", z=15.5)
     scene.player["food"] = 10
@@ -179,7 +179,7 @@ def test_a_zombie_comes_and_hits_every_twenty_ticks(scene: Any) -> None:
     assert math.dist((zombie["x"], zombie["z"]), scene.place[::2]) < 4
 
 
-def test_behind_a_wall_nobody_is_seen(scene: Any) -> None:
+def test_zombie_does_not_see_through_walls(scene: Any) -> None:
     scene.world.clock["time"] = NIGHT
     for x in range(-40, 40):
         for y in range(4):
@@ -190,7 +190,7 @@ def test_behind_a_wall_nobody_is_seen(scene: Any) -> None:
     assert scene.player["life"] == 20
 
 
-def test_the_dead_are_left_alone(scene: Any) -> None:
+def test_zombie_ignores_a_dead_player(scene: Any) -> None:
     scene.world.clock["time"] = NIGHT
     scene.player["dead"] = True
     zombie = bring(scene, "zombie", z=5.5)
@@ -199,7 +199,7 @@ def test_the_dead_are_left_alone(scene: Any) -> None:
 
 
 @pytest.mark.parametrize(("roof", "time", "burns"), [(False, 6000, True), (True, 6000, False), (False, NIGHT, False)])
-def test_zombies_burn_under_the_sun_alone(scene: Any, roof: bool, time: int, burns: bool) -> None:
+def test_zombies_burn_only_in_sunlight(scene: Any, roof: bool, time: int, burns: bool) -> None:
     scene.world.clock["time"], scene.world.clock["time_passes"] = time, False
     scene.player["dead"] = True
     zombie = bring(scene, "zombie")
@@ -216,7 +216,7 @@ def state(world: World) -> tuple[bytes, ...]:
     return tuple(np.ascontiguousarray(part).tobytes() for part in (world.mobs, world.drops, world.player, world.clock))
 
 
-def test_the_same_seed_gives_the_same_lives() -> None:
+def test_mobs_are_deterministic() -> None:
     ends = []
     for _ in range(2):
         world = generate(11, "forest")
@@ -255,6 +255,6 @@ def test_no_mob_is_ever_in_a_block(seed: int, biome: str) -> None:
     assert sum(free.values()) > 10
 
 
-def test_the_table_names_everyone_once() -> None:
+def test_mob_names_are_unique() -> None:
     assert NAMES == ("", "cow", "sheep", "pig", "chicken", "zombie")
     assert all(kind.life > 0 and kind.loot for kind in TABLE)

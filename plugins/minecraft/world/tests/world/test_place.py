@@ -67,7 +67,7 @@ def test_sides_of_a_block(scene: Any, point: tuple[float, float, float], cell: t
     assert scene.at(*cell) == ID["dirt"]
 
 
-def test_not_into_oneself_nor_into_an_animal(scene: Any) -> None:
+def test_block_cannot_be_placed_into_a_body(scene: Any) -> None:
     scene.hold("dirt", 9)
     aim(scene, 0.5, 0, 0.5)
     use(scene)
@@ -84,7 +84,7 @@ def test_not_into_oneself_nor_into_an_animal(scene: Any) -> None:
     assert scene.at(0, 0, 3) == ID["dirt"]
 
 
-def test_a_torch_fits_under_ones_feet(scene: Any) -> None:
+def test_torch_can_be_placed_at_the_feet(scene: Any) -> None:
     scene.hold("torch")
     aim(scene, 0.5, 0, 0.5)
     use(scene)
@@ -111,7 +111,7 @@ def test_grass_is_replaced(scene: Any) -> None:
     assert scene.at(0, 1, 2) == AIR
 
 
-def test_a_table_takes_the_use_for_itself_unless_one_sneaks(scene: Any) -> None:
+def test_table_takes_the_use_unless_sneaking(scene: Any) -> None:
     scene.put(0, 0, 2, "crafting_table")
     scene.hold("dirt", 9)
     aim(scene, 0.5, 1, 2.5)
@@ -178,7 +178,7 @@ def test_reeds_need_water(scene: Any) -> None:
     assert scene.at(0, 0, 2) == AIR
 
 
-def test_a_bed_lies_the_way_one_looks(scene: Any) -> None:
+def test_bed_points_along_the_look(scene: Any) -> None:
     scene.hold("bed")
     aim(scene, 0.5, 0, 2.5)
     use(scene)
@@ -242,7 +242,7 @@ def test_a_lily_floats(scene: Any) -> None:
     assert scene.at(0, 0, 2) == ID["waterlily"]
 
 
-def test_where_a_body_may_stand(scene: Any) -> None:
+def test_can_stand(scene: Any) -> None:
     def clear(x: int, z: int) -> bool:
         return bool(can_stand(scene.world, MIDDLE + x, FLOOR, MIDDLE + z))
 

@@ -30,7 +30,7 @@ def _twice(world: World) -> int:
     return _count(world, 3)
 
 
-def test_a_kernel_changes_the_world_it_is_given() -> None:
+def test_kernel_changes_the_passed_world() -> None:
     worlds = [empty(0), empty(1)]
     worlds[1].blocks[1, 2, 3] = 7
     assert [_twice(world) for world in worlds] == [5, 12]
@@ -42,7 +42,7 @@ def _blocks(world: World) -> NDArray[np.uint8]:
     return world.blocks
 
 
-def test_nothing_holds_on_to_a_world() -> None:
+def test_kernel_keeps_no_reference_to_a_world() -> None:
     """Numba counts who has an array: what a kernel took it must give back, or no world ever goes."""
     world = empty(0)
     _twice(world)
@@ -56,14 +56,14 @@ def test_nothing_holds_on_to_a_world() -> None:
     assert gone() is None
 
 
-def test_it_is_one_argument() -> None:
+def test_world_is_one_argument() -> None:
     kind = numba.typeof(empty(0))
     assert isinstance(kind, Handed)
     assert default_manager[kind].get_argument_type().is_pointer
     assert not default_manager[kind].contains_nrt_meminfo()
 
 
-def test_kinds_are_told_apart_and_kept() -> None:
+def test_world_types_are_distinguished_and_cached() -> None:
     world = empty(0)
     kind = numba.typeof(world)
     assert kind == numba.typeof(empty(1)) != kind.whole
@@ -72,6 +72,6 @@ def test_kinds_are_told_apart_and_kept() -> None:
     assert numba.typeof(world._replace(kills=world.kills[::2])) != kind
 
 
-def test_what_is_no_array_is_refused() -> None:
+def test_non_array_field_is_refused() -> None:
     with pytest.raises(TypingError, match="kills"):
         _twice(empty(0)._replace(kills=object()))  # type: ignore[arg-type]

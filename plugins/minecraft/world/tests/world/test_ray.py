@@ -54,7 +54,7 @@ ORIGIN = np.array([AT, AT // 4, AT], np.float64)
 
 @given(st.dictionaries(CELLS, st.sampled_from(SHAPES), max_size=20), POINTS, ANGLES, PITCHES)
 @settings(max_examples=150, deadline=None)
-def test_the_nearest_of_all_boxes_is_met(
+def test_trace_hits_the_nearest_box(
     places: dict[tuple[int, int, int], int],
     point: tuple[float, float, float],
     yaw: float,
@@ -87,14 +87,14 @@ def test_the_nearest_of_all_boxes_is_met(
     ("direction", "face"),
     [((0, 1, 0), 0), ((0, -1, 0), 1), ((0, 0, 1), 2), ((0, 0, -1), 3), ((1, 0, 0), 4), ((-1, 0, 0), 5)],
 )
-def test_faces_have_the_game_s_numbers(direction: tuple[int, int, int], face: int) -> None:
+def test_faces_have_the_numbers_of_the_game(direction: tuple[int, int, int], face: int) -> None:
     fill({(2, 2, 2): ID["stone"]})
     start = ORIGIN + 2.5 - 2.0 * np.array(direction)
     assert trace(WORLD, *start, *map(float, direction), 4.5, False) == (1, 1.5, AT + 2, AT // 4 + 2, AT + 2, face)
 
 
 @pytest.mark.parametrize("level", [0, 3, 8])
-def test_only_sources_of_fluids_stop_a_look_and_only_where_asked(level: int) -> None:
+def test_only_fluid_sources_stop_a_ray_on_request(level: int) -> None:
     fill({(2, 2, 2): ID["water"], (4, 2, 2): ID["stone"]}, level)
     start = ORIGIN + np.array([0.5, 2.5, 2.5])
     seen = TABLE[trace(WORLD, *start, 1.0, 0.0, 0.0, 10.0, True)[0]].key
@@ -102,7 +102,7 @@ def test_only_sources_of_fluids_stop_a_look_and_only_where_asked(level: int) -> 
     assert trace(WORLD, *start, 1.0, 0.0, 0.0, 10.0, False)[:2] == (ID["stone"], 3.5)
 
 
-def test_fire_and_air_stop_no_look_and_all_else_is_aimed_at() -> None:
+def test_only_fire_and_air_let_rays_pass() -> None:
     assert {TABLE[i].key for i in np.flatnonzero(~AIMABLE)} == {"air", "water", "lava", "fire"}
     assert WHOLE[ID["stone"]]
     assert not WHOLE[ID["tallgrass"]]
@@ -111,13 +111,13 @@ def test_fire_and_air_stop_no_look_and_all_else_is_aimed_at() -> None:
 
 
 @pytest.mark.parametrize("start", [(0.5, 5.0, 0.5), (SIZE - 0.5, HEIGHT + 5.0, 3.5), (-3.0, 200.0, -8.0)])
-def test_looks_out_of_the_world_end_well(start: tuple[float, float, float]) -> None:
+def test_ray_out_of_the_world_ends(start: tuple[float, float, float]) -> None:
     for yaw in range(0, 360, 30):
         for pitch in (-90, -30, 0, 30, 90):
             assert trace(WORLD, *start, *look(float(yaw), float(pitch)), 60.0, True)[0] == AIR
 
 
-def test_eyes_and_looks() -> None:
+def test_eyes_and_look_vectors() -> None:
     world = empty(0)
     player = world.player
     player["x"], player["y"], player["z"] = 1.5, 64.0, 2.5
@@ -138,7 +138,7 @@ def test_eyes_and_looks() -> None:
     PITCHES,
 )
 @settings(max_examples=80, deadline=None)
-def test_the_nearest_of_mobs_and_items_is_aimed_at(
+def test_aim_finds_the_nearest_entity(
     mobs: list[tuple[str, tuple[float, float, float]]],
     items: list[tuple[float, float, float]],
     yaw: float,

@@ -76,7 +76,7 @@ RECIPE = st.integers(0, len(RECIPES) - 1)
 
 @some
 @given(RECIPE, st.integers(0, 3), st.booleans(), st.booleans(), st.data())
-def test_crafting_takes_and_gives_exactly_the_recipe(
+def test_craft_matches_the_recipe(
     scene: Any, number: int, spare: int, short: bool, coal: bool, data: st.DataObject
 ) -> None:
     chosen = RECIPES[number]
@@ -136,7 +136,7 @@ def made_of(scene: Any, name: str, **held: int) -> dict[str, int]:
     return {NAMES[item]: n for (item, _), n in pile(world).items()}
 
 
-def test_what_players_know(scene: Any) -> None:
+def test_well_known_recipes(scene: Any) -> None:
     workshop(scene)
     assert made_of(scene, "planks", log=1) == {"planks": 4}
     assert made_of(scene, "stick", planks=2) == {"stick": 4}
@@ -179,7 +179,7 @@ def test_lava_burns_long_and_leaves_its_bucket(scene: Any) -> None:
     assert pile(world)[ID["bucket"], 0] == 1
 
 
-def test_charcoal_never_comes_out_and_tools_melt_by_hand(scene: Any) -> None:
+def test_coal_is_never_charcoal_and_tools_melt_by_hand(scene: Any) -> None:
     """Malmo looks for what is smelted into coal's first variant; by hand it smelts what it cannot craft."""
     world = workshop(scene)
     give(world, ID["log"], 2, 0, 0)
@@ -193,7 +193,7 @@ def test_charcoal_never_comes_out_and_tools_melt_by_hand(scene: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["wooden_pickaxe", "furnace", "bed", "iron_ingot"])
-def test_tables_and_furnaces_have_to_be_there(scene: Any, name: str) -> None:
+def test_craft_needs_its_table_or_furnace(scene: Any, name: str) -> None:
     world = scene.world
     for item in np.flatnonzero(MATRIX[CRAFT.index(name)]):
         give(world, int(item), int(MATRIX[CRAFT.index(name), item]), 0, 0)
@@ -205,7 +205,7 @@ def test_tables_and_furnaces_have_to_be_there(scene: Any, name: str) -> None:
     assert craft(world, CRAFT.index(name))
 
 
-def test_what_finds_no_room_falls_down(scene: Any) -> None:
+def test_product_without_room_is_dropped(scene: Any) -> None:
     world = scene.world
     world.slots["item"], world.slots["quantity"] = ID["dirt"], 64
     put(world, 0, ID["log"], 2, 0, 0)
@@ -213,7 +213,7 @@ def test_what_finds_no_room_falls_down(scene: Any) -> None:
     assert scene.drops() == {ID["planks"]: 4}
 
 
-def test_the_list_is_whole(scene: Any) -> None:
+def test_every_craft_has_a_recipe(scene: Any) -> None:
     assert len(CRAFT) == 244
     assert MATRIX.shape == (244, len(NAMES))
     assert (MATRIX.sum(axis=1) > 0).all()
@@ -229,7 +229,7 @@ def test_the_list_is_whole(scene: Any) -> None:
     st.integers(-5, 5),
     st.floats(0.3, 3),
 )
-def test_in_view_as_malmo_reckons_it(
+def test_nearby_matches_malmos_rule(
     scene: Any, yaw: float, pitch: float, x: int, y: int, z: int, aspect: float
 ) -> None:
     world = scene.world

@@ -62,9 +62,7 @@ PLACES = st.lists(st.tuples(*[st.integers(-14, 14)] * 3, st.sampled_from(DARK)),
 
 @given(PLACES, st.floats(-180, 180), st.floats(-89, 89))
 @settings(max_examples=40, deadline=None)
-def test_a_pixel_shows_a_block_where_its_ray_meets_one(
-    places: list[tuple[int, int, int, int]], yaw: float, pitch: float
-) -> None:
+def test_pixel_shows_the_block_of_its_ray(places: list[tuple[int, int, int, int]], yaw: float, pitch: float) -> None:
     """Dark blocks in a bright sky: towers and boxes that let light through among them."""
     world = stand(empty(0), yaw, pitch)
     world.player["x"], world.player["y"], world.player["z"] = AT + 0.37, 60.0, AT + 0.71
@@ -80,14 +78,14 @@ def test_a_pixel_shows_a_block_where_its_ray_meets_one(
     assert np.array_equal(seen, expected)
 
 
-def test_a_level_meadow_is_seen_up_to_the_middle_and_no_further() -> None:
+def test_flat_meadow_fills_the_lower_half() -> None:
     picture = take(stand(meadow())).astype(int)[:, :40]
     blue = picture[..., 2] > picture[..., 1]
     assert blue[:22].all()
     assert not blue[28:].any()
 
 
-def test_what_lies_symmetrically_is_seen_symmetrically() -> None:
+def test_symmetric_scene_gives_a_symmetric_picture() -> None:
     world = stand(flat(0, MEADOW))
     world.player["x"], world.player["z"] = AT + 0.5, AT + 0.5
     for side in (-1, 1):
@@ -98,7 +96,7 @@ def test_what_lies_symmetrically_is_seen_symmetrically() -> None:
     assert np.array_equal(dark[:30], dark[:30, ::-1])
 
 
-def test_the_same_world_gives_the_same_picture_and_is_not_touched() -> None:
+def test_rendering_is_deterministic_and_read_only() -> None:
     world = generate(5, "forest")
     before = [np.array(array) for array in world]
     camera = Camera(64, 64)
@@ -121,7 +119,7 @@ def test_a_picture_without_pixels_is_refused(size: tuple[int, int]) -> None:
         Camera(*size)
 
 
-def test_a_larger_picture_shows_the_same() -> None:
+def test_larger_picture_shows_the_same() -> None:
     world = stand(generate(5, "extreme_hills"))
     small, large = take(world, (40, 40)).astype(float), take(world, (160, 160)).astype(float)
     shrunk = large.reshape(40, 4, 40, 4, 3).mean(axis=(1, 3))
@@ -170,7 +168,7 @@ def test_a_cave_is_black_until_it_is_lit() -> None:
 
 
 @pytest.mark.parametrize(("fluid", "channel"), [("water", 2), ("lava", 0)])
-def test_from_within_fluids_all_is_theirs(fluid: str, channel: int) -> None:
+def test_picture_from_inside_a_fluid_has_its_colour(fluid: str, channel: int) -> None:
     world = flat(0, [ID["bedrock"], *[ID["sand"]] * 3, *[ID[fluid]] * 6])
     world.player["y"] = 5.0
     picture = take(stand(world))[:, :40].astype(float).mean(axis=(0, 1))
@@ -178,7 +176,7 @@ def test_from_within_fluids_all_is_theirs(fluid: str, channel: int) -> None:
     assert picture.max() > 1.5 * np.sort(picture)[1]
 
 
-def test_water_is_seen_through_from_above_and_lava_is_not() -> None:
+def test_water_is_transparent_and_lava_is_not() -> None:
     pictures = {}
     for fluid in ("water", "lava"):
         for ground in ("sand", "coal_block"):
@@ -189,7 +187,7 @@ def test_water_is_seen_through_from_above_and_lava_is_not() -> None:
     assert np.array_equal(pictures["lava", "sand"], pictures["lava", "coal_block"])
 
 
-def test_glass_and_leaves_are_seen_through_here_and_there() -> None:
+def test_glass_and_leaves_are_partly_transparent() -> None:
     for key, least, most in (("glass", 0.45, 0.95), ("leaves", 0.08, 0.5), ("stone", 0.0, 0.0)):
         world = stand(empty(0))
         world.player["x"], world.player["y"], world.player["z"] = AT + 0.5, 60.0, AT + 0.5
@@ -202,7 +200,7 @@ def test_glass_and_leaves_are_seen_through_here_and_there() -> None:
 
 @pytest.mark.parametrize("name", NAMES[1:])
 @pytest.mark.parametrize("yaw", [0.0, 130.0, -60.0])
-def test_mobs_are_seen_where_they_stand(name: str, yaw: float) -> None:
+def test_mobs_are_drawn_at_their_place(name: str, yaw: float) -> None:
     world = stand(meadow(), yaw=yaw, pitch=10.0)
     without = take(world).astype(int)
     way = np.array(look(yaw, 0.0))
@@ -257,7 +255,7 @@ def test_walls_hide_mobs_and_hurt_mobs_are_red() -> None:
     assert np.array_equal(hidden, take(world))
 
 
-def test_items_that_lie_about_and_the_hand_are_seen() -> None:
+def test_items_and_the_hand_are_drawn() -> None:
     world = stand(meadow(), pitch=35.0)
     bare = take(world)
     drop, slot = world.drops[0], world.slots[world.player["selected"][0]]
@@ -270,7 +268,7 @@ def test_items_that_lie_about_and_the_hand_are_seen() -> None:
     assert np.array_equal(take(world)[:24], bare[:24])
 
 
-def test_what_is_dug_shows_cracks_and_what_is_aimed_at_a_frame() -> None:
+def test_dug_block_has_cracks_and_the_target_a_frame() -> None:
     world = stand(flat(0, MEADOW), pitch=60.0)
     whole = take(world)
     *_, x, y, z, _ = trace(world, *eyes(world), *look(0.0, 60.0), 4.5, False)
@@ -297,7 +295,7 @@ def test_each_biome_has_its_green() -> None:
     "place", [(-5.0, 60.0, 9.0), (9.0, -50.0, 9.0), (9.0, 1e9, 9.0), (SIZE + 3.0, 60.0, 9.0), (9.0, float("nan"), 9.0)]
 )
 @pytest.mark.parametrize("pitch", [-90.0, 0.0, 90.0])
-def test_from_outside_the_world_a_picture_is_one_too(place: tuple[float, float, float], pitch: float) -> None:
+def test_picture_from_outside_of_the_world(place: tuple[float, float, float], pitch: float) -> None:
     world = stand(flat(0, MEADOW), pitch=pitch)
     for axis, value in zip("xyz", place, strict=True):
         world.player[axis] = value

@@ -66,7 +66,7 @@ def test_voxels_are_the_blocks_around_the_feet(
         assert seen["cos_look_vec_angle"][i, j, k] == pytest.approx(cosine, abs=1e-5)
 
 
-def test_beyond_the_world_voxels_are_air() -> None:
+def test_voxels_outside_of_the_world_are_air() -> None:
     world = empty(0)
     world.blocks[...] = ID["stone"]
     world.player["x"], world.player["y"], world.player["z"] = 0.5, HEIGHT - 1.0, 0.5
@@ -83,7 +83,7 @@ RAYS = st.lists(
 
 @given(RAYS, YAWS, PITCHES)
 @settings(max_examples=60, deadline=None)
-def test_lidar_is_a_trace_for_each_ray(rays: list[tuple[float, float, float]], yaw: float, pitch: float) -> None:
+def test_lidar_equals_trace_for_each_ray(rays: list[tuple[float, float, float]], yaw: float, pitch: float) -> None:
     world = forest()
     world.player["yaw"], world.player["pitch"] = yaw, pitch
     seen = lidar(world, np.array(rays))
@@ -120,7 +120,7 @@ def test_lidar_names_mobs_before_the_wall_behind_them(name: str) -> None:
     assert lidar(world, np.array([(0.0, 0.0, 10.0)]))["entity_name"][0] == "null"
 
 
-def test_lidar_names_what_lies_about() -> None:
+def test_lidar_reports_items() -> None:
     world = standing()
     drop = world.drops[3]
     drop["alive"], drop["x"], drop["y"], drop["z"] = True, 100.5, 61.5, 102.5
@@ -139,7 +139,7 @@ def test_positive_yaw_turns_left_and_positive_pitch_lifts_a_look_to_the_south() 
 
 @given(YAWS, PITCHES, st.lists(st.tuples(*[st.floats(-6, 6)] * 3, st.sampled_from(KINDS[1:])), min_size=1, max_size=8))
 @settings(max_examples=60, deadline=None)
-def test_lidar_meets_mobs_as_the_cross_hair_does(
+def test_lidar_and_crosshair_agree_on_mobs(
     yaw: float, pitch: float, mobs: list[tuple[float, float, float, str]]
 ) -> None:
     world = standing()

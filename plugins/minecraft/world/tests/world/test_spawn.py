@@ -21,7 +21,7 @@ def there(world: World) -> Any:
     return world.mobs[world.mobs["kind"] > 0]
 
 
-def test_colours_come_by_the_game_s_odds(scene: Any) -> None:
+def test_sheep_colours_follow_the_odds_of_the_game(scene: Any) -> None:
     world, drawn = scene.world, np.zeros(16)
     count = 20_000
     for _ in range(count):
@@ -35,7 +35,7 @@ def test_colours_come_by_the_game_s_odds(scene: Any) -> None:
     assert (np.abs(drawn - count * odds) <= 4.5 * spread).all()
 
 
-def test_animals_come_with_the_land_whatever_the_order() -> None:
+def test_initial_animals_do_not_depend_on_the_order() -> None:
     worlds = [generate(21, "plains") for _ in range(2)]
     x, z = (int(worlds[0].player[name][0]) for name in ("x", "z"))
     for offset in (64, -64):
@@ -46,7 +46,7 @@ def test_animals_come_with_the_land_whatever_the_order() -> None:
     assert herds[0] == herds[1]
 
 
-def test_they_stand_on_grass_in_groups_of_four() -> None:
+def test_initial_animals_stand_on_grass_in_groups_of_four() -> None:
     found = 0
     for seed in range(6):
         world = generate(seed, "plains")
@@ -59,17 +59,17 @@ def test_they_stand_on_grass_in_groups_of_four() -> None:
 
 
 @pytest.mark.parametrize("biome", ["desert", "ocean"])
-def test_some_land_has_none(biome: str) -> None:
+def test_some_biomes_have_no_animals(biome: str) -> None:
     assert len(there(generate(4, biome))) == 0
 
 
-def test_a_peaceful_mission_has_none(scene: Any) -> None:
+def test_mission_without_mobs_has_none(scene: Any) -> None:
     scene.world.clock["time"] = NIGHT
     scene.tick(3000)
     assert len(there(scene.world)) == 0
 
 
-def test_monsters_come_by_night_and_not_near() -> None:
+def test_monsters_spawn_at_night_and_not_near() -> None:
     world = generate(8, "plains")
     world.mobs["kind"] = 0
     scene_tick(world, 1200)
@@ -100,7 +100,7 @@ def scene_tick(world: World, count: int) -> None:
 
 
 @pytest.mark.parametrize(("away", "gone"), [(20, False), (130, True)])
-def test_far_monsters_go(scene: Any, away: float, gone: bool) -> None:
+def test_distant_monsters_vanish(scene: Any, away: float, gone: bool) -> None:
     scene.world.clock["time"] = NIGHT
     summon(scene.world, KIND["zombie"], MIDDLE + away, float(FLOOR), float(MIDDLE))
     scene.world.blocks[:, FLOOR - 1] = 1
@@ -108,7 +108,7 @@ def test_far_monsters_go(scene: Any, away: float, gone: bool) -> None:
     assert (len(there(scene.world)) == 0) == gone
 
 
-def test_in_time_those_at_some_distance_go(scene: Any) -> None:
+def test_monsters_at_some_distance_vanish_in_time(scene: Any) -> None:
     scene.world.blocks[:, FLOOR - 1] = 1
     scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False
     scene.player["dead"] = True
@@ -120,7 +120,7 @@ def test_in_time_those_at_some_distance_go(scene: Any) -> None:
     assert 0 < len(there(scene.world)) < 12, "each with a chance of 1 in 800 a tick: a seventh is left"
 
 
-def test_a_full_world_lets_the_farthest_go(scene: Any) -> None:
+def test_full_world_removes_the_farthest_mob(scene: Any) -> None:
     world = scene.world
     for i in range(MOBS):
         assert summon(world, KIND["cow"], MIDDLE + 2.0 * i, float(FLOOR), float(MIDDLE)) == i

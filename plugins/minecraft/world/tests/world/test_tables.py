@@ -62,7 +62,7 @@ def test_arrays_are_of_one_length_and_cannot_be_written(table: object) -> None:
             assert len(array) == rows, name
 
 
-def test_an_item_is_placed_as_a_block_that_is_of_this_item() -> None:
+def test_placed_block_belongs_to_its_item() -> None:
     for item in range(1, len(items.NAMES)):
         for variant in range(blocks.VARIANTS):
             block = int(blocks.PLACES[item, variant])
@@ -71,7 +71,7 @@ def test_an_item_is_placed_as_a_block_that_is_of_this_item() -> None:
                 assert blocks.VARIANT[block] in (variant, 0)
 
 
-def test_nearly_all_that_minedojo_calls_placeable_is_placed() -> None:
+def test_placeable_items_of_minedojo_have_a_block() -> None:
     without = {item for item in PLACEABLE if blocks.PLACES[items.ID[item], 0] < 0}
     assert without - NOT_PLACED == {item for item in PLACEABLE if "shulker_box" in item}
     assert without >= NOT_PLACED - {"end_stone"}
@@ -138,7 +138,7 @@ def test_tiers_of_tools_grow() -> None:
         assert items.TOOL_LEVEL[items.ID[f"golden_{tool}"]] == 0
 
 
-def test_what_is_worn_or_wears_out_does_not_stack() -> None:
+def test_wearable_and_wearing_items_do_not_stack() -> None:
     for name in items.NAMES:
         if items.DURABILITY[items.ID[name]] > 0:
             assert items.STACK[items.ID[name]] == 1
@@ -154,7 +154,7 @@ def test_numbers_of_the_game() -> None:
 
 
 @pytest.mark.parametrize(("module", "table"), [(constants, "constants.csv"), (land, "land.csv")])
-def test_every_number_of_the_table_is_read(module: ModuleType, table: str) -> None:
+def test_every_constant_is_used(module: ModuleType, table: str) -> None:
     """A row is a constant, and a constant is used."""
     folder = Path(voxeldojo.__file__).parent
     names = [row["name"].upper() for row in rows(table)]
@@ -169,7 +169,7 @@ def test_every_number_of_the_table_is_read(module: ModuleType, table: str) -> No
 
 
 @pytest.mark.parametrize("table", SOURCED)
-def test_every_number_of_the_table_says_where_it_is_from(table: str) -> None:
+def test_every_constant_names_its_source(table: str) -> None:
     sources = [row["source"] for row in rows(table)]
     assert [source for source in sources if not SOURCE.fullmatch(source)] == []
     ours = [source.startswith("ours: ") for source in sources]
@@ -188,7 +188,7 @@ def test_the_readme_counts_the_sources() -> None:
 
 
 @pytest.mark.parametrize("module", RULES)
-def test_no_number_of_the_game_is_written_into_a_rule(module: str) -> None:
+def test_rules_contain_no_literal_constants(module: str) -> None:
     text = (Path(voxeldojo.__file__).parent / "world" / f"{module}.py").read_text("utf-8")
     tree = ast.parse(text)
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in DRAWS)
@@ -197,7 +197,7 @@ def test_no_number_of_the_game_is_written_into_a_rule(module: str) -> None:
     assert {number for number in numbers if type(number) in (int, float)} <= PLAIN
 
 
-def test_compiled_kernels_are_told_of_changed_tables(tmp_path: Path) -> None:
+def test_digest_changes_with_the_tables(tmp_path: Path) -> None:
     package = Path(voxeldojo.__file__).parent
     copy = tmp_path / "package"
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))

@@ -35,7 +35,7 @@ def side(painted: Art, key: str, face: int = 3, biome: str = "plains") -> NDArra
     return tile(painted, int(painted.faces[painted.climate[BIOME[biome]], ID[key], face]))
 
 
-def test_every_block_is_painted_on_all_sides_in_every_climate(painted: Art) -> None:
+def test_every_block_has_tiles_in_every_climate(painted: Art) -> None:
     assert painted.faces.shape[1:] == (BLOCKS, 6)
     assert painted.faces.min() >= 0
     assert painted.faces.max() < len(painted.texels)
@@ -50,7 +50,7 @@ def test_a_block_without_a_rule_is_named() -> None:
         textures.faces(TABLE[1]._replace(key="portal"), {})
 
 
-def test_what_has_to_be_told_apart_looks_different(painted: Art) -> None:
+def test_important_blocks_look_different(painted: Art) -> None:
     keys = [f"{ore}_ore" for ore in tiles.ORES] + ["stone", "dirt", "sand", "gravel", "clay", "cobblestone", "log"]
     keys += ["birch_log", "planks", "crafting_table", "furnace", "lit_furnace", "leaves", "wool", "red_wool", "chest"]
     faces = {key: side(painted, key, 2).astype(int) for key in keys}
@@ -59,7 +59,7 @@ def test_what_has_to_be_told_apart_looks_different(painted: Art) -> None:
             assert np.abs(faces[key] - faces[other]).mean() > 2, (key, other)
 
 
-def test_grass_goes_with_the_climate_and_stone_does_not(painted: Art) -> None:
+def test_climate_colours_grass_but_not_stone(painted: Art) -> None:
     for key, face in (("grass", 1), ("grass", 3), ("leaves", 3), ("tallgrass", 3)):
         assert not np.array_equal(side(painted, key, face), side(painted, key, face, "desert")), key
     for key in ("stone", "birch_leaves", "dirt"):
@@ -133,10 +133,10 @@ def test_models_stand_on_the_ground() -> None:
 def test_paint_is_the_same_in_another_process(painted: Art) -> None:
     code = "import hashlib; from voxeldojo.world import textures as t; "
     code += "print(hashlib.sha256(t.art().texels).hexdigest())"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == hashlib.sha256(painted.texels.tobytes()).hexdigest()
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == hashlib.sha256(painted.texels.tobytes()).hexdigest()
 
 
-def test_places_are_read_by_shifts() -> None:
+def test_flat_indices_match_shifts() -> None:
     assert (1 << Y_BITS, 1 << X_BITS) == (SIZE, SIZE * HEIGHT)
     assert horizon.SECTORS % 4 == 0

@@ -108,7 +108,7 @@ def test_tops_of_blocks_lie_on_the_grid_that_bodies_come_to_rest_on() -> None:
     assert np.array_equal(TOP * GRID, np.round(TOP * GRID))
 
 
-def test_overlaps_is_the_same_as_written_anew(maze: Any) -> None:
+def test_overlaps_matches_a_reference(maze: Any) -> None:
     rng = np.random.default_rng(5)
     world = maze(rng, 0.3)
     for _ in range(2000):
@@ -128,7 +128,7 @@ def test_the_same_seed_and_actions_give_the_same_world() -> None:
         assert np.array_equal(getattr(worlds[0], name), getattr(worlds[1], name)), name
 
 
-def test_a_copy_goes_on_as_the_world_does() -> None:
+def test_copy_of_a_world_evolves_equally() -> None:
     acts = actions(np.random.default_rng(2), 300)
     world = generate(12)
     for act in acts[:150]:
@@ -141,7 +141,7 @@ def test_a_copy_goes_on_as_the_world_does() -> None:
         assert np.array_equal(getattr(world, name), getattr(copy, name)), name
 
 
-def test_land_is_there_wherever_one_walks() -> None:
+def test_land_is_generated_around_the_player() -> None:
     world = generate(3, "plains")
     action = np.zeros(1, ACTION)
     action["forward"] = action["sprint"] = action["jump"] = True
@@ -153,7 +153,7 @@ def test_land_is_there_wherever_one_walks() -> None:
         assert world.generated[x - AROUND : x + AROUND + 1, z - AROUND : z + AROUND + 1].all()
 
 
-def test_time_passes_where_it_may() -> None:
+def test_time_passes_only_if_allowed() -> None:
     world = generate(3, "plains")
     action = np.zeros(1, ACTION)
     world.clock["time"] = 23_998
@@ -165,7 +165,7 @@ def test_time_passes_where_it_may() -> None:
     assert (world.clock["time"][0], world.clock["tick"][0]) == (1, 4)
 
 
-def test_odd_actions_harm_nothing(scene: Any) -> None:
+def test_invalid_action_values_are_harmless(scene: Any) -> None:
     for yaw in (np.nan, np.inf, 1e300):
         scene.tick(1, yaw=yaw, pitch=yaw, forward=127, strafe=-128)
         assert -180 <= scene.player["yaw"] < 180

@@ -16,7 +16,7 @@ def world() -> World:
     return empty(0)
 
 
-def test_worlds_of_ours_are_sound() -> None:
+def test_generated_worlds_are_valid() -> None:
     assert fault(empty(2**64 - 1)) is None
     assert fault(generate(2, "forest")) is None
 
@@ -44,7 +44,7 @@ def test_a_field_out_of_range_is_named(world: World, name: str, field: str, valu
     assert fault(world) == f"{name} whose {field} is out of range"
 
 
-def test_bytes_that_are_no_truth_values_are_found(world: World) -> None:
+def test_invalid_booleans_are_found(world: World) -> None:
     world.generated.view(np.uint8)[1, 1] = 7
     assert fault(world) == "chunks neither made nor not"
     world.generated[...] = False

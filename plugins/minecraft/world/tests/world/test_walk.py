@@ -49,7 +49,7 @@ def test_steady_speeds(scene: Any, keys: dict[str, Any], push: float, rounded: f
     ("keys", "way"),
     [({"forward": 1}, (0, 1)), ({"forward": -1}, (0, -1)), ({"strafe": 1}, (1, 0)), ({"strafe": -1}, (-1, 0))],
 )
-def test_ways_seen_from_the_south_and_from_the_west(scene: Any, keys: dict[str, Any], way: tuple[int, int]) -> None:
+def test_walking_direction_follows_the_yaw(scene: Any, keys: dict[str, Any], way: tuple[int, int]) -> None:
     for yaw, expected in ((0, way), (90, (-way[1], way[0]))):
         scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5, yaw=yaw)
         scene.tick(6, **keys)
@@ -162,7 +162,7 @@ def test_a_sprint_goes_on_while_the_way_is_free_and_ends_when_hungry(scene: Any)
 
 @given(st.lists(st.tuples(st.floats(-180, 180), st.integers(-1, 1), st.integers(-1, 1)), min_size=1, max_size=12))
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_who_sneaks_does_not_fall_off_an_edge(scene: Any, walks: list[tuple[float, int, int]]) -> None:
+def test_sneaking_prevents_falling_off_an_edge(scene: Any, walks: list[tuple[float, int, int]]) -> None:
     scene.stand(MIDDLE + 0.5, FLOOR + 1, MIDDLE + 0.5)
     scene.put(0, 0, 0, "stone")
     scene.put(1, 0, 0, "stone")
@@ -184,7 +184,7 @@ def pool(scene: Any, fluid: str, depth: int = 4) -> None:
     scene.player["on_ground"] = False
 
 
-def test_one_sinks_in_water_slowly_and_swims_up(scene: Any) -> None:
+def test_player_sinks_slowly_and_swims_up(scene: Any) -> None:
     """Sinking tends to ``v = 0.8 v - 0.02``: a tick's 0.1; swimming up to 0.8 (v + 0.04) - 0.02."""
     pool(scene, "water", 40)
     scene.tick(25)
@@ -197,7 +197,7 @@ def test_one_sinks_in_water_slowly_and_swims_up(scene: Any) -> None:
     assert scene.place[1] - y == pytest.approx(0.1, abs=1e-2)
 
 
-def test_one_leaves_the_water_over_its_edge(scene: Any) -> None:
+def test_player_leaves_the_water_over_its_edge(scene: Any) -> None:
     pool(scene, "water")
     scene.tick(120, jump=True, forward=1)
     assert scene.place[1] == pytest.approx(FLOOR, abs=1.3)
@@ -214,7 +214,7 @@ def test_lava_is_slower_than_water(scene: Any) -> None:
     assert 0 < moved[1] < 0.8 * moved[0]
 
 
-def test_a_current_carries(scene: Any) -> None:
+def test_current_carries_the_player(scene: Any) -> None:
     for z in range(8):
         for x in (-1, 1):
             scene.put(x, 0, z, "stone")

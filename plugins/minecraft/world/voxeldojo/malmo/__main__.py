@@ -38,7 +38,7 @@ def arguments() -> argparse.ArgumentParser:
         "--games",
         type=int,
         default=DEFAULT_GAMES,
-        help="missions played at a time; who comes when all places are taken is told to wait (default: %(default)s)",
+        help="missions played at a time; further clients are told to wait (default: %(default)s)",
     )
     parser.add_argument(
         "--silence",

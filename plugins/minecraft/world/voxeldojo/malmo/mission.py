@@ -79,8 +79,8 @@ class MissionRequest:
         try:
             return Mission(**self.known, seed=seed)
         except ValidationError as error:
-            told = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
-            raise MissionError(f"the mission cannot be played: {told[:500]}") from error
+            problems = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+            raise MissionError(f"the mission cannot be played: {problems[:500]}") from error
 
 
 def read(data: bytes) -> MissionRequest:

@@ -39,30 +39,30 @@ class Session:
         if not hello.startswith(HELLO.encode()):
             raise ProtocolError(f"it began with {hello[:40]!r}, not with {HELLO}0/>")
         try:
-            while (said := self._frames.receive()) is not None and not said.startswith(b"<Disconnect"):
-                self._answer(said)
+            while (message := self._frames.receive()) is not None and not message.startswith(b"<Disconnect"):
+                self._answer(message)
         finally:
             self._leave()
 
-    def _answer(self, said: bytes) -> None:
-        if said.startswith(b"<StepClient"):
-            self._step(said)
-        elif said.startswith(b"<StepServer"):
+    def _answer(self, message: bytes) -> None:
+        if message.startswith(b"<StepClient"):
+            self._step(message)
+        elif message.startswith(b"<StepServer"):
             return  # the player's step has already advanced the world
-        elif said.startswith(b"<Peek"):
+        elif message.startswith(b"<Peek"):
             game = self._playing()
             self._frames.send(game.picture(), game.facts(), struct.pack("!b", game.done))
-        elif said.startswith(b"<MissionInit"):
-            self._begin(said)
-        elif said.startswith(b"<Quit"):
+        elif message.startswith(b"<MissionInit"):
+            self._begin(message)
+        elif message.startswith(b"<Quit"):
             self._leave()
             self._frames.send(DONE)
-        elif said.startswith(b"<Echo"):
-            self._frames.send(b"<Echo>" + said + b"</Echo>")
-        elif said.startswith((b"<Exit", b"<Close")):  # a client cannot stop the server
+        elif message.startswith(b"<Echo"):
+            self._frames.send(b"<Echo>" + message + b"</Echo>")
+        elif message.startswith((b"<Exit", b"<Close")):  # a client cannot stop the server
             self._frames.send(REFUSED)
         else:
-            raise ProtocolError(f"{said[:60]!r} is nothing that is understood here")
+            raise ProtocolError(f"{message[:60]!r} is nothing that is understood here")
 
     def _begin(self, mission: bytes) -> None:
         token = self._frames.receive()
@@ -78,9 +78,9 @@ class Session:
         logger.info("%s: %s", self._name, self._game)
         self._frames.send(DONE)
 
-    def _step(self, said: bytes) -> None:
+    def _step(self, message: bytes) -> None:
         game = self._playing()
-        commands, informed = read_step(said)
+        commands, informed = read_step(message)
         game.step(commands)
         reply = [game.picture(), struct.pack("!dbb", 0.0, game.done, 1)]
         self._frames.send(*reply, *([game.facts()] if informed else []))
