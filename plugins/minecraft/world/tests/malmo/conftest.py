@@ -43,7 +43,7 @@ class Client:
     """One connection."""
 
     def __init__(self, server: Server, hello: bytes = b"<MalmoEnv0.37.0/>") -> None:
-        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=60.0)
+        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=600.0)
         self.say(hello)
 
     def say(self, *frames: bytes) -> None:
