@@ -1,11 +1,11 @@
-"""What a control step costs beside the physics it holds: env.step over the bare mj_step, the same controls replayed.
+"""Cost of a control step over its physics: ``env.step`` over bare ``mj_step`` with the same controls.
 
     python benchmarks/physics.py               # a few minutes
-    python benchmarks/physics.py --quick       # that it runs, in seconds
+    python benchmarks/physics.py --quick       # a smoke test, seconds
 
-For each task random actions are played and what reaches the simulator is written down; then the environment plays them
-again and, in turn, block by block, a second simulation takes the same controls by ``mj_step`` alone. Both are in the
-same state throughout (checked). Ends with lines of JSON.
+For each task random actions are played and their controls recorded. Then the environment plays the actions again, and
+a second simulation takes the same controls by ``mj_step`` alone, in interleaved blocks. Both are checked to be in the
+same state. Prints lines of JSON.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ BLOCK = 20
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--quick", action="store_true", help="few blocks: that it runs, not what it costs")
+    parser.add_argument("--quick", action="store_true", help="few blocks: a smoke test, its figures mean nothing")
     parser.add_argument("--tasks", nargs="+", help="default: every task of the car and of the furniture")
     arguments = parser.parse_args()
     known = PluginManager().tasks()
     measurable = [t for t in known if t.split("/")[0] in GOALS]
     for name in arguments.tasks or ():
         if name not in measurable:
-            parser.error(f"--tasks: {name!r} is none of {', '.join(measurable)}")
+            parser.error(f"--tasks: {name!r} is unknown; valid: {', '.join(measurable)}")
     for name in arguments.tasks or measurable:
         measure(name, quick=arguments.quick)
     return 0
@@ -45,20 +45,20 @@ def main() -> int:
 def measure(name: str, *, quick: bool) -> None:
     plugin, task = PluginManager().task(name)
     repeats, episodes, length = (1, 1, 40) if quick else (3, 4, 200)
-    now, found, micros = commit(), [], []
+    now, ratios, micros = commit(), [], []
     for repeat in range(repeats):
         env = plugin.make_env(task, seed=0)
         blocks = [b for e in range(episodes) for b in _episode(env, repeat * episodes + e, length)]
         env.close()
         if not blocks:
-            raise SystemExit(f"{name}: no episode lasted {BLOCK} steps: there is nothing to compare.")
-        found.append([step / raw for step, raw in blocks])
+            raise SystemExit(f"{name}: no episode lasted {BLOCK} steps, so there is nothing to compare.")
+        ratios.append([step / raw for step, raw in blocks])
         micros += [1e6 * step / BLOCK for step, _ in blocks]
         print(f"{name}: repeat {repeat + 1} of {repeats}", file=sys.stderr, flush=True)
     rate = 1e6 / float(np.median(micros))
     emit(f"physics/{name}/rate", round(rate), "env steps per CPU-second", commit=now)
     goal = GOALS[plugin.name]
-    emit(f"physics/{name}", unit="CPU time of env.step / mj_step", goal=goal, **block_figures(found, now))
+    emit(f"physics/{name}", unit="CPU time of env.step / mj_step", goal=goal, **block_figures(ratios, now))
 
 
 def _episode(env: Any, seed: int, length: int) -> list[tuple[float, float]]:
@@ -68,7 +68,7 @@ def _episode(env: Any, seed: int, length: int) -> list[tuple[float, float]]:
     rng = np.random.default_rng(seed)
     env.reset(seed=seed)
     model, raw = env.model, mujoco.MjData(env.model)
-    begun = _state(env.model, env.data)
+    start_state = _state(env.model, env.data)
     actions, controls = [], []
     for _ in range(length):
         action = rng.uniform(-1, 1, env.action_space.shape)
@@ -79,10 +79,10 @@ def _episode(env: Any, seed: int, length: int) -> list[tuple[float, float]]:
             break
     env.reset(seed=seed)
     model = env.model
-    mujoco.mj_setState(model, raw, begun, mujoco.mjtState.mjSTATE_INTEGRATION)
+    mujoco.mj_setState(model, raw, start_state, mujoco.mjtState.mjSTATE_INTEGRATION)
     mujoco.mj_forward(model, raw)
     substeps = env.substeps
-    found = []
+    seconds = []
     for number, start in enumerate(range(0, len(actions) - BLOCK + 1, BLOCK)):
         block = range(start, start + BLOCK)
         spent = {}
@@ -98,8 +98,8 @@ def _episode(env: Any, seed: int, length: int) -> list[tuple[float, float]]:
             spent[kind] = time.process_time() - before
         if not np.array_equal(env.data.qpos, raw.qpos):
             raise AssertionError(f"{env}: the replay is no longer in the same state: its time cannot be compared")
-        found.append((spent["env"], spent["raw"]))
-    return found
+        seconds.append((spent["env"], spent["raw"]))
+    return seconds
 
 
 def _state(model: Any, data: Any) -> Any:

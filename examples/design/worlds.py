@@ -1,9 +1,9 @@
-"""Five environments nobody prepared, as somebody who wants them solved would hand them to ``rlgpt.design()``.
+"""Five environments without a plugin, described as a user of ``rlgpt.design()`` would describe them.
 
     python examples/design/worlds.py doorkey --llm openai/gpt-5 --folder runs/doorkey
     python examples/design/worlds.py doorkey --llm examples/design/transcripts/doorkey/0.jsonl
 
-What is recorded lies in ``transcripts/WORLD/N.jsonl``; the bundle of recording 0 in ``bundles/WORLD``.
+Recorded replies are in ``transcripts/WORLD/N.jsonl``; the bundle of recording 0 is in ``bundles/WORLD``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class World:
-    """The arguments of :func:`rlgpt.design` but for the language model and the folder.
+    """The arguments of :func:`rlgpt.design` except for the language model and the folder.
 
-    :ivar budget: primitive steps; ``settings`` and ``hyperparameters`` too are such that a run takes minutes on a core.
+    :ivar budget: primitive steps. With it, ``settings`` and ``hyperparameters`` a run takes minutes on one core.
     """
 
     make_env: MakeEnv
@@ -44,25 +44,25 @@ class World:
 
     @property
     def described(self) -> dict[str, Any]:
-        """What :func:`rlgpt.config.prepare.prepare` takes, too."""
+        """The arguments that :func:`rlgpt.config.prepare.prepare` takes as well."""
         names = ("make_env", "goal", "labels", "observations", "success")
         docs = (HERE / "docs" / f"{self.name}.md").read_text()
         return {"docs": docs, **{name: getattr(self, name) for name in names}}
 
     def design(self, llm: Any, folder: Path | None, **more: Any) -> Bundle:
-        """Run both loops; ``more`` goes to :func:`rlgpt.design`."""
-        given = {
+        """Run both loops. ``more`` are further arguments of :func:`rlgpt.design`."""
+        arguments = {
             "budget": self.budget,
             "hyperparameters": self.hyperparameters,
             **self.settings,
             **self.described,
             **more,
         }
-        return design(llm=llm, folder=folder, **given)
+        return design(llm=llm, folder=folder, **arguments)
 
 
 def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """MiniGrid's DoorKey-8x8, the whole grid in view, in a tenth of the time it usually gives."""
+    """MiniGrid's DoorKey-8x8 with the whole grid observed, and a tenth of its usual step limit."""
     import minigrid  # noqa: F401 - registers its environments
     from minigrid.wrappers import FullyObsWrapper
 
@@ -79,7 +79,7 @@ def lunar_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def breakout(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Four grey frames of 84 x 84, one decision every four frames of the game, 1,000 decisions at most."""
+    """Four grey frames of 84 x 84, one decision every four frames of the game, at most 1,000 decisions."""
     import ale_py
 
     gymnasium.register_envs(ale_py)
@@ -89,7 +89,7 @@ def breakout(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def metaworld_drawer(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Meta-World's drawer, played by a worker process in the interpreter of ``make metaworld``."""
+    """Meta-World's drawer, run by a worker process in the interpreter of ``make metaworld``."""
     return metaworld.make("drawer-open-v3", horizon=200, render_mode=render_mode)
 
 
@@ -150,19 +150,19 @@ WORLDS = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("world", choices=WORLDS)
-    parser.add_argument("--llm", required=True, help="a model's name as litellm knows it, or a transcript")
-    parser.add_argument("--api-base", help="of a server of your own; the model is then openai/NAME")
-    parser.add_argument("--timeout", type=float, default=120.0, help="seconds that a try may take")
-    parser.add_argument("--folder", type=Path, help="of the run; one that exists is gone on with")
+    parser.add_argument("--llm", required=True, help="the name of a model for litellm, or a transcript")
+    parser.add_argument("--api-base", help="of your own server; the model is then openai/NAME")
+    parser.add_argument("--timeout", type=float, default=120.0, help="seconds for each attempt")
+    parser.add_argument("--folder", type=Path, help="of the run; an existing run is resumed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--iterations", type=int, default=1)
     parser.add_argument("--report-episodes", type=int, default=20)
-    given = parser.parse_args()
-    llm = given.llm
-    if given.api_base:
-        llm = {"model": llm, "api_base": given.api_base, "timeout": given.timeout}
-    more = {"seed": given.seed, "iterations": given.iterations, "report_episodes": given.report_episodes}
-    bundle = WORLDS[given.world].design(llm, given.folder, **more)
+    arguments = parser.parse_args()
+    llm = arguments.llm
+    if arguments.api_base:
+        llm = {"model": llm, "api_base": arguments.api_base, "timeout": arguments.timeout}
+    more = {"seed": arguments.seed, "iterations": arguments.iterations, "report_episodes": arguments.report_episodes}
+    bundle = WORLDS[arguments.world].design(llm, arguments.folder, **more)
     print(bundle.model_dump_json(indent=1, include={"tested_on"}))
     return 0
 

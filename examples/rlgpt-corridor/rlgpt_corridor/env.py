@@ -1,4 +1,4 @@
-"""The world. It knows nothing of rlgpt."""
+"""The environment. It does not depend on rlgpt."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ import gymnasium
 import numpy as np
 
 LENGTH, DOOR, EXIT = 10.0, 6.0, 9.0
-"""Metres from the start of the corridor."""
+"""m from the start of the corridor."""
 
 STRIDE = 0.25
-"""Metres a step."""
+"""m in one step."""
 
 REACH = 0.2
-"""Metres from which the switch can be pressed."""
+"""m within which the switch can be pressed."""
 
 
 class CorridorEnv(gymnasium.Env[np.ndarray, np.ndarray]):
-    """Observation: where the agent and the switch are (shares of the length), whether the door is open (0 or 1).
+    """A corridor with a switch, a door and an exit.
 
-    Action: ``walk`` (0 back, 1 stay, 2 on) and ``hand`` (0 rest, 1 press). An episode ends at the exit, with reward 1.
+    Observation: positions of the agent and of the switch (as shares of the length), and whether the door is open (0 or
+    1). Action: ``walk`` (0 back, 1 stay, 2 forward) and ``hand`` (0 rest, 1 press). An episode ends at the exit, with
+    reward 1.
 
-    :param slip: probability that a stride does not move the agent.
+    :param slip: probability that a step does not move the agent.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - gymnasium's own
@@ -53,7 +55,7 @@ class CorridorEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         return self._observation(), float(success), success, False, {"success": success}
 
     def render(self) -> np.ndarray | None:
-        """The corridor from above, 20 pixels a metre: agent red, switch yellow, door black or green."""
+        """The corridor from above, 20 pixels per metre. Agent: red; switch: yellow; door: black or green."""
         if self.render_mode is None:
             return None
         image = np.full((40, int(LENGTH * 20), 3), 235, np.uint8)

@@ -1,4 +1,4 @@
-"""What agents may know and use of the corridor."""
+"""The corridor as a plugin of rlgpt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.plugin import Context, EnvironmentPlugin, Labels, LowLevel, Primitive
 if TYPE_CHECKING:
     import gymnasium
 
-BACK, STAY, ON = 0, 1, 2
+BACK, STAY, FORWARD = 0, 1, 2
 GOAL = "Leave the corridor; its door opens when the switch is pressed."
 SUCCESS = "the agent is 9 m or more along the corridor"
 
@@ -101,7 +101,7 @@ def _walk_to(ctx: Context, x: float) -> LowLevel:
     for _ in range(60):
         if abs(world.x - x) <= 0.125 or (not world.open and x > 6.0 and world.x == 6.0):
             break
-        yield (ON if x > world.x else BACK), 0
+        yield (FORWARD if x > world.x else BACK), 0
     return {"x": world.x, "arrived": abs(world.x - x) <= 0.125}
 
 
