@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rlgpt.plugin.offscreen import make_mujoco_importable
+from rlgpt.plugin.resolved_rate import joint_step
 
 from rlgpt_furniture import panda
 
@@ -16,7 +17,7 @@ import mujoco  # noqa: E402
 
 Array = NDArray[np.float64]
 DAMPING = 0.03
-"""lambda of damped least squares (Nakamura and Hanafusa 1986): J^T (J J^T + lambda^2 I)^-1."""
+"""lambda of :func:`rlgpt.plugin.resolved_rate.joint_step`."""
 POSTURE_GAIN = 0.05
 """Share of the distance to the home posture that each step covers within the null space."""
 MAX_JOINT_STEP = 0.3
@@ -33,7 +34,6 @@ class Arm:
         self._jacobian = np.zeros((6, self.model.nv))
         self._home = np.array(panda.HOME)
         self.lower, self.upper = np.array(panda.LOWER_LIMITS) + 0.01, np.array(panda.UPPER_LIMITS) - 0.01
-        self._damping = DAMPING**2 * np.eye(6)
         self._quaternion, self._vector = np.zeros(4), np.zeros(3)
 
     def pose(self, joints: Array) -> tuple[Array, Array]:
@@ -58,8 +58,7 @@ class Arm:
     def towards(self, joints: Array, position: Array, rotation: Array) -> Array:
         """One step of resolved-rate control from ``joints`` (7, rad) towards a pose of the hand.
 
-        dq = J^+ e + (I - J^+ J) k (home - q), with J^+ by damped least squares. Joints that would exceed their limits
-        are locked and the system is solved again for the others.
+        See :func:`rlgpt.plugin.resolved_rate.joint_step`; its bias is a share of the distance to the home posture.
 
         :param position: (3,), m.
         :param rotation: (9,) or (3, 3).
@@ -69,34 +68,13 @@ class Arm:
         error = np.empty(6)
         np.subtract(position, at, out=error[:3])
         error[3:] = self.rotation_vector(rotation, turn)
-        jacobian = self.jacobian()
         bias = POSTURE_GAIN * (self._home - joints)
-        step = self._solve(jacobian, error, bias)
-        after = joints + step
-        if (after < self.lower).any() or (after > self.upper).any():
-            step = self._locked(jacobian, error, bias, joints, step)
+        step = joint_step(self.jacobian(), error, joints, self.lower, self.upper, damping=DAMPING, bias=bias)
         longest = max(abs(v) for v in step.tolist())
         if longest > MAX_JOINT_STEP:
             step *= MAX_JOINT_STEP / longest
         stepped: Array = np.minimum(np.maximum(joints + step, self.lower), self.upper)
         return stepped
-
-    def _solve(self, jacobian: Array, error: Array, bias: Array) -> Array:
-        solved = np.linalg.solve(jacobian @ jacobian.T + self._damping, error - jacobian @ bias)
-        step: Array = jacobian.T @ solved + bias
-        return step
-
-    def _locked(self, jacobian: Array, error: Array, bias: Array, joints: Array, step: Array) -> Array:
-        """The step (7) with the joints locked that would exceed their limits."""
-        free = np.ones(7)
-        for _ in range(2):
-            after = joints + step
-            leaving = ((after < self.lower) & (step < 0)) | ((after > self.upper) & (step > 0))
-            if not leaving.any():
-                break
-            free[leaving] = 0.0
-            step = self._solve(jacobian * free, error, bias * free)
-        return step
 
     def rotation_vector(self, target: Array, current: Array) -> Array:
         """The rotation vector (3, rad, in the world) that turns ``current`` into ``target``.

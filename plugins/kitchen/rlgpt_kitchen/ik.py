@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rlgpt.plugin.offscreen import make_mujoco_importable
+from rlgpt.plugin.resolved_rate import joint_step
 
 make_mujoco_importable()
 
@@ -17,7 +18,7 @@ Array = NDArray[np.float64]
 
 JOINTS = 7
 DAMPING = 0.05
-"""lambda of damped least squares (Nakamura and Hanafusa 1986): J^T (J J^T + lambda^2 I)^-1."""
+"""lambda of :func:`rlgpt.plugin.resolved_rate.joint_step`."""
 LIMIT_MARGIN = 0.02
 """rad, distance kept from the joint limits."""
 
@@ -70,22 +71,9 @@ class Arm:
     def joint_step(self, pose: Pose, twist: Array) -> Array:
         """Joint displacements (7, rad) for a small displacement of the hand.
 
-        Joints that would exceed their limits are locked and the system is solved again for the others.
-
         :param twist: (3,) translation in m, or (6,) with a rotation vector in rad; both in the world.
         """
-        free = np.ones(JOINTS)
-        step = np.zeros(JOINTS)
-        rows = len(twist)
-        damping = DAMPING**2 * np.eye(rows)
-        for _ in range(3):
-            jacobian = pose.jacobian[:rows] * free
-            step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damping, twist)
-            after = pose.joints + step
-            leaving = ((after < self.lower) & (step < 0)) | ((after > self.upper) & (step > 0))
-            if not leaving.any():
-                break
-            free[leaving] = 0.0
+        step = joint_step(pose.jacobian[: len(twist)], twist, pose.joints, self.lower, self.upper, damping=DAMPING)
         return np.clip(step, np.minimum(self.lower - pose.joints, 0), np.maximum(self.upper - pose.joints, 0))
 
 

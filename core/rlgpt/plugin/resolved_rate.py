@@ -1,0 +1,55 @@
+"""Resolved-rate inverse kinematics for plugins with a robot arm: one damped least squares step within joint limits."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def joint_step(
+    jacobian: Array,
+    error: Array,
+    joints: Array,
+    lower: Array,
+    upper: Array,
+    *,
+    damping: float,
+    bias: Array | None = None,
+) -> Array:
+    """The joint displacements ``[n]`` (rad) that reduce an error of the hand.
+
+    dq = J^T (J J^T + lambda^2 I)^-1 (e - J b) + b (Nakamura and Hanafusa 1986, "Inverse kinematic solutions with
+    singularity robustness"; the bias b acts in the null space). Joints that would exceed a limit are locked and the
+    system is solved again for the others, twice at most. The step may still exceed a limit: clip it.
+
+    :param jacobian: ``[m, n]``, of the hand with respect to the joints.
+    :param error: ``[m]``, translation (m) and, with 6 rows, rotation vector (rad).
+    :param joints: ``[n]``, rad.
+    :param lower: ``[n]``, lower limits of the joints, rad.
+    :param upper: ``[n]``, upper limits.
+    :param damping: lambda.
+    :param bias: ``[n]``, preferred displacements, rad; None: zero.
+    """
+    step = _solve(jacobian, error, damping, bias)
+    free = np.ones(len(joints))
+    for _ in range(2):
+        after = joints + step
+        below, above = after < lower, after > upper
+        if not (below.any() or above.any()):
+            break
+        exceeding = (below & (step < 0)) | (above & (step > 0))
+        if not exceeding.any():
+            break
+        free[exceeding] = 0.0
+        step = _solve(jacobian * free, error, damping, None if bias is None else bias * free)
+    return step
+
+
+def _solve(jacobian: Array, error: Array, damping: float, bias: Array | None) -> Array:
+    gram = jacobian @ jacobian.T
+    gram.flat[:: len(error) + 1] += damping**2
+    residual = error if bias is None else error - jacobian @ bias
+    step: Array = jacobian.T @ np.linalg.solve(gram, residual)
+    return step if bias is None else step + bias
