@@ -39,7 +39,7 @@ def until(done: Callable[[], bool], seconds: float = 20.0) -> bool:
 
 
 @pytest.mark.parametrize(("how", "words"), CRASHES)
-def test_a_crash_says_what_happened_and_the_next_reset_starts_anew(
+def test_crash_is_explained_and_reset_starts_a_new_worker(
     recipe: Recipes, tmp_path: Path, how: str, words: list[str]
 ) -> None:
     mark = str(tmp_path / "happened")
@@ -66,7 +66,7 @@ def test_a_crash_says_what_happened_and_the_next_reset_starts_anew(
     assert gone(second)
 
 
-def test_restarts_are_limited_and_a_finished_episode_counts_anew(recipe: Recipes) -> None:
+def test_restarts_are_limited_until_an_episode_finishes(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("trouble", how="exit", of={"restarts": 2}))
     for _ in range(2):
         env.reset()
@@ -93,7 +93,7 @@ def test_restarts_are_limited_and_a_finished_episode_counts_anew(recipe: Recipes
     steady.close()
 
 
-def test_a_crash_may_end_the_episode_instead(recipe: Recipes, tmp_path: Path) -> None:
+def test_crash_can_truncate_the_episode(recipe: Recipes, tmp_path: Path) -> None:
     of = {"on_crash": "truncate"}
     env = WorkerEnv(recipe("trouble", how="exit", mark=str(tmp_path / "a"), of=of))
     env.reset(seed=0)
@@ -132,7 +132,7 @@ def test_a_crash_may_end_the_episode_instead(recipe: Recipes, tmp_path: Path) ->
         ("everything", {"of": {"factory": "/nowhere/x.py:make"}}, ["FileNotFoundError", "/nowhere/x.py"]),
     ],
 )
-def test_what_cannot_be_started_says_why(recipe: Recipes, name: str, known: dict[str, Any], words: list[str]) -> None:
+def test_failed_start_is_explained(recipe: Recipes, name: str, known: dict[str, Any], words: list[str]) -> None:
     before = handles()
     with pytest.raises(WorkerError) as error:
         WorkerEnv(recipe(name, **known))
@@ -142,7 +142,7 @@ def test_what_cannot_be_started_says_why(recipe: Recipes, name: str, known: dict
 
 
 @pytest.mark.parametrize(("how", "word"), [("shape", "has shape (2,); its space says (1,)"), ("dtype", "has dtype")])
-def test_an_observation_outside_its_space_is_named(recipe: Recipes, how: str, word: str) -> None:
+def test_observation_outside_its_space_is_an_error(recipe: Recipes, how: str, word: str) -> None:
     env = WorkerEnv(recipe("wrong", how=how))
     env.reset()
     with pytest.raises(WorkerError) as error:
@@ -151,7 +151,7 @@ def test_an_observation_outside_its_space_is_named(recipe: Recipes, how: str, wo
     env.close()
 
 
-def test_an_observation_of_a_kindred_dtype_is_cast_to_its_space(recipe: Recipes) -> None:
+def test_observation_is_cast_to_the_dtype_of_its_space(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("wrong", how="range"))
     env.reset()
     assert env.step(0)[0].dtype == "float32"
@@ -170,7 +170,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_an_answer_that_is_none_is_refused(tmp_path: Path, recipe: Recipes, lie: bytes) -> None:
+def test_invalid_answer_is_refused(tmp_path: Path, recipe: Recipes, lie: bytes) -> None:
     """The environment takes hold of the connection itself."""
     (tmp_path / "lie").write_bytes(lie)
     path = tmp_path / "liar.py"
@@ -186,7 +186,7 @@ def make():
         WorkerEnv(recipe("make", of={"factory": f"{path}:make"}))
 
 
-def test_closing_leaves_nothing_behind(recipe: Recipes) -> None:
+def test_close_leaves_no_process_and_no_handle(recipe: Recipes) -> None:
     gc.collect()
     before = handles()
     env = WorkerEnv(recipe("parent"))
@@ -204,7 +204,7 @@ def test_closing_leaves_nothing_behind(recipe: Recipes) -> None:
     assert not handles() - before
 
 
-def test_forgetting_one_ends_it_too(recipe: Recipes) -> None:
+def test_worker_ends_when_its_environment_is_collected(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("parent"))
     pids = env.reset()[0].tolist()
     del env
@@ -213,7 +213,7 @@ def test_forgetting_one_ends_it_too(recipe: Recipes) -> None:
 
 
 @pytest.mark.parametrize("doing", ["nothing", "a step that hangs"])
-def test_a_worker_ends_with_its_parent(recipe: Recipes, doing: str) -> None:
+def test_worker_ends_with_its_parent(recipe: Recipes, doing: str) -> None:
     """The parent is killed, so that nothing of it can tidy up."""
     step = "env.step(0)" if doing != "nothing" else "time.sleep(1000)"
     source = f"""
@@ -237,7 +237,7 @@ print(*env.reset()[0].tolist(), flush=True)
         os.kill(pids[1], signal.SIGKILL)
 
 
-def test_a_forked_copy_leaves_the_worker_alone(recipe: Recipes) -> None:
+def test_forked_copy_does_not_end_the_worker(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("trouble", how="", when="never"))
     env.reset()
     copy = os.fork()
@@ -249,7 +249,7 @@ def test_a_forked_copy_leaves_the_worker_alone(recipe: Recipes) -> None:
     env.close()
 
 
-def test_an_interrupted_step_ends_the_worker(recipe: Recipes) -> None:
+def test_interrupted_step_ends_the_worker(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("trouble", how="hang"))
     pid = env.reset()[1]["pid"]
     env.step(0)

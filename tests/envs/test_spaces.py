@@ -81,7 +81,7 @@ def test_a_space_and_its_values_cross_unchanged(seen: spaces.Space[Any], done: s
         assert same(value, place.read(iter(json.loads(json.dumps(inline)))))
 
 
-def test_what_was_read_is_no_view_of_the_memory() -> None:
+def test_observation_is_a_copy_of_the_shared_memory() -> None:
     place, _, size = layouts(describe(spaces.Box(0, 1, (2,))), describe(spaces.Discrete(2)))
     memory = bytearray(size)
     place.attach(memory)
@@ -124,7 +124,7 @@ BOX: dict[str, Any] = {"kind": "box", "dtype": "<f4", "shape": [2], "low": "AAAA
         {"kind": "dict", "parts": [["a"]]},
     ],
 )
-def test_a_description_that_is_none_is_refused(described: Any) -> None:
+def test_invalid_description_is_refused(described: Any) -> None:
     with pytest.raises(Unusable):
         build(described, LIMIT)
 
@@ -157,7 +157,7 @@ def test_space_limit_can_be_raised() -> None:
     assert build(described, 8_000).shape == (2, 1000)
 
 
-def test_a_space_that_cannot_cross_is_named() -> None:
+def test_unsupported_space_is_named() -> None:
     with pytest.raises(Unusable, match=r"gymnasium.spaces.graph.Graph.*Valid: Dict"):
         describe(spaces.Tuple([spaces.Graph(spaces.Box(0, 1, (1,)), None)]))
     with pytest.raises(Unusable, match="key 3"):
@@ -165,7 +165,7 @@ def test_a_space_that_cannot_cross_is_named() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(Path(worker.__file__).parent.glob("*.py")), ids=lambda p: p.name)
-def test_the_worker_speaks_the_language_of_3_8_and_stands_alone(path: Path) -> None:
+def test_worker_is_python_3_8_and_imports_only_numpy(path: Path) -> None:
     tree = ast.parse(path.read_text(), feature_version=(3, 8))
     roots = {a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
     roots |= {str(n.module).split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and not n.level}

@@ -21,7 +21,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_is_up_to_date_is_left_alone(elsewhere: Path) -> None:
+def test_build_skips_an_up_to_date_guest(elsewhere: Path) -> None:
     guest = elsewhere / "guest.wasm"
     guest.write_bytes(b"\0asm" + stamps.section(build.current()))
     assert build.build(guest) is False
@@ -29,7 +29,7 @@ def test_what_is_up_to_date_is_left_alone(elsewhere: Path) -> None:
     assert cache.guest() == guest
 
 
-def test_a_guest_says_what_it_was_made_from(elsewhere: Path) -> None:
+def test_stamp_of_a_guest_names_its_sources(elsewhere: Path) -> None:
     guest = elsewhere / "guest.wasm"
     assert stamps.stamp(guest) == {}
     guest.write_bytes(b"no WebAssembly at all")
@@ -41,7 +41,7 @@ def test_a_guest_says_what_it_was_made_from(elsewhere: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_without_componentize_py_it_says_what_to_do(
+def test_build_without_componentize_py_says_what_to_install(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
     monkeypatch.setattr(build, "can_build", lambda: False)
@@ -53,7 +53,7 @@ def test_without_componentize_py_it_says_what_to_do(
         build.build(elsewhere / "guest.wasm")
 
 
-def test_a_build_that_fails_leaves_the_old_guest(elsewhere: Path) -> None:
+def test_failed_build_keeps_the_old_guest(elsewhere: Path) -> None:
     guest = elsewhere / "guest.wasm"
     guest.write_bytes(b"old")
     (elsewhere / "guest" / "rlgpt.wit").write_text("world of nonsense {")
@@ -64,7 +64,7 @@ def test_a_build_that_fails_leaves_the_old_guest(elsewhere: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_builds_at_once_build_once(tmp_path: Path) -> None:
+def test_concurrent_builds_build_once(tmp_path: Path) -> None:
     program = "import sys, pathlib, rlgpt.sandbox.build as b; print(b.build(pathlib.Path(sys.argv[1])))"
     command = [sys.executable, "-c", program, str(tmp_path / "guest.wasm")]
     children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]

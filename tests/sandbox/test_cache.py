@@ -37,7 +37,9 @@ cache.compiled(wasmtime.Engine(wasmtime.Config()), pathlib.Path(sys.argv[2]), "s
 """
 
 
-def test_it_is_compiled_once_and_found_again(component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_guest_is_compiled_once_for_each_setting(
+    component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     engine = _engine()
     for _ in range(3):
         cache.compiled(engine, component, "settings", tmp_path)
@@ -47,7 +49,7 @@ def test_it_is_compiled_once_and_found_again(component: Path, tmp_path: Path, ca
     assert len(list(tmp_path.glob("*.cwasm"))) == 2
 
 
-def test_processes_that_start_at_once_compile_once(component: Path, tmp_path: Path) -> None:
+def test_concurrent_processes_compile_once(component: Path, tmp_path: Path) -> None:
     cache.compiled(_engine(), component, "settings", tmp_path)
     (found,) = tmp_path.glob("*.cwasm")
     found.unlink()
@@ -64,7 +66,7 @@ def test_processes_that_start_at_once_compile_once(component: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("damage", ["flip", "truncate", "empty"])
-def test_a_damaged_cache_is_made_again(
+def test_damaged_cache_file_is_replaced(
     component: Path, tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = _engine()
@@ -85,7 +87,9 @@ def test_a_damaged_cache_is_made_again(
     assert [p for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
-def test_what_wasmtime_refuses_is_made_again(component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_cache_file_that_wasmtime_refuses_is_replaced(
+    component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """A file that is whole, but of another engine (here: compiled with fuel) under this one's name."""
     fuelled = wasmtime.Config()
     fuelled.consume_fuel = True
@@ -101,7 +105,7 @@ def test_what_wasmtime_refuses_is_made_again(component: Path, tmp_path: Path, ca
     assert len(list(tmp_path.glob("*.cwasm"))) == 1
 
 
-def test_those_used_last_are_kept(component: Path, tmp_path: Path) -> None:
+def test_cache_keeps_the_files_used_last(component: Path, tmp_path: Path) -> None:
     """Guests of other versions stay for as long as somebody uses them; half of a file goes once nobody writes it."""
     engine = _engine()
     names: dict[str, Path] = {}
@@ -125,7 +129,9 @@ def test_those_used_last_are_kept(component: Path, tmp_path: Path) -> None:
     assert young.exists()
 
 
-def test_without_a_folder_it_still_works(component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_guest_compiles_without_a_cache_folder(
+    component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "file").write_text("")
     cache.compiled(_engine(), component, "settings", tmp_path / "file" / "below")
     assert "compiling without it" in caplog.text

@@ -21,7 +21,7 @@ def test_same_seed_same_requests_same_fuel(open_guest: Callable[..., Guest]) -> 
     assert history(open_guest(SOURCE, seed=7)) == first
 
 
-def test_other_seeds_differ(open_guest: Callable[..., Guest]) -> None:
+def test_other_seeds_give_other_requests(open_guest: Callable[..., Guest]) -> None:
     histories = [history(open_guest(SOURCE, seed=seed)) for seed in (0, 1, -1, 2**70)]
     assert all(a != b for i, a in enumerate(histories) for b in histories[:i])
 
@@ -45,7 +45,7 @@ def _busy() -> Iterator[None]:
             child.communicate()
 
 
-def test_other_processes_that_keep_all_cores_busy_change_nothing(open_guest: Callable[..., Guest]) -> None:
+def test_busy_cores_change_nothing(open_guest: Callable[..., Guest]) -> None:
     quiet = history(open_guest(LONG, seed=7, budgets=BUDGETS))
     assert [type(turn) for turn, _ in quiet] == [tuple] * 6 + [Verdict]
     assert quiet[-1][1] == BUDGETS.turn_fuel
@@ -53,7 +53,7 @@ def test_other_processes_that_keep_all_cores_busy_change_nothing(open_guest: Cal
         assert history(open_guest(LONG, seed=7, budgets=BUDGETS)) == quiet
 
 
-def test_two_processes_at_once_do_the_same(library: Library, open_guest: Callable[..., Guest]) -> None:
+def test_concurrent_processes_have_the_same_history(library: Library, open_guest: Callable[..., Guest]) -> None:
     context = multiprocessing.get_context("spawn")
     both, told = context.Barrier(2), []
     pipes = [context.Pipe(duplex=False) for _ in range(2)]

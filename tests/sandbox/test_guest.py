@@ -66,7 +66,7 @@ def test_parameters_are_given_or_default(library: Library) -> None:
         guest.start("gone", {})
 
 
-def test_everything_promised_is_there_without_import(open_guest: Open) -> None:
+def test_promised_modules_need_no_import(open_guest: Open) -> None:
     source = """
 def run():
     assert math.hypot(3, 4) == vec.norm([3, 4]) == 5
@@ -79,7 +79,7 @@ def run():
     assert isinstance(open_guest(source).start("a", {}), Ask)
 
 
-def test_ordinary_python_works(open_guest: Open) -> None:
+def test_ordinary_python_runs_in_the_guest(open_guest: Open) -> None:
     source = """
 from __future__ import annotations
 from collections import namedtuple
@@ -128,7 +128,7 @@ def run():
     assert (turn.requests[0].args["x"], turn.requests[0].args["tries"]) == (0.75, 3)
 
 
-def test_actions_have_namespaces_of_their_own_that_last_an_episode(open_guest: Open) -> None:
+def test_globals_of_an_action_are_its_own_and_last_an_episode(open_guest: Open) -> None:
     source = "n = 0\ndef run():\n    global n\n    n += 1\n    yield move_to(tries=n)"
     guest = open_guest(source, source)
     tries = []
@@ -158,14 +158,14 @@ def test_can_start(open_guest: Open) -> None:
     assert (refused.kind, refused.line, refused.message) == ("error", 5, _GONE)
 
 
-def test_can_start_leaves_the_waiting_generator_alone(open_guest: Open) -> None:
+def test_can_start_does_not_disturb_a_waiting_generator(open_guest: Open) -> None:
     guest = open_guest("def run():\n    yield grasp()\n    yield move_to()\n\ndef can_start(view):\n    return 1 / 0")
     guest.start("a", {})
     assert isinstance(guest.can_start("a", {}), Verdict)
     assert isinstance(guest.send({}), Ask)
 
 
-def test_loading_another_action_leaves_the_waiting_generator_alone(open_guest: Open) -> None:
+def test_loading_another_action_does_not_disturb_a_waiting_generator(open_guest: Open) -> None:
     guest = open_guest("def run():\n    yield grasp()\n    yield grasp()", "def can_start(view): pass\n1 / 0")
     guest.start("a", {})
     broken = guest.can_start("b", {})
@@ -190,7 +190,7 @@ def test_cancel_runs_finally_once_and_the_next_start_is_fresh(open_guest: Open) 
     assert with_two.requests[0].args["tries"] == 3
 
 
-def test_a_trap_costs_the_instance_but_not_the_guest(open_guest: Open) -> None:
+def test_trap_of_one_action_does_not_disturb_the_guest(open_guest: Open) -> None:
     guest = open_guest("def run():\n    while True: pass\n    yield", "def run():\n    yield grasp()")
     stopped = guest.start("a", {})
     assert isinstance(stopped, Verdict)
@@ -200,7 +200,7 @@ def test_a_trap_costs_the_instance_but_not_the_guest(open_guest: Open) -> None:
     assert guest.send({}) == Done()
 
 
-def test_a_view_that_is_too_large_or_not_finite_is_a_verdict(open_guest: Open) -> None:
+def test_large_or_infinite_view_is_a_verdict(open_guest: Open) -> None:
     guest = open_guest("def run():\n    yield observe()", budgets=SandboxLimits(view_bytes=100))
     views: list[Plain] = [{"text": "x" * 100}, {"number": float("nan")}]
     for view in views:
@@ -212,7 +212,7 @@ def test_a_view_that_is_too_large_or_not_finite_is_a_verdict(open_guest: Open) -
     assert guest.send({"text": "x" * 80}) == Done()
 
 
-def test_what_is_not_plain_is_the_plugins_fault(open_guest: Open) -> None:
+def test_outcome_that_is_not_plain_is_a_plugin_error(open_guest: Open) -> None:
     guest = open_guest("def run():\n    yield observe()")
     guest.start("a", {})
     with pytest.raises(PluginError, match="None, bool, int, float, str, list and dict alone"):

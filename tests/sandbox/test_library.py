@@ -17,18 +17,18 @@ GOLDEN = Path(__file__).with_name("stub.golden.py.txt")
 TEXT = st.text(max_size=60)
 
 
-def test_the_stub_reads_as_it_should(library: Library) -> None:
+def test_stub_is_the_golden_text(library: Library) -> None:
     assert render(library) == GOLDEN.read_text()
 
 
-def test_the_stub_tells_the_budgets_in_force(library: Library) -> None:
+def test_stub_shows_the_limits(library: Library) -> None:
     stub = render(library, SandboxLimits(yields=7, requests=3, source_bytes=999))
     assert "may yield 7 times, at most 3 requests each" in stub
     assert "at most 999 bytes" in stub
 
 
 @given(TEXT, TEXT, TEXT, st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
-def test_the_stub_is_python_whatever_the_words(doc: str, unit: str, choice: str, low: float, span: float) -> None:
+def test_stub_is_valid_python_for_any_text(doc: str, unit: str, choice: str, low: float, span: float) -> None:
     number = Parameter(name="x", low=low, high=low + span + 1, default=low, unit=unit, doc=doc)
     word = Parameter(name="w", kind="choice", choices=(choice,), default=choice, doc=doc)
     signature = Signature(name="act", doc=doc, parameters=(number, word), outcome={"done": doc})
@@ -53,12 +53,12 @@ def test_the_stub_is_python_whatever_the_words(doc: str, unit: str, choice: str,
         (["pass"], "word of Python's"),
     ],
 )
-def test_names_that_cannot_be(names: list[str], says: str) -> None:
+def test_library_refuses_reserved_and_repeated_names(names: list[str], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         Library(primitives=tuple(Signature(name=n) for n in names))
 
 
-def test_names_of_parameters_and_keys_that_cannot_be() -> None:
+def test_library_refuses_invalid_parameter_and_key_names() -> None:
     x = Parameter(name="x", kind="bool", default=False)
     with pytest.raises(ValidationError, match="parameters of 'act' must differ"):
         Library(primitives=(Signature(name="act", parameters=(x, x)),))

@@ -112,7 +112,7 @@ def _lint(source: str, library: Library, *parameters: Parameter) -> list[tuple[i
 
 
 @pytest.mark.parametrize(("source", "line", "says"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
-def test_a_mistake_is_told(source: str, line: int | None, says: str, library: Library) -> None:
+def test_lint_finds_a_mistake(source: str, line: int | None, says: str, library: Library) -> None:
     found = _lint(source, library)
     assert found
     assert found[0][0] == line
@@ -120,19 +120,19 @@ def test_a_mistake_is_told(source: str, line: int | None, says: str, library: Li
 
 
 @pytest.mark.parametrize("source", [*RIGHT, *NEWER])
-def test_code_that_is_right_passes_and_runs(source: str, library: Library, open_guest: Callable[..., Guest]) -> None:
+def test_correct_code_passes_lint_and_runs(source: str, library: Library, open_guest: Callable[..., Guest]) -> None:
     assert _lint(source, library) == []
     assert isinstance(open_guest(source).start("a", {}), Ask)
 
 
 @pytest.mark.parametrize("source", NEWER)
-def test_mistakes_are_told_in_newer_code_too(source: str, library: Library) -> None:
+def test_lint_finds_mistakes_in_newer_syntax(source: str, library: Library) -> None:
     last = source.count("\n") + 1
     found = _lint(f"{source}    grasp()\ndef can_start():\n    import numpy\n    return fly()", library)
     assert [line for line, _ in found] == [last, last + 1, last + 2, last + 3]
 
 
-def test_what_only_newer_code_has_is_looked_into(library: Library) -> None:
+def test_lint_checks_nodes_that_the_host_does_not_know(library: Library) -> None:
     """Kinds of nodes that the host's Python does not know, and known ones with more in them."""
     source = "def run():\n    print(t'{fly()}')\n    yield grasp()\ntype P[T: land()] = int\ndef f[T: soar()](): pass"
     assert [line for line, _ in _lint(source, library)] == [2, 4, 5]
@@ -155,7 +155,7 @@ def test_guest_parses_where_the_host_cannot(library: Library, monkeypatch: pytes
         assert _lint(sources[0], library, DX) == expected[0]
 
 
-def test_a_refusal_is_told_in_the_guests_words(library: Library, open_guest: Callable[..., Guest]) -> None:
+def test_lint_repeats_the_syntax_error_of_the_guest(library: Library, open_guest: Callable[..., Guest]) -> None:
     refused = [
         "def run():\n    yield (",
         "def run():\n  yield\n x",
@@ -198,9 +198,7 @@ def test_guest_is_opened_only_where_the_host_fails(library: Library, monkeypatch
     ],
     ids=["none", "another", "beyond", "short", "number", "no node", "text"],
 )
-def test_a_tree_that_the_parsing_program_never_makes_is_none(
-    rows: list[object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forged_tree_is_ignored(rows: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     said = json.dumps(["ask", False, [["told", {"rows": rows}, 1]]])
     monkeypatch.setattr(Instance, "call", lambda *_, **__: said)
     monkeypatch.setattr(ast, "parse", _fails(SyntaxError))
@@ -218,19 +216,19 @@ def test_parameters_and_signature_must_agree(library: Library) -> None:
         assert "'dx' is declared, but `run` takes none of that name" in message
 
 
-def test_every_mistake_is_told_in_order(library: Library) -> None:
+def test_lint_orders_findings_by_line(library: Library) -> None:
     found = _lint("import numpy\ndef run():\n    fly()\n    yield grasp(1)\n    observe()", library)
     assert [line for line, _ in found] == [1, 3, 4, 5]
 
 
-def test_the_budget_in_force_counts(library: Library) -> None:
+def test_lint_uses_the_given_limits(library: Library) -> None:
     action = CodedAction(name="a", doc="", source="def run():\n    yield grasp()  # ä")
     assert lint(action, library) == []
     (verdict,) = lint(action, library, SandboxLimits(source_bytes=30))
     assert verdict.message.startswith(f"the source has {len(action.source) + 1} bytes")
 
 
-def test_time_grows_with_the_source_not_with_its_square(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lint_walks_a_tree_a_constant_number_of_times(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sources come from outside: what 16 KB of them cost to read is counted in walks of the whole tree."""
     walks = 0
     whole = ast.walk
@@ -246,5 +244,5 @@ def test_time_grows_with_the_source_not_with_its_square(library: Library, monkey
     assert walks < 10
 
 
-def test_what_python_only_warns_of_is_no_finding(library: Library) -> None:
+def test_syntax_warning_is_no_finding(library: Library) -> None:
     assert lint(CodedAction(name="a", doc="", source="def run():\n    x = '\\q'\n    yield grasp()"), library) == []

@@ -29,14 +29,14 @@ def _in_child(check: Callable[[], bool]) -> bool:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_opens_its_own(open_guest: Callable[..., Guest]) -> None:
+def test_forked_child_opens_a_guest(open_guest: Callable[..., Guest]) -> None:
     source = "def run():\n    yield grasp()"
     assert isinstance(open_guest(source).start("a", {}), Ask)
     assert _in_child(lambda: isinstance(open_guest(source).start("a", {}), Ask))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_guest_goes_on_in_both_after_a_fork(open_guest: Callable[..., Guest]) -> None:
+def test_guest_continues_in_both_processes_after_a_fork(open_guest: Callable[..., Guest]) -> None:
     guest = open_guest(
         "def run():\n    yield grasp()\n    yield observe()",
         ENDLESS,

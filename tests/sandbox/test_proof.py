@@ -11,7 +11,7 @@ from rlgpt.domain import CodedAction, Verdict
 from rlgpt.sandbox import Ask, Done, Library, Sandbox, Turn, proof
 
 
-def test_it_holds_here() -> None:
+def test_escapes_are_stopped_here() -> None:
     before = dict(os.environ)
     assert proof.prove() == []
     assert dict(os.environ) == before
@@ -56,10 +56,10 @@ def verdict(message: str) -> Verdict:
         (Leaky(verdict(""), _writes), "write a file: it made a file"),
     ],
 )
-def test_a_boundary_that_does_not_hold_is_noticed(leaky: Leaky, noticed: str) -> None:
+def test_proof_reports_a_broken_boundary(leaky: Leaky, noticed: str) -> None:
     assert any(fault.startswith(noticed) for fault in proof.prove(leaky))
 
 
-def test_a_disturbed_next_episode_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proof_reports_a_disturbed_next_episode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Leaky.Guest, "start", lambda self, name, parameters=None: verdict("broken"))
     assert "loop for ever: the next episode is disturbed" in proof.prove(Leaky(Done()))

@@ -91,7 +91,7 @@ def test_any_text_is_checked_or_refused(library: Library, text: str) -> None:
 
 
 @given(st.integers(min_value=0, max_value=900))
-def test_depth_is_limited_whoever_calls(levels: int) -> None:
+def test_depth_limit_does_not_depend_on_the_stack(levels: int) -> None:
     """Not by Python's own limit on recursion, which depends on how deep the caller is."""
     text = '["x",' * levels + '["[[{{"]' + "]" * levels
     if levels < replies.DEPTH:

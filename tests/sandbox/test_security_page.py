@@ -47,13 +47,13 @@ GOES_OVER = {
 """Budget, as the table calls it -> a program that goes over it."""
 
 
-def test_the_pin_is_the_one_that_is_installed() -> None:
+def test_page_names_the_pin_of_wasmtime() -> None:
     wanted = tomllib.loads((ROOT / "core" / "pyproject.toml").read_text())["project"]["dependencies"]
     (pin,) = [line for line in wanted if line.startswith("wasmtime")]
     assert f"`{pin}`" in PAGE
 
 
-def test_the_programs_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_counts_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT / "tests" / "sandbox" / "hostile")
     kinds = len(importlib.import_module("hostile_programs").KINDS)
     programs = sum(map(len, PROGRAMS.values()))
@@ -61,14 +61,14 @@ def test_the_programs_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"the tests try {programs} programs" in PAGE
 
 
-def test_the_traps_it_names_are_those_of_the_corpus() -> None:
+def test_page_names_the_traps_of_the_corpus() -> None:
     told = re.findall(r"`(\w+)`\s+(?:ends\s+)?in\s+the\s+trap\s+`([^`]+)`", PAGE)
     assert len(told) == 2
     for name, trap in told:
         assert PROGRAMS["eval_and_compile"][name]["says"] == trap
 
 
-def test_the_budgets_are_those_of_the_code() -> None:
+def test_page_shows_the_default_limits() -> None:
     budgets = SandboxLimits()
     for told in (
         f"| source | {budgets.source_bytes:,} bytes |",
@@ -113,12 +113,12 @@ def _clock_that_runs_ahead() -> Iterator[None]:
         thread.join()
 
 
-def test_every_budget_of_the_table_is_gone_over() -> None:
+def test_every_limit_of_the_table_is_tested() -> None:
     assert set(_rows()) == set(GOES_OVER)
 
 
 @pytest.mark.parametrize("budget", GOES_OVER)
-def test_what_goes_over_ends_as_it_says(budget: str, open_guest: Callable[..., Guest]) -> None:
+def test_exceeded_limit_ends_as_the_table_says(budget: str, open_guest: Callable[..., Guest]) -> None:
     fuel = 10**15 if budget == "wall clock" else 10**8
     episode = fuel // 2 if "episode" in budget else 10 * fuel
     limits = SandboxLimits(turn_fuel=fuel, call_fuel=4 * fuel, episode_fuel=episode, load_fuel=10**8)
@@ -132,16 +132,16 @@ def test_what_goes_over_ends_as_it_says(budget: str, open_guest: Callable[..., G
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:core|tests|benchmarks)/[\w./]+)`", PAGE))))
-def test_what_it_names_is_there(path: str) -> None:
+def test_files_that_the_page_names_exist(path: str) -> None:
     assert (ROOT / path).exists()
 
 
 @pytest.mark.parametrize("name", [n for n, f in vars(vec).items() if inspect.isfunction(f)])
-def test_every_function_of_vec_is_told(name: str) -> None:
+def test_page_lists_every_function_of_vec(name: str) -> None:
     assert f"`{name}({', '.join(inspect.signature(getattr(vec, name)).parameters)})`" in CODED_ACTIONS
 
 
-def test_the_modules_that_are_there_are_told() -> None:
+def test_page_lists_the_preimported_modules() -> None:
     told = " ".join(CODED_ACTIONS.partition("there are the modules ")[2].partition("\n\n")[0].split())
     assert re.findall(r"\w+", re.sub(r"\(.*?\)|, without an import.*| and", "", told)) == [*PREIMPORTED[:-1]]
     assert PREIMPORTED[-1] == "vec"

@@ -108,7 +108,7 @@ def _stopped(turns: list[Turn]) -> Verdict:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
-def test_a_program_that_misbehaves_is_stopped(case: Case, play: Callable[..., list[Turn]]) -> None:
+def test_misbehaving_program_is_stopped(case: Case, play: Callable[..., list[Turn]]) -> None:
     verdict = _stopped(play(f"def run():\n{case.body}"))
     assert verdict.kind == case.kind, verdict
     assert case.says in verdict.message
@@ -132,7 +132,7 @@ LOADS = [
 
 
 @pytest.mark.parametrize(("source", "says", "line"), [c[1:] for c in LOADS], ids=[c[0] for c in LOADS])
-def test_a_source_that_cannot_be_loaded(
+def test_source_that_cannot_be_loaded_is_a_load_verdict(
     source: str, says: str, line: int | None, open_guest: Callable[..., Guest]
 ) -> None:
     guest = open_guest(source, "def run():\n    yield grasp()")
@@ -146,7 +146,7 @@ def test_a_source_that_cannot_be_loaded(
     assert isinstance(guest.start("b", {}), Ask)
 
 
-def test_loading_has_a_budget_of_its_own(open_guest: Callable[..., Guest]) -> None:
+def test_load_fuel_limits_the_top_level(open_guest: Callable[..., Guest]) -> None:
     guest = open_guest("while True: pass", budgets=SandboxLimits(load_fuel=50_000_000))
     verdict = guest.start("a", {})
     assert isinstance(verdict, Verdict)
@@ -154,7 +154,7 @@ def test_loading_has_a_budget_of_its_own(open_guest: Callable[..., Guest]) -> No
     assert "while its top level ran (over 50,000,000 units of fuel: Budgets(load_fuel=...))" in verdict.message
 
 
-def test_what_was_used_up_is_told(open_guest: Callable[..., Guest]) -> None:
+def test_verdict_names_the_exceeded_limit(open_guest: Callable[..., Guest]) -> None:
     """The budget in force, whichever it was; a message is no longer than the others for it."""
     loops, hoards = "while True: pass", "x = [0] * 10**9"
     small = SandboxLimits(turn_fuel=50_000_000, memory_bytes=48 * 2**20)
@@ -177,7 +177,7 @@ def test_what_was_used_up_is_told(open_guest: Callable[..., Guest]) -> None:
     assert refused.message.endswith("give loops a bound")
 
 
-def test_what_the_wall_clock_stopped_while_it_loaded_is_loaded_again(open_guest: Callable[..., Guest]) -> None:
+def test_load_stopped_by_the_wall_clock_is_retried(open_guest: Callable[..., Guest]) -> None:
     guest = open_guest(
         "while True: pass", budgets=SandboxLimits(load_fuel=10**15, episode_fuel=10**15, wall_seconds=0.01)
     )
@@ -188,18 +188,18 @@ def test_what_the_wall_clock_stopped_while_it_loaded_is_loaded_again(open_guest:
         assert verdict.fuel > 0, "its top level ran again"
 
 
-def test_the_wall_clock_is_the_backstop(play: Callable[..., list[Turn]]) -> None:
+def test_wall_clock_stops_a_turn_without_fuel_limit(play: Callable[..., list[Turn]]) -> None:
     budgets = SandboxLimits(turn_fuel=10**15, call_fuel=10**15, episode_fuel=10**15, wall_seconds=0.01)
     verdict = _stopped(play("def run():\n    while True: pass\n    yield", budgets=budgets))
     assert verdict.kind == "wall"
     assert "between two yields (over 0.01 s)" in verdict.message
 
 
-def test_a_run_that_takes_other_parameters(play: Callable[..., list[Turn]]) -> None:
+def test_run_with_other_parameters_is_a_type_verdict(play: Callable[..., list[Turn]]) -> None:
     verdict = _stopped(play("def run(x):\n    yield grasp()"))
     assert verdict.kind == "type"
     assert "missing 1 required positional argument: 'x'" in verdict.message
 
 
-def test_a_key_of_the_view_that_is_missing_elsewhere_says_nothing_of_views(play: Callable[..., list[Turn]]) -> None:
+def test_missing_key_of_another_dict_does_not_list_the_view(play: Callable[..., list[Turn]]) -> None:
     assert _stopped(play("def run():\n    {}['hand']\n    yield")).message == "KeyError: no key 'hand'"

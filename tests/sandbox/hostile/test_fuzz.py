@@ -77,7 +77,7 @@ READY = ('["loaded",true]', '["answer",true]')
 @given(st.sampled_from([READY, READY, ()]), st.lists(SAID, max_size=12))
 @example(READY, ['["ask",false,[["go",{"cells":1e300,"direction":"up"},null]]]'])
 @example(READY, ['["ask",true,[["use",{},1],["observe",{},1]]]', '["ask",false,[]]'])
-def test_an_episode_with_a_guest_that_says_anything(stage: Stage, ready: Sequence[str], said: Sequence[str]) -> None:
+def test_episode_survives_a_guest_that_sends_anything(stage: Stage, ready: Sequence[str], said: Sequence[str]) -> None:
     Liar.script = iter((*ready, *said))
     for decision in stage.attack():
         assert decision.ended in get_args(Ending)
@@ -89,7 +89,7 @@ def test_an_episode_with_a_guest_that_says_anything(stage: Stage, ready: Sequenc
 
 @given(SAID | st.text())
 @pytest.mark.parametrize("read", [replies.loaded, replies.answer])
-def test_yes_no_or_refused(read: Any, said: str) -> None:
+def test_flag_replies_are_bool_or_refused(read: Any, said: str) -> None:
     try:
         assert isinstance(read(said, SandboxLimits()), bool)
     except Refused as refused:
@@ -97,7 +97,7 @@ def test_yes_no_or_refused(read: Any, said: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=200))
-def test_what_is_shown_of_a_message_is_printable(said: str) -> None:
+def test_messages_of_verdicts_are_printable(said: str) -> None:
     shown = Refused("error", said).message
     assert all(c.isprintable() or c == "\n" for c in shown)
     shown.encode()

@@ -36,7 +36,7 @@ def test_names_are_checked_before_they_name_a_file(name: str) -> None:
         SubAction.model_validate({"name": name, "description": "", "kind": "code", "reason": ""})
 
 
-def test_a_name_that_was_not_checked_does_not_leave_the_folder(tmp_path: Path) -> None:
+def test_unchecked_name_does_not_leave_the_folder(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="not the name of a file"):
         save_bundle(_sneaky("../../escaped"), tmp_path / "inner" / "b")
     run = Run.create(tmp_path / "run", task="grid/key", seed=0, config={})

@@ -1,9 +1,8 @@
-"""Guards between the guest and the host: each with it the attack ends in a verdict, and without it the attack works."""
+"""Guards between the guest and the host: each attack ends in a verdict."""
 
 from __future__ import annotations
 
 import json
-import math
 import signal
 import subprocess
 import sys
@@ -15,73 +14,47 @@ import pytest
 import wasmtime
 from hostile_guards import BOTH, Open, Patch, kind_of, says
 from hostile_programs import APP
-from pydantic import ValidationError
 from rlgpt.domain import CodedAction, Parameter, Verdict
 from rlgpt.domain.events import VerdictKind
 from rlgpt.errors import SandboxError
-from rlgpt.sandbox import Ask, Library, Sandbox, build, checks, replies
-from rlgpt.sandbox.checks import Checker
-from rlgpt.sandbox.runner import ActionRunner
+from rlgpt.sandbox import Ask, Library, Sandbox, build
 from rlgpt.sandbox.runtime import runtime
 from wasmtime.component import Component, Linker
 
 
-@BOTH
-def test_depth_of_a_reply(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
-    if not guarded:
-        monkeypatch.setattr(replies, "_depth", lambda reply: 0)
-    nested = '["ask",false,[["move_to",{"x":' + '{"a":' * 100 + "1" + "}" * 100 + "},1]]]"
-    assert kind_of(open_guest(says(nested)).start("a", {})) == ("reply" if guarded else "type")
-
-
-@BOTH
-def test_pythons_own_limit_is_caught(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
-    """Behind the limit on depth: what a decoder raises never reaches the trainer."""
-    monkeypatch.setattr(replies, "_depth", lambda reply: 0)
-    guest = open_guest(says("[" * 4000))
-    if guarded:
-        assert kind_of(guest.start("a", {})) == "reply"
-        return
-    monkeypatch.setattr(replies, "RecursionError", type("Never", (Exception,), {}), raising=False)
-    with pytest.raises(RecursionError):
-        guest.start("a", {})
+def _nested(levels: int) -> str:
+    inner = '{"a":' * levels + "1" + "}" * levels
+    return f'["ask",false,[["move_to",{{"x":{inner}}},1]]]'
 
 
 @pytest.mark.parametrize(
-    ("decoder", "range_check", "ends"),
-    [(True, True, "reply"), (False, True, "type"), (True, False, "reply"), (False, False, "Ask")],
+    ("reply", "kind"),
+    [
+        (_nested(10), "type"),
+        (_nested(100), "reply"),
+        ("[" * 4000, "reply"),
+        ('["ask",false,[["move_to",{"x":0.5},1]]]', "Ask"),
+        ('["ask",false,[["move_to",{"x":NaN},1]]]', "reply"),
+        ('["ask",false,[["move_to",{"x":-Infinity},1]]]', "reply"),
+        ('["ask",false,[["move_to",{"x":1e999},1]]]', "reply"),
+        ('["ask",false,[["win",{"now":1},1]]]', "primitive"),
+        ('["ask",false,[["grasp",{"now":1},1]]]', "type"),
+    ],
 )
-def test_not_a_number(decoder: bool, range_check: bool, ends: str, open_guest: Open, monkeypatch: Patch) -> None:
-    """Two guards, one behind the other."""
-    if not decoder:
-        monkeypatch.setattr(replies, "_DECODER", json.JSONDecoder())
-    if not range_check:
-        lax = SimpleNamespace(isfinite=lambda _: True, floor=math.floor, ceil=math.ceil, inf=math.inf)
-        monkeypatch.setattr(checks, "math", lax)
-    turn = open_guest(says('["ask",false,[["move_to",{"x":NaN},1]]]')).start("a", {})
-    assert kind_of(turn) == ends
-    if isinstance(turn, Ask):
-        assert math.isnan(float(turn.requests[0].args["x"]))
+def test_forged_reply_is_checked(reply: str, kind: str, open_guest: Open) -> None:
+    assert kind_of(open_guest(says(reply)).start("a", {})) == kind
 
 
-@BOTH
-def test_names_and_ranges_of_the_library(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
-    if not guarded:
-        monkeypatch.setattr(Checker, "request", lambda self, name, args, line: checks.Request(name, dict(args)))
-    unknown = open_guest(says('["ask",false,[["win",{"now":1},1]]]')).start("a", {})
-    assert kind_of(unknown) == ("primitive" if guarded else "Ask")
-    far = open_guest("def run():\n    yield move_to(x=1e9)").start("a", {})
-    assert isinstance(far, Ask)
-    assert far.requests[0].args["x"] == (1.5 if guarded else 1e9)
+def test_numbers_are_clipped_into_the_range_of_the_library(open_guest: Open) -> None:
+    turn = open_guest("def run():\n    yield move_to(x=1e9)").start("a", {})
+    assert isinstance(turn, Ask)
+    assert turn.requests[0].args["x"] == 1.5
 
 
-@BOTH
-def test_control_characters(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
-    if not guarded:
-        monkeypatch.setattr(checks, "printable", lambda text: text)
+def test_control_characters_do_not_reach_a_verdict(open_guest: Open) -> None:
     turn = open_guest("def run():\n    raise ValueError('\\x1b]0;owned\\x07')\n    yield").start("a", {})
     assert isinstance(turn, Verdict)
-    assert ("\x1b" in turn.message) is not guarded
+    assert turn.message == "ValueError: ?]0;owned?"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +97,7 @@ print([n for n in range(1, 65) if (caught() & ~before) >> (n - 1) & 1])
 
 @BOTH
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux which signals are caught")
-def test_faults_are_checked_for_not_caught(guarded: bool) -> None:
+def test_wasmtime_installs_no_signal_handlers(guarded: bool) -> None:
     """Handlers belong to the whole process: beside other libraries' a guest's fault once ended it."""
     command = [sys.executable, "-c", HANDLERS, "guarded" if guarded else "bare"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -138,7 +111,7 @@ PEEKS = """(component (import "wasi:cli/environment@0.2.0" (instance
 
 
 @BOTH
-def test_a_guest_is_given_nothing(guarded: bool) -> None:
+def test_linker_gives_a_guest_nothing(guarded: bool) -> None:
     """Two guards: the guest asks for nothing of the host (``--stub-wasi``), and who asked would get nothing."""
     engine = runtime().engine
     guest = runtime().component if guarded else Component(engine, PEEKS)
@@ -158,7 +131,7 @@ def test_a_guest_is_given_nothing(guarded: bool) -> None:
         linker.instantiate(store, peeks)
 
 
-def test_a_guest_is_built_with_stubs(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_guest_is_built_with_stubs(tmp_path: Path, monkeypatch: Patch) -> None:
     commands: list[list[str]] = []
 
     def run(command: list[str], **_: Any) -> Any:
@@ -167,39 +140,20 @@ def test_a_guest_is_built_with_stubs(tmp_path: Path, monkeypatch: Patch) -> None
 
     monkeypatch.setattr(subprocess, "run", run)
     with pytest.raises(SandboxError):
-        build._componentize(tmp_path)
+        build.build(tmp_path / "guest.wasm", force=True)
     assert ["--stub-wasi" in command for command in commands] == [True]
 
 
-@pytest.mark.parametrize(
-    ("reader", "writer", "characters"), [(True, True, 500), (False, True, 500), (True, False, 500), (False, False, 0)]
-)
 @pytest.mark.parametrize("kind", ["error", "memory"])
-def test_a_messages_length(
-    kind: VerdictKind, reader: bool, writer: bool, characters: int, open_guest: Open, monkeypatch: Patch
-) -> None:
-    """Two guards, one behind the other: a message too long for a verdict would end the training."""
-    if not reader:
-        monkeypatch.setattr(replies, "_refusal", lambda said, _: checks.Refused(said[1], said[2], said[3]))
-    if not writer:
-        monkeypatch.setattr(
-            ActionRunner,
-            "verdict",
-            lambda self, refused: Verdict(kind=refused.kind, action="a", message=refused.message),
-        )
-    guest = open_guest(says(json.dumps(["error", kind, "x" * 3000, 1])))
-    if characters:
-        turn = guest.start("a", {})
-        assert isinstance(turn, Verdict)
-        assert (turn.kind, len(turn.message)) == (kind, characters)
-    else:
-        with pytest.raises(ValidationError, match="at most 600 characters"):
-            guest.start("a", {})
+def test_long_message_of_a_guest_is_cut(kind: VerdictKind, open_guest: Open) -> None:
+    turn = open_guest(says(json.dumps(["error", kind, "x" * 3000, 1]))).start("a", {})
+    assert isinstance(turn, Verdict)
+    assert (turn.kind, len(turn.message)) == (kind, 500)
 
 
 @BOTH
 @pytest.mark.parametrize("where", ["in run", "in can_start", "at the top", "a primitive"])
-def test_the_guest_cuts_its_own_messages(guarded: bool, where: str, open_guest: Open) -> None:
+def test_guest_cuts_long_messages(guarded: bool, where: str, open_guest: Open) -> None:
     """Else a long one is no message at all, and the model that wrote the program reads nothing of what was wrong."""
     wrong = "raise ValueError('x' * 10**5)"
     lax = "pass" if guarded else f"{APP}['_text'] = str"

@@ -60,19 +60,19 @@ def undisturbed(sandbox: Sandbox) -> Decision:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_programs_of_every_kind_are_there(kind: str) -> None:
+def test_corpus_holds_every_kind(kind: str) -> None:
     there = {pattern: matching([p.name for p in PROGRAMS], pattern) for pattern in KINDS[kind]}
     assert all(there.values()), f"of {kind} there are no {[pattern for pattern in there if not there[pattern]]}"
     assert len({name for found in there.values() for name in found}) >= 2
 
 
-def test_every_file_of_the_corpus_is_of_a_kind() -> None:
+def test_every_file_of_the_corpus_has_a_kind() -> None:
     wanted = {pattern.partition("/")[0] for patterns in KINDS.values() for pattern in patterns}
     assert {p.name.partition("/")[0] for p in PROGRAMS} == wanted
 
 
 @pytest.mark.parametrize("verdict", ["error", "load", "type", "reply", "primitive"])
-def test_a_program_says_what_stops_it(verdict: str, tmp_path: Path) -> None:
+def test_corpus_refuses_a_program_without_a_message(verdict: str, tmp_path: Path) -> None:
     entry = f'[mute]\nverdict = "{verdict}"\nsource = "x = 1"\n'
     (tmp_path / "kind.toml").write_text(entry)
     with pytest.raises(ValueError, match=r"kind\.toml: \[mute\] ends in .*says"):
@@ -81,7 +81,7 @@ def test_a_program_says_what_stops_it(verdict: str, tmp_path: Path) -> None:
     assert programs(tmp_path) == [Program("kind/mute", "x = 1", verdict, "no open() here")]
 
 
-def test_the_corpus_is_large() -> None:
+def test_corpus_is_large_and_without_duplicates() -> None:
     assert len(PROGRAMS) >= 150
     assert len({p.source for p in PROGRAMS}) == len(PROGRAMS)
     assert sum(p.verdict == "returned" for p in PROGRAMS) < len(PROGRAMS) / 8, "most are to be stopped, not let go"
@@ -138,7 +138,7 @@ def test_straight_into_the_guest(program: Program, unlocked: bool, targets: Targ
     assert host_state(targets) == before
 
 
-def test_lint_only_reads(targets: Targets) -> None:
+def test_lint_has_no_effect_on_the_host(targets: Targets) -> None:
     before = host_state(targets)
     for program in PROGRAMS:
         action = CodedAction(name="hostile", doc="", source=targets.aim(program.source))
