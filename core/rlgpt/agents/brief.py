@@ -15,6 +15,7 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.parts import shown
 from rlgpt.plugin.types import Context, RewardTerm, ViewKey
+from rlgpt.sandbox.library import Library
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 from rlgpt.sandbox.stub import render
 
@@ -30,11 +31,13 @@ def make_brief(
     task: Task,
     start_view: Mapping[str, Plain] | None = None,
     limits: SandboxLimits = DEFAULT,
+    library: Library | None = None,
 ) -> Brief:
     """The brief of ``task``. Makes one environment, for its spaces, and closes it.
 
     :param start_view: the view that an episode starts with. None: the one of seed 0 (a reset without a step).
     :param limits: of the run's sandbox; the stub states them.
+    :param library: of the task, where it has been made already.
     """
     env = plugin.make_env(task, seed=0)
     try:
@@ -43,7 +46,7 @@ def make_brief(
         base_space = _space(env.action_space)
     finally:
         env.close()
-    library = library_of(plugin, task)
+    library = library or library_of(plugin, task)
     return Brief(
         task=task,
         stub=render(library, limits),

@@ -59,7 +59,7 @@ def _brief(ctx: LoopContext) -> Brief:
     env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task)
     try:
         env.reset(seed=ctx.seeds.rehearsal(0))
-        return make_brief(ctx.plugin, ctx.task, start_view=env.view(), limits=ctx.sandbox_limits)
+        return make_brief(ctx.plugin, ctx.task, start_view=env.view(), limits=ctx.sandbox_limits, library=ctx.library)
     finally:
         env.close()
 
