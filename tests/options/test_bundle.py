@@ -107,7 +107,7 @@ def test_a_hostile_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
 
     folder = fresh("large")
     (folder / "actions" / "go.py").write_text("#" * 100_000)
-    with pytest.raises(BundleError, match=r"100000 bytes"):
+    with pytest.raises(BundleError, match=r"100,000 bytes"):
         load_bundle(folder)
 
     folder = fresh("version")

@@ -281,6 +281,26 @@ def test_a_mask_is_the_receivers_own() -> None:
         assert list(masks[-1]) == [1] * (len(masks[-1]) - 1) + [0]
 
 
+def test_a_horizon_truncates_in_the_middle_of_a_decision() -> None:
+    env = grid(FOREVER, horizon=4)
+    env.reset(seed=0)
+    _, _, terminated, truncated, info = env.step(env.extension.write("forever"))
+    assert (terminated, truncated) == (False, True)
+    assert (info["ended"], info["duration"], info["primitive_steps"]) == ("episode", 4, 4)
+    whole = grid(FOREVER)
+    whole.reset(seed=0)
+    assert whole.step(whole.extension.write("forever"))[4]["duration"] == FOREVER.max_steps
+
+
+def test_on_step_is_called_after_each_reset_and_each_primitive_step() -> None:
+    counts: list[int] = []
+    env = grid(FOREVER, on_step=lambda base, step: counts.append(step))
+    env.reset(seed=0)
+    env.step(env.extension.write("forever"))
+    env.reset(seed=1)
+    assert counts == [*range(FOREVER.max_steps + 1), 0]
+
+
 def test_exceptions_of_the_environment_propagate() -> None:
     env = grid(TO_KEY)
     env.reset(seed=0)

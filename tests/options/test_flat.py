@@ -72,7 +72,7 @@ def test_discrete_spaces_keep_parameters_at_their_defaults() -> None:
 def test_a_discrete_space_may_start_anywhere(base: spaces.Space) -> None:
     """What reaches the environment is of its space, whichever way it was chosen."""
     env = extend(Spaces(base), [still("x")])
-    codec = ActionCodec(env.action_space, env.layout, env.actions)
+    codec = ActionCodec(env.action_space, env.layout)
     flat = flat_view(env)
     assert flat.action_space == spaces.MultiDiscrete([2, 3, 4])
     for chosen in (env, flat):
@@ -119,7 +119,7 @@ def test_wrappers_between_are_seen_through() -> None:
 
 def test_a_tuple_with_one_box_and_no_actions_has_no_selector() -> None:
     alone = extend(Spaces(spaces.Tuple([spaces.Box(-1, 1, (1,), np.float32)])))
-    assert not alone.layout.has_selector
+    assert alone.layout.selector is None
     with pytest.raises(ConfigError, match=r"no flat view"):
         flat_view(alone)
 

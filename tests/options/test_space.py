@@ -63,7 +63,7 @@ def test_only_the_owner_of_a_number_reads_it(box: int, parameters: list[int], se
     branch = int(one[0])
     owned = space.layout.owner[branch]
     mixed, at = [one[0]], 0
-    for head, a, b in zip(space.layout.heads[1:], one[1:], other[1:], strict=True):
+    for head, a, b in zip(space.layout.heads, one[1:], other[1:], strict=True):
         mixed.append(np.where(owned[at : at + head.components], a, b))
         at += head.components
     first, second = space.read(one), space.read(tuple(mixed))

@@ -11,7 +11,8 @@ import torch
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rlgpt.rl.distribution import ActionLayout, BranchedDistribution
+from rlgpt.options import ActionLayout
+from rlgpt.rl.distribution import BranchedDistribution
 from torch.distributions import Categorical, Normal, kl_divergence
 
 TOLERANCE = 1e-6

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rlgpt.domain import TrainingRecord
 from rlgpt.errors import TrainerError
+from rlgpt.options import ActionLayout, Head
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.checkpoint import BEST, Checkpoint, TrainingState
-from rlgpt.rl.distribution import ActionLayout, HeadShape
 from rlgpt.rl.imitation import FEWEST, End, Rule, SelfImitation
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.network import ActorCritic
@@ -103,7 +104,8 @@ def test_an_endless_episode_holds_no_more_than_the_memory_may() -> None:
 
 LAYOUT = ActionLayout(
     ("base", "a"),
-    (HeadShape("box", 2, ("x", "y")), HeadShape("box", 1, ("a.p",))),
+    spaces.Discrete(2),
+    (Head("base", spaces.Box(-1, 1, (2,)), ("x", "y")), Head("base", spaces.Box(-1, 1, (1,)), ("a.p",))),
     torch.tensor([[1, 1, 0], [0, 0, 1]]).bool().numpy(),
 )
 

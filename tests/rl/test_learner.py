@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rlgpt.options import ActionLayout, Head
 from rlgpt.rl.base import Hyperparameters
-from rlgpt.rl.distribution import ActionLayout, HeadShape
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.network import ActorCritic
@@ -21,7 +22,8 @@ from rlgpt.testing.counting import TO_ROW, grid_spec
 GAMMA, LAMBDA = 0.9, 0.8
 LAYOUT = ActionLayout(
     ("base", "a"),
-    (HeadShape("box", 2, ("x", "y")), HeadShape("box", 1, ("a.p",))),
+    spaces.Discrete(2),
+    (Head("base", spaces.Box(-1, 1, (2,)), ("x", "y")), Head("base", spaces.Box(-1, 1, (1,)), ("a.p",))),
     torch.tensor([[1, 1, 0], [0, 0, 1]]).bool().numpy(),
 )
 SIZE = 3

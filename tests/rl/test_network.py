@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlgpt.domain import Parameter
 from rlgpt.errors import TrainerError
+from rlgpt.options import ActionLayout
 from rlgpt.rl.base import Hyperparameters
-from rlgpt.rl.distribution import ActionLayout
 from rlgpt.rl.network import ActorCritic, take_over
 from rlgpt.rl.normalizer import RunningMoments
 from rlgpt.rl.policy_env import build
@@ -158,5 +158,5 @@ def test_the_ledger_survives_its_process_and_only_grows(tmp_path: Path) -> None:
         grown.add(4)
         assert grown.total == 5
     path.write_bytes(b"abc")
-    with pytest.raises(TrainerError, match="no ledger"):
+    with pytest.raises(TrainerError, match="no count of steps"):
         StepCounter(path, 1)

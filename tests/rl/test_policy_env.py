@@ -150,17 +150,17 @@ def test_quarantined_actions_are_masked(tmp_path: Path) -> None:
     spec = dataclasses.replace(grid_spec(tmp_path / "count", BROKEN, WANDER), quarantined=("broken", "of_long_ago"))
     env = build(spec, seed=0)
     observation, _ = env.reset()
-    assert observation["action_mask"][env.branches.index("broken")] == 0
+    assert observation["action_mask"][env.layout.branches.index("broken")] == 0
     env.quarantine(("wander",))
     observation, _ = env.reset()
-    assert observation["action_mask"][env.branches.index("broken")] == 1
-    assert observation["action_mask"][env.branches.index("wander")] == 0
+    assert observation["action_mask"][env.layout.branches.index("broken")] == 1
+    assert observation["action_mask"][env.layout.branches.index("wander")] == 0
 
 
 def test_a_policys_numbers_are_rescaled_to_the_parameters_ranges(tmp_path: Path) -> None:
     env = build(grid_spec(tmp_path / "count", REACH), seed=0, trace=True)
     env.reset(seed=0)
-    reach = env.branches.index("reach")
+    reach = env.layout.branches.index("reach")
     for numbers, expected in (((-1, 1), (1, 1)), ((0, 0), (3, 0)), ((7, -9), (5, -1))):
         *_, info = env.step((reach, np.array(numbers, np.float32)))
         assert tuple(info["decision"].parameters.values()) == pytest.approx(expected)
@@ -192,7 +192,7 @@ def test_decoding_gives_elements_of_the_extended_space_and_encoding_undoes_it(
     labels = tuple(f"label{i}" for i in range(parts))
     base.seed(seed)
     extension = ExtendedSpace(base, (REACH, WANDER)[:count], labels, None, base.sample())
-    codec = ActionCodec(extension.space, extension.layout, extension.actions)
+    codec = ActionCodec(extension.space, extension.layout)
     codec.space.seed(seed)
     extension.space.seed(seed)
     normalised = codec.space.sample()
@@ -207,7 +207,7 @@ def test_decoding_gives_elements_of_the_extended_space_and_encoding_undoes_it(
     ):
         assert a == pytest.approx(b, abs=1e-4)
     assert codec.encode(original) in codec.space
-    layout = pickle.loads(pickle.dumps(codec.layout))
+    layout = pickle.loads(pickle.dumps(extension.layout))
     assert layout.to_space(np.zeros(layout.action_size, np.float32)) in codec.space
 
 
@@ -218,7 +218,7 @@ def _flat(space: spaces.Space[Any], value: Any) -> Any:
 def test_an_unbounded_box_is_an_error() -> None:
     extension = ExtendedSpace(spaces.Box(-np.inf, np.inf, (2,)), (), ("a", "b"), None, np.zeros(2, np.float32))
     with pytest.raises(ConfigError, match="finite"):
-        ActionCodec(extension.space, extension.layout, ())
+        ActionCodec(extension.space, extension.layout)
 
 
 def test_images_have_entries_of_their_own_and_other_parts_are_flattened() -> None:
@@ -291,14 +291,16 @@ class FlickerPlugin(EnvironmentPlugin):
         return Labels(("off", "on"))
 
 
-def test_success_is_remembered_though_it_passes() -> None:
+def test_success_counts_at_any_primitive_step_of_a_decision_and_of_an_episode() -> None:
     wait = action("wait", "def run():\n    yield repeat(action='on', steps=4)\n")
     setup = RLSetup(
         reward_weights={"env_reward": 1.0}, observation_keys=("observation",), coded_actions=("wait",), gamma=1.0
     )
     env = build(EnvSpec(FLICKER, setup, (wait,), factory=lambda task: FlickerPlugin()), seed=0)
-    for choose in (lambda: 0, lambda: env.coded("wait")):
-        infos, _ = play(env, choose)
-        assert infos[-1]["success"] is False
-        assert infos[-1]["episode"]["success"] is True
-    assert len(infos) == 1
+    steps, _ = play(env, lambda: 0)
+    assert [info["success"] for info in steps] == [False, True, False, False]
+    assert steps[-1]["episode"]["success"] is True
+    (option,), _ = play(env, lambda: env.coded("wait"))
+    assert option["duration"] == 4
+    assert option["success"] is True
+    assert option["episode"]["success"] is True

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rlgpt.domain import CodedAction, Decision, Task, Trace, Verdict
-from rlgpt.options import ExtendedEnv
+from rlgpt.options import ExtendedEnv, OnStep
 from rlgpt.plugin.base import EnvironmentPlugin
-from rlgpt.rl.monitor import OnStep, StepMonitor
 from rlgpt.sandbox import Library, Sandbox
 
 
@@ -43,9 +42,8 @@ def rehearse(
     :param library: the plugin's for this task.
     :param on_step: called at every primitive step.
     """
-    base = StepMonitor(plugin.make_env(task, seed=seed), on_step=on_step)
     env = ExtendedEnv(
-        base,
+        plugin.make_env(task, seed=seed),
         (*before, action),
         plugin=plugin,
         task=task,
@@ -54,14 +52,16 @@ def rehearse(
         reward_weights=None,
         sandbox=sandbox,
         quarantined=(),
+        horizon=None,
         trace=True,
         library=library,
+        on_step=on_step,
     )
     try:
-        trace, fallen = _play(env, base, (*before, action), seed)
+        trace, fallen = _play(env, (*before, action), seed)
         steps = trace.primitive_steps
         if trace.decisions[-1].action != action.name:
-            trace, more = _play(env, base, (action,), seed)
+            trace, more = _play(env, (action,), seed)
             steps, fallen = steps + trace.primitive_steps, fallen + more
         own = trace.decisions[-1].verdict
         return RehearsalResult(trace, steps, own or next((v for v in fallen if v.action == action.name), None))
@@ -69,25 +69,21 @@ def rehearse(
         env.close()
 
 
-def _play(
-    env: ExtendedEnv, base: StepMonitor, actions: Sequence[CodedAction], seed: int
-) -> tuple[Trace, list[Verdict]]:
-    """Play one episode of ``actions``. Returns its trace and all its verdicts, those on ``can_start`` included.
-
-    ``base`` knows whether any primitive step succeeded; a decision's info has the last step only.
-    """
+def _play(env: ExtendedEnv, actions: Sequence[CodedAction], seed: int) -> tuple[Trace, list[Verdict]]:
+    """Play one episode of ``actions``. Returns its trace and all its verdicts, those on ``can_start`` included."""
     _, info = env.reset(seed=seed)
-    fallen = list(info.get("verdicts", ()))
+    fallen, success = list(info.get("verdicts", ())), bool(info.get("success", False))
     decisions: list[Decision] = []
     for action in actions:
         _, _, terminated, truncated, info = env.step(env.extension.write(action.name))
         decisions.append(info["decision"])
         fallen += info.get("verdicts", ())
+        success = success or bool(info.get("success", False))
         if terminated or truncated:
             break
     trace = Trace(
         seed=seed,
-        success=base.success,
+        success=success,
         total_reward=sum(d.reward for d in decisions),
         primitive_steps=sum(d.duration for d in decisions),
         decisions=tuple(decisions),

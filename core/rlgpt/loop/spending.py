@@ -6,7 +6,7 @@ from typing import Literal
 
 from rlgpt.agents.base import History
 from rlgpt.domain import Evaluation, Rehearsal, Steps, TrainingRecord
-from rlgpt.rl.monitor import OnStep
+from rlgpt.options import OnStep
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 from rlgpt.runs import Run
 

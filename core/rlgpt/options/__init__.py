@@ -20,9 +20,10 @@ from rlgpt.options.arguments import (
     warn_of_faults,
 )
 from rlgpt.options.bundle import load_bundle, save_bundle
+from rlgpt.options.decision import OnStep
 from rlgpt.options.env import ExtendedEnv
 from rlgpt.options.flat import flat_view
-from rlgpt.options.layout import Head, Layout
+from rlgpt.options.layout import ActionLayout, Head
 from rlgpt.options.space import ExtendedSpace
 
 if TYPE_CHECKING:
@@ -33,11 +34,12 @@ if TYPE_CHECKING:
     from rlgpt.sandbox import Sandbox, SandboxLimits
 
 __all__ = [
+    "ActionLayout",
     "BrokenActionWarning",
     "ExtendedEnv",
     "ExtendedSpace",
     "Head",
-    "Layout",
+    "OnStep",
     "extend",
     "flat_view",
     "load_bundle",
@@ -59,6 +61,8 @@ def extend(
     reward_weights: Mapping[str, float] | None = None,
     sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None = None,
     quarantined: Iterable[str] | None = None,
+    horizon: int | None = None,
+    on_step: OnStep | None = None,
     trace: bool = False,
 ) -> ExtendedEnv:
     """Add coded actions to any gymnasium environment.
@@ -84,9 +88,14 @@ def extend(
     :param quarantined: names of the coded actions that are masked. The caller counts violations then, for example over
         many environments (see :meth:`ExtendedEnv.quarantine`). None, the default: this environment counts, and masks an
         action after three violations, from the next reset on.
+    :param horizon: primitive steps after which an episode is truncated, in the middle of a decision too. None, the
+        default, leaves that to ``env``.
+    :param on_step: called with ``env`` and the primitive steps of the episode: 0 after a reset, then after every step.
     :param trace: put a :class:`~rlgpt.domain.Decision` with the views before and after into ``info["decision"]``.
     :returns: the environment with its action space extended as :mod:`rlgpt.options.space` tabulates. With no actions
-        and all base actions it has the same spaces and trajectories, bit for bit.
+        and all base actions it has the same spaces and trajectories, bit for bit. The ``info`` of every step has
+        ``success``, if the environment reports it: whether any primitive step of the decision had it.
+        :class:`ExtendedEnv` lists the other keys.
         An action whose source cannot be loaded, or contains a certain mistake, causes a :class:`BrokenActionWarning`.
     :raises rlgpt.errors.ConfigError: an argument is of another kind, the action space has no extension, ``gamma`` is
         out of range, or names do not fit their space or are given beside a plugin, which has its own.
@@ -126,6 +135,8 @@ def extend(
         reward_weights=reward_weights,
         sandbox=sandbox,
         quarantined=quarantined,
+        horizon=horizon,
+        on_step=on_step,
         trace=trace,
         library=library,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -10,9 +11,10 @@ import numpy as np
 
 from rlgpt.domain import CodedAction, Decision, Plain, Task, Verdict
 from rlgpt.errors import UnknownNameError
+from rlgpt.options.decision import DecisionState, OnStep
 from rlgpt.options.execution import Call, Execution
 from rlgpt.options.guards import Guards
-from rlgpt.options.layout import Layout
+from rlgpt.options.layout import ActionLayout
 from rlgpt.options.shaping import Shaping
 from rlgpt.options.space import Choice, ExtendedSpace
 from rlgpt.options.violations import Violations
@@ -32,18 +34,20 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     ``duration``        k >= 1, the primitive steps of this decision
     ``primitive_steps`` of the episode so far
-    ``action``, ``ended``   which branch it was, and how it ended (:data:`rlgpt.domain.Ending`)
+    ``success``         bool: whether any of the k steps had ``info["success"]``, if the environment reports it
+    ``action``, ``ended``   the chosen branch, and how it ended (:data:`rlgpt.domain.Ending`)
     ``total_reward``    undiscounted
     ``action_mask``     int8, shape (branches,): which may start now
-    ``reward_terms``    weighted, undiscounted, where reward terms are paid
-    ``verdicts``        tuple of :class:`~rlgpt.domain.Verdict`, only where some fell
-    ``decision``        a :class:`~rlgpt.domain.Decision`, with ``trace=True``; its ``verdict`` also tells of a choice
+    ``reward_terms``    weighted, undiscounted, if reward terms are paid
+    ``verdicts``        tuple of :class:`~rlgpt.domain.Verdict`, if there are any
+    ``decision``        a :class:`~rlgpt.domain.Decision`, with ``trace=True``; its ``verdict`` also explains a choice
                         that was masked because its ``can_start`` failed, or by quarantine
 
     Errors of coded actions end the action and are recorded; exceptions of ``env.step`` propagate.
 
     :param library: the plugin's for this task; None where there are no coded actions.
-    :ivar load_verdicts: on the actions whose source cannot be loaded, by name.
+    :ivar context: the state that the plugin reads; ``context.step`` is the one count of the episode's primitive steps.
+    :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
     """
 
     def __init__(
@@ -58,6 +62,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         reward_weights: Mapping[str, float] | None,
         sandbox: Sandbox | None,
         quarantined: Iterable[str] | None,
+        horizon: int | None,
+        on_step: OnStep | None,
         trace: bool,
         library: Library | None,
     ) -> None:
@@ -71,12 +77,15 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             reward_weights=reward_weights,
             sandbox=sandbox,
             quarantined=(quarantined := None if quarantined is None else tuple(quarantined)),
+            horizon=horizon,
+            on_step=on_step,
             trace=trace,
             library=library,
             _disable_deepcopy=True,
         )
         gym.Wrapper.__init__(self, env)
         self.plugin, self.task, self.gamma, self.trace = plugin, task, gamma, trace
+        self._horizon, self._on_step = horizon, on_step
         self._rng = np.random.default_rng()
         self.context = Context(task, None, {}, 0, self._rng, plugin.model(env))
         self.extension = ExtendedSpace(
@@ -88,12 +97,14 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         )
         self.action_space = self.extension.space
         self.actions = self.extension.actions
-        self.layout: Layout = self.extension.layout
+        self.layout: ActionLayout = self.extension.layout
         self._shaping = Shaping(plugin.reward_terms(task), reward_weights) if reward_weights is not None else None
         self._offset = len(self.layout.branches) - len(self.actions)
         self._guest: Guest | None = None
         self._sandbox, self._library = sandbox, library
-        self._mask: np.ndarray | None = None
+        self._state = DecisionState(None, {})
+        self._choices: _Choices | None = None
+        self._verdicts: list[Verdict] = []
         self._quarantined: frozenset[str] = frozenset()
         self._next_quarantine = frozenset(quarantined or ())
         self._violations = Violations() if quarantined is None else None
@@ -105,7 +116,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._guards = Guards(names, conditional, plugin.applicable if asks_plugin else None)
 
     def _prepare(self) -> tuple[str, ...]:
-        """Everything that coded actions need. Returns the names of those with a ``can_start``."""
+        """Make what coded actions need. Returns the names of those with a ``can_start``."""
         from rlgpt.sandbox import Sandbox
 
         primitives = {p.name: p for p in self.plugin.primitives(self.task)}
@@ -114,7 +125,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         guest = self._open(seed=0)
         states = {a.name: guest.load(a.name) for a in self.actions}
         self.load_verdicts = {n: s for n, s in states.items() if isinstance(s, Verdict) and s.kind != "wall"}
-        # Where the wall clock struck nobody knows yet what the source defines: the episodes' guests will tell.
+        # After a wall-clock timeout it is unknown what the source defines: the guests of the episodes find out.
         return tuple(n for n, state in states.items() if state is not False and n not in self.load_verdicts)
 
     # -- gymnasium ----------------------------------------------------------------------------------------------------
@@ -125,50 +136,53 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             self._rng = np.random.default_rng([seed, 0x0B710])
         self._close_guest()
         self._quarantined = self._next_quarantine
-        self._observation, self._info, self._over = observation, info, (False, False)
+        self._state = DecisionState(observation, info)
         ctx = self.context
         ctx.observation, ctx.info, ctx.step, ctx.rng = observation, {**info, "env_reward": 0.0}, 0, self._rng
         ctx.memory.clear()
+        if self._on_step is not None:
+            self._on_step(self.env, 0)
         if self._shaping is not None:
             self._shaping.reset(ctx)
-        self._verdicts: list[Verdict] = []
-        return observation, self._report(dict(info), self._compute_mask())
+        self._verdicts = []
+        self._choices = self._find_choices()
+        return observation, self._report(dict(info), self._choices)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        if (mask := self._mask) is None:
+        if (choices := self._choices) is None:
             raise gym.error.ResetNeeded("step() before reset(): call env.reset() first; it returns the observation.")
         choice = self.extension.read(action)
-        self._reward, self._total, self._duration = 0.0, 0.0, 0
-        self._terms: dict[str, float] = {}
+        state = self._state = DecisionState(self._state.observation, self._state.info)
         self._verdicts = []
         before = self.view() if self.trace else {}
-        call = self._carry_out(choice)
-        terminated, truncated = self._over
-        if self._guards.vary and not (terminated or truncated):
-            mask = self._compute_mask()
-        info = dict(self._info)
+        call = self._carry_out(choice, choices)
+        if self._guards.vary and not state.episode_over:
+            choices = self._choices = self._find_choices()
+        info = dict(state.info)
         info.update(
-            duration=self._duration,
+            duration=state.duration,
             primitive_steps=self.context.step,
-            action=self.layout.branches[choice.branch] if self.layout.branches else "base",
+            action=self.layout.branches[choice.branch],
             ended=call.ended,
-            total_reward=self._total,
+            total_reward=state.total_reward,
         )
+        if state.success or "success" in info:
+            info["success"] = state.success
         if self._shaping is not None:
-            info["reward_terms"] = self._terms
+            info["reward_terms"] = state.terms
         if self.trace:
             info["decision"] = Decision(
                 action=info["action"],
                 parameters=choice.parameters,
-                duration=self._duration,
-                reward=self._total,
+                duration=state.duration,
+                reward=state.total_reward,
                 ended=call.ended,
                 before=before,
                 after=self.view(),
                 calls=tuple(call.calls),
                 verdict=call.verdict,
             )
-        return self._observation, self._reward, terminated, truncated, self._report(info, mask)
+        return state.observation, state.reward, state.terminated, state.truncated, self._report(info, choices)
 
     def close(self) -> None:
         self._close_guest()
@@ -177,13 +191,15 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     # -- for trainers and the loop ------------------------------------------------------------------------------------
 
     def view(self) -> dict[str, Plain]:
-        """The plugin's view of this moment, built anew."""
+        """The plugin's view of the newest observation; built at each call."""
         return self.plugin.view(self.context)
 
     def quarantine(self, names: Iterable[str]) -> None:
-        """Mask these coded actions from the next reset on, instead of those masked before.
+        """Mask these coded actions, and no others, from the next reset on.
 
-        From here on the caller counts: the environment itself takes none out any more.
+        From now on the caller counts violations; the environment itself quarantines nothing.
+
+        :raises UnknownNameError: a name is no coded action of this environment.
         """
         names = frozenset(names)
         self._check_names(names)
@@ -196,17 +212,18 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     # -- one decision -------------------------------------------------------------------------------------------------
 
-    def _carry_out(self, choice: Choice) -> Call:
+    def _carry_out(self, choice: Choice, choices: _Choices) -> Call:
+        state = self._state
         if choice.coded is None:
             self._advance(choice.base)
-            return Call(steps=1, ended="episode" if any(self._over) else "base")
-        if not self._allowed[choice.branch]:
+            return Call(ended="episode" if state.episode_over else "base")
+        if not choices.allowed[choice.branch]:
             self._idle()
-            return Call(steps=1, ended="masked", verdict=self._why_masked(choice.coded.name))
+            return Call(ended="masked", verdict=self._why_masked(choice.coded.name, choices))
         call = self._execution.run(self._open_guest(), choice.coded, choice.parameters, self.context)
         if call.verdict is not None:
             self._verdicts.append(call.verdict)
-        if self._duration == 0:  # an action that asks for nothing still costs a step
+        if state.duration == 0:  # an action that calls nothing still costs a step
             self._idle()
         return call
 
@@ -214,21 +231,25 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._advance(self.plugin.noop(self.env.action_space, self.context))
 
     def _advance(self, low_level: Any) -> bool:
-        """One primitive step; True where the episode ended."""
+        """Take one primitive step. True if the episode ended."""
         observation, env_reward, terminated, truncated, info = self.env.step(low_level)
-        self._observation, self._info, self._over = observation, info, (bool(terminated), bool(truncated))
-        ctx = self.context
+        state, ctx = self._state, self.context
         ctx.observation, ctx.info, ctx.step = observation, {**info, "env_reward": float(env_reward)}, ctx.step + 1
+        if self._on_step is not None:
+            self._on_step(self.env, ctx.step)
+        state.observation, state.info = observation, info
+        state.terminated, state.truncated = bool(terminated), bool(truncated)
+        if self._horizon is not None and ctx.step >= self._horizon and not terminated:
+            state.truncated = True
+        state.success = state.success or bool(info.get("success", False))
         reward = float(env_reward)
         if self._shaping is not None:
             paid = self._shaping.pay(ctx)
             reward = sum(paid.values())
             for name, value in paid.items():
-                self._terms[name] = self._terms.get(name, 0.0) + value
-        self._reward += self.gamma**self._duration * reward
-        self._total += reward
-        self._duration += 1
-        return any(self._over)
+                state.terms[name] = state.terms.get(name, 0.0) + value
+        state.pay(reward, self.gamma)
+        return state.episode_over
 
     def _open_guest(self) -> Guest:
         if self._guest is None:
@@ -241,33 +262,45 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         return self._sandbox.open(self._library, self.actions, seed=seed)
 
     def _close_guest(self) -> None:
-        """Nothing leaks from one episode to the next: the instance goes with it."""
+        """Drop the instance, so that no state of the code outlives the episode."""
         self._guest = None
 
     # -- masks --------------------------------------------------------------------------------------------------------
 
-    def _compute_mask(self) -> np.ndarray:
-        """Which branches to offer. Where none may start all are offered: choosing one then costs a no-op."""
+    def _find_choices(self) -> _Choices:
+        """Which branches may start now. If none may, all are offered: choosing one then costs a no-op."""
         offer = self._guards.offer(self._quarantined, self.view, self._open_guest)
         self._verdicts += offer.refusals.values()
-        self._refusals = offer.refusals
-        self._allowed = np.ones(len(self.layout.branches), np.int8)
+        allowed = np.ones(len(self.layout.branches), np.int8)
         for i, action in enumerate(self.actions, start=self._offset):
-            self._allowed[i] = action.name in offer.allowed
-        self._mask = self._allowed if self._allowed.any() else np.ones_like(self._allowed)
-        return self._mask
+            allowed[i] = action.name in offer.allowed
+        return _Choices(allowed, allowed if allowed.any() else np.ones_like(allowed), offer.refusals)
 
-    def _why_masked(self, name: str) -> Verdict | None:
-        """What kept a coded action from starting; None where it was the plugin, or its own ``can_start``."""
+    def _why_masked(self, name: str, choices: _Choices) -> Verdict | None:
+        """What kept a coded action from starting; None if it was the plugin, or its own ``can_start``."""
         if name in self._quarantined:
             return Verdict(kind="quarantined", action=name, message="its earlier verdicts say what was wrong")
-        return self._refusals.get(name)
+        return choices.refusals.get(name)
 
-    def _report(self, info: dict[str, Any], mask: np.ndarray) -> dict[str, Any]:
-        info["action_mask"] = mask.copy()
+    def _report(self, info: dict[str, Any], choices: _Choices) -> dict[str, Any]:
+        info["action_mask"] = choices.mask.copy()
         if self._verdicts:
             info["verdicts"] = tuple(self._verdicts)
             if self._violations is not None:
                 self._violations.add(self._verdicts)
                 self._next_quarantine |= self._violations.caught
         return info
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What may be chosen at one moment.
+
+    :ivar allowed: int8, shape (branches,): 1 if the branch may start.
+    :ivar mask: what is offered: ``allowed``, or ones if nothing may start.
+    :ivar refusals: name -> verdict, for each coded action whose ``can_start`` failed.
+    """
+
+    allowed: np.ndarray
+    mask: np.ndarray
+    refusals: Mapping[str, Verdict]

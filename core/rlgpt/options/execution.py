@@ -23,7 +23,6 @@ class Call:
     :ivar calls: of primitives; only where the trace is kept.
     """
 
-    steps: int = 0
     ended: Ending = "returned"
     verdict: Verdict | None = None
     calls: list[PrimitiveCall] = field(default_factory=list)
@@ -43,39 +42,40 @@ class Execution:
 
     def run(self, guest: Guest, action: CodedAction, parameters: Mapping[str, float], ctx: Context) -> Call:
         """Run ``action`` until it returns, violates a limit, reaches its step limit, or the episode ends."""
-        call = Call()
+        call, start = Call(), ctx.step
         turn = guest.start(action.name, parameters)
         while isinstance(turn, Ask):
             replies: list[Plain] = []
             for request in turn.requests:
-                finished, outcome = self._answer(request, ctx, call, limit=action.max_steps)
+                finished, outcome = self._answer(request, ctx, call, limit=start + action.max_steps)
                 replies.append(outcome)
                 if finished:
-                    self._judge(call, guest.cancel())
+                    self._judge(call, guest.cancel(), ctx.step - start)
                     return call
             turn = guest.send(replies if turn.many else replies[0])
         if isinstance(turn, Verdict):
             call.ended = "violation"
-            self._judge(call, turn)
+            self._judge(call, turn, ctx.step - start)
         return call
 
     @staticmethod
-    def _judge(call: Call, verdict: Verdict | None) -> None:
+    def _judge(call: Call, verdict: Verdict | None, step: int) -> None:
         if verdict is not None:
-            call.verdict = verdict.model_copy(update={"step": call.steps})
+            call.verdict = verdict.model_copy(update={"step": step})
 
     def _answer(self, request: Request, ctx: Context, call: Call, *, limit: int) -> tuple[bool, dict[str, Plain]]:
-        """Run one request. Returns whether the call is over (end of the episode, step limit), and the outcome."""
+        """Run one request. Returns whether the call is over (the episode ended, or its step count reached ``limit``),
+        and the outcome."""
         if request.name == "observe":
             return False, self._view()
         primitive = self._primitives[request.name]
-        before = call.steps
+        before = ctx.step
         finished, outcome = self._drive(primitive, request, ctx, call, limit)
         if request.clipped:
             outcome["clipped"] = list(request.clipped)
         if self._keep_calls:
             call.calls.append(
-                PrimitiveCall(name=request.name, args=dict(request.args), steps=call.steps - before, outcome=outcome)
+                PrimitiveCall(name=request.name, args=dict(request.args), steps=ctx.step - before, outcome=outcome)
             )
         return finished, outcome
 
@@ -83,18 +83,16 @@ class Execution:
         self, primitive: Primitive, request: Request, ctx: Context, call: Call, limit: int
     ) -> tuple[bool, dict[str, Plain]]:
         actions = primitive.run(ctx, **request.args)
-        steps = 0
-        while steps < primitive.max_steps:
+        end_of_primitive = ctx.step + primitive.max_steps
+        while ctx.step < end_of_primitive:
             try:
                 low_level = next(actions)
             except StopIteration as end:
                 return False, dict(end.value or {})
-            steps += 1
-            call.steps += 1
             if self._step(low_level):
                 call.ended = "episode"
                 return True, {"ended": "episode"}
-            if call.steps >= limit:
+            if ctx.step >= limit:
                 call.ended = "limit"
                 return True, {"ended": "limit"}
         try:  # a last chance to return an outcome

@@ -33,10 +33,10 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
         return env
     assert isinstance(space, spaces.Tuple)
     heads = extended.layout.heads
-    base = [h for h in heads if h.kind == "base"]
+    base = [h for h in heads if h.role == "base"]
     if all(isinstance(h.space, spaces.Discrete) for h in base):
         return _FlatDiscrete(env, extended)
-    if len(base) == 1 and extended.layout.has_selector:
+    if len(base) == 1 and extended.layout.choices:
         return _FlatBox(env, extended)
     raise ConfigError(f"action space {space} has no flat view; use a trainer that takes Tuple spaces.")
 
@@ -68,7 +68,7 @@ class _Flat(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorArgs):
         gym.utils.RecordConstructorArgs.__init__(self, extended=extended, _disable_deepcopy=True)
         gym.Wrapper.__init__(self, env)
         self._heads = extended.layout.heads
-        boxes = [h.space for h in self._heads if h.kind == "parameters"]
+        boxes = [h.space for h in self._heads if h.role == "parameters"]
         self._box = boxes[0] if boxes and isinstance(boxes[0], spaces.Box) else None
         self._defaults = extended.extension.defaults()
 
@@ -78,8 +78,10 @@ class _FlatDiscrete(_Flat):
 
     def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:
         super().__init__(env, extended)
-        discrete = [h.space for h in self._heads if isinstance(h.space, spaces.Discrete)]
-        sizes = [space.n for space in discrete]
+        selector = extended.layout.selector
+        discrete = [] if selector is None else [selector]
+        discrete += [h.space for h in self._heads if isinstance(h.space, spaces.Discrete)]
+        sizes = [int(space.n) for space in discrete]
         self._starts = np.array([space.start for space in discrete])
         self.action_space = spaces.Discrete(int(sizes[0])) if len(sizes) == 1 else spaces.MultiDiscrete(sizes)
 
@@ -99,7 +101,7 @@ class _FlatBox(_Flat):
     def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:
         super().__init__(env, extended)
         self._branches = len(extended.layout.branches)
-        base = next(h.space for h in self._heads if h.kind == "base")
+        base = next(h.space for h in self._heads if h.role == "base")
         assert isinstance(base, spaces.Box)
         self._base = base
         p = len(self._defaults)

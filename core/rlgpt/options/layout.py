@@ -1,10 +1,12 @@
-"""Which numbers of an extended action belong to which branch."""
+"""The layout of an extended action space: its branches, the parts of an action, and which branch uses which part."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
@@ -12,39 +14,137 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Head:
-    """One part of the extended action.
+    """One part of the action beside the selector.
 
-    :ivar kind: ``selector`` chooses the branch; ``base`` is the base action, or a head of it; ``parameters`` is the
-        concatenation of all coded actions' parameters.
-    :ivar components: how many numbers of the owner matrix's columns it has (0 for the selector, 1 for a Discrete).
+    :ivar role: ``base`` is the base action, or a part of it; ``parameters`` holds the parameters of all coded actions.
+    :ivar space: a Discrete or a Box.
+    :ivar names: one for each component (``reach.dx``); they say which weights a grown action space may reuse.
     """
 
-    kind: Literal["selector", "base", "parameters"]
+    role: Literal["base", "parameters"]
     space: spaces.Space[Any]
-    components: int
+    names: tuple[str, ...] = ()
+
+    @cached_property
+    def kind(self) -> Literal["discrete", "box"]:
+        """``discrete`` is one categorical variable, ``box`` one Gaussian for each number."""
+        return "discrete" if isinstance(self.space, spaces.Discrete) else "box"
+
+    @cached_property
+    def size(self) -> int:
+        """Values of a Discrete, numbers of a Box."""
+        return int(self.space.n) if isinstance(self.space, spaces.Discrete) else int(np.prod(self.space.shape or ()))
+
+    @property
+    def components(self) -> int:
+        """Independent variables: 1 for a Discrete, one for each number of a Box."""
+        return 1 if self.kind == "discrete" else self.size
+
+    @property
+    def parameters(self) -> int:
+        """Numbers that describe its distribution: the logits, or the means and then the log-stds."""
+        return self.size if self.kind == "discrete" else 2 * self.size
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The shape of an extended action space.
+@dataclass(frozen=True, eq=False)
+class ActionLayout:
+    """The layout of an action: a selector, if there is a choice of branches, then the heads. Picklable.
 
-    :ivar branches: names of what may be chosen: base actions first, then coded actions. Where there is one alone, no
-        selector chooses it, and the whole action is its own.
-    :ivar heads: the parts in order; the selector first, where there is one.
-    :ivar owner: bool, shape (branches, components): which components a branch uses. Only those count in its
+    :ivar branches: names of what may be chosen: base actions first, then coded actions.
+    :ivar selector: chooses the branch. None if there is one branch only, which then owns the whole action.
+    :ivar heads: the other parts, in order.
+    :ivar owner: bool, shape (branches, components): the components that each branch uses. Only those count in its
         log-probability, entropy and KL.
     """
 
     branches: tuple[str, ...]
+    selector: spaces.Discrete | None
     heads: tuple[Head, ...]
     owner: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
         expected = (len(self.branches), sum(h.components for h in self.heads))
-        if self.branches and self.owner.shape != expected:
-            raise ValueError(f"owner has shape {self.owner.shape}, the heads need {expected}")
+        if self.owner.shape != expected:
+            raise ValueError(
+                f"owner has shape {self.owner.shape}; {expected[0]} branches and {expected[1]} components "
+                f"need {expected}"
+            )
+        if self.selector is None and not self.heads:
+            raise ValueError("an action space needs a selector or at least one head")
 
-    @property
-    def has_selector(self) -> bool:
-        """Whether the first head chooses the branch; not where only one is left, and it is no Discrete base."""
-        return bool(self.heads) and self.heads[0].kind == "selector"
+    @classmethod
+    def of(
+        cls,
+        space: gymnasium.Space[Any],
+        *,
+        branches: tuple[str, ...] = (),
+        owner: NDArray[np.bool_] | None = None,
+    ) -> ActionLayout:
+        """The layout of a Discrete, a 1-D Box, or a Tuple of those.
+
+        :param branches: names of the selector's choices. With a Tuple, its first part is then the selector.
+        :param owner: which component each branch owns. None: every branch owns all.
+        :raises ValueError: the space is of another kind, or does not fit ``branches`` or ``owner``.
+        """
+        parts = list(space.spaces) if isinstance(space, spaces.Tuple) else [space]
+        if isinstance(space, spaces.Discrete) and not branches:
+            branches = tuple(str(i) for i in range(int(space.n)))
+        selector: spaces.Discrete | None = None
+        if branches:
+            first = parts.pop(0)
+            if not isinstance(first, spaces.Discrete) or first.n != len(branches):
+                raise ValueError(f"{len(branches)} branches need a Discrete({len(branches)}) first, got {first}")
+            selector = first
+        for part in parts:
+            if not (isinstance(part, spaces.Discrete) or (isinstance(part, spaces.Box) and len(part.shape) == 1)):
+                raise ValueError(f"a policy needs Discrete or 1-D Box parts, got {part}")
+        heads = tuple(Head("base", part) for part in parts)
+        branches = branches or ("base",)
+        if owner is None:
+            owner = np.ones((len(branches), sum(h.components for h in heads)), dtype=np.bool_)
+        return cls(branches, selector, heads, np.asarray(owner, dtype=np.bool_))
+
+    @cached_property
+    def choices(self) -> int:
+        """Choices of the selector; 0 if there is none."""
+        return len(self.branches) if self.selector is not None else 0
+
+    @cached_property
+    def parameters(self) -> int:
+        """Width of the distribution's flat parameters: the selector's logits, then those of each head in order."""
+        return self.choices + sum(h.parameters for h in self.heads)
+
+    @cached_property
+    def action_size(self) -> int:
+        """Width of a flat action: the index that the selector chose, if there is one, then each head's components."""
+        return bool(self.choices) + sum(h.components for h in self.heads)
+
+    @cached_property
+    def means(self) -> tuple[int, ...]:
+        """Positions of the Gaussians' means in the flat parameters, in the order of the components."""
+        return tuple(i for start, h in self._starts() if h.kind == "box" for i in range(start, start + h.size))
+
+    @cached_property
+    def log_stds(self) -> tuple[int, ...]:
+        """Positions of the Gaussians' log-stds in the flat parameters, in the order of the components."""
+        return tuple(
+            i for start, h in self._starts() if h.kind == "box" for i in range(start + h.size, start + 2 * h.size)
+        )
+
+    def to_space(self, flat: NDArray[Any]) -> Any:
+        """A flat action, shape (action_size,), as an element of the policy's action space."""
+        at = 0
+        parts: list[Any] = []
+        if self.choices:
+            parts.append(np.int64(flat[0]))
+            at = 1
+        for head in self.heads:
+            parts.append(
+                np.int64(flat[at]) if head.kind == "discrete" else flat[at : at + head.size].astype(np.float32)
+            )
+            at += head.components
+        return parts[0] if len(parts) == 1 else tuple(parts)
+
+    def _starts(self) -> list[tuple[int, Head]]:
+        ends = np.cumsum([self.choices, *(h.parameters for h in self.heads)])
+        return [(int(start), head) for start, head in zip(ends, self.heads, strict=False)]

@@ -25,7 +25,7 @@ from gymnasium import spaces
 
 from rlgpt.domain import CodedAction
 from rlgpt.errors import ConfigError, UnknownNameError
-from rlgpt.options.layout import Head, Layout
+from rlgpt.options.layout import ActionLayout, Head
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class ExtendedSpace:
     """
 
     space: spaces.Space[Any]
-    layout: Layout
+    layout: ActionLayout
 
     def __init__(
         self,
@@ -71,9 +71,10 @@ class ExtendedSpace:
         self._offset = len(base_branches)
         branches = (*base_branches, *(a.name for a in self.actions))
         self._check(branches)
-        heads = self._heads(branches)
-        self.layout = Layout(branches, heads, self._owner(branches, heads))
-        self.space = self._space(heads)
+        selector = self._selector(branches)
+        heads = self._heads()
+        self.layout = ActionLayout(branches, selector, heads, self._owner(branches, heads))
+        self.space = self._space([*([] if selector is None else [selector]), *(head.space for head in heads)])
 
     def read(self, action: Any) -> Choice:
         """What an action of :attr:`space` asks for.
@@ -94,11 +95,11 @@ class ExtendedSpace:
             return Choice(branch, base=action)
         parts = list(action) if isinstance(self.space, (spaces.Tuple, spaces.MultiDiscrete)) else [action]
         branch = 0
+        if self.layout.selector is not None:
+            branch = int(np.asarray(parts.pop(0)).reshape(-1)[0])
         base_parts, vector = [], None
         for head, value in zip(self.layout.heads, parts, strict=True):
-            if head.kind == "selector":
-                branch = int(np.asarray(value).reshape(-1)[0])
-            elif head.kind == "base":
+            if head.role == "base":
                 base_parts.append(value)
             else:
                 vector = value
@@ -133,8 +134,9 @@ class ExtendedSpace:
             except (TypeError, ValueError) as fault:
                 raise ConfigError(f"parameter {key!r} of {name!r} is {value!r:.80}; give a number.") from fault
         idle = iter(self._idle_heads())
-        parts = {"selector": self._offset + index, "parameters": vector}
-        whole = tuple(parts[h.kind] if h.kind != "base" else next(idle) for h in self.layout.heads)
+        whole = tuple(next(idle) if h.role == "base" else vector for h in self.layout.heads)
+        if self.layout.selector is not None:
+            whole = (self._offset + index, *whole)
         return whole if isinstance(self.space, spaces.Tuple) else whole[0]
 
     def _idle_heads(self) -> list[Any]:
@@ -195,17 +197,24 @@ class ExtendedSpace:
                 f"a policy needs at least two choices, got {list(branches)}. Keep more base actions or add coded ones."
             )
 
-    def _heads(self, branches: tuple[str, ...]) -> tuple[Head, ...]:
+    def _selector(self, branches: tuple[str, ...]) -> spaces.Discrete | None:
+        if isinstance(self.base, spaces.Discrete):
+            return self.base if self.identity else spaces.Discrete(len(branches))
+        return spaces.Discrete(len(branches)) if len(branches) > 1 else None
+
+    def _heads(self) -> tuple[Head, ...]:
         heads: list[Head] = []
-        if isinstance(self.base, spaces.Discrete) or len(branches) > 1:
-            selector = self.base if self.identity else spaces.Discrete(len(branches))
-            heads.append(Head("selector", selector, 0))
         if not isinstance(self.base, spaces.Discrete):
-            heads += [Head("base", self._parts[i], _size(self._parts[i])) for i in self._base_heads()]
+            start = 0
+            for i in self._base_heads():
+                size = _size(self._parts[i])
+                heads.append(Head("base", self._parts[i], tuple(f"base[{start + j}]" for j in range(size))))
+                start += size
         if self._parameters:
             low = np.array([p.low for p in self._parameters], np.float32)
             high = np.array([p.high for p in self._parameters], np.float32)
-            heads.append(Head("parameters", spaces.Box(low, high, dtype=np.float32), len(low)))
+            names = tuple(f"{a.name}.{p.name}" for a in self.actions for p in a.parameters)
+            heads.append(Head("parameters", spaces.Box(low, high, dtype=np.float32), names))
         return tuple(heads)
 
     def _base_heads(self) -> tuple[int, ...]:
@@ -214,7 +223,7 @@ class ExtendedSpace:
         return self._kept
 
     def _owner(self, branches: tuple[str, ...], heads: tuple[Head, ...]) -> np.ndarray:
-        sizes = [h.components for h in heads if h.kind == "base"]
+        sizes = [h.components for h in heads if h.role == "base"]
         n_base = sum(sizes)
         owner = np.zeros((len(branches), n_base + len(self._parameters)), dtype=np.bool_)
         if not isinstance(self.base, spaces.Discrete):
@@ -223,15 +232,15 @@ class ExtendedSpace:
             owner[self._offset + i, n_base + part.start : n_base + part.stop] = True
         return owner
 
-    def _space(self, heads: tuple[Head, ...]) -> spaces.Space[Any]:
+    def _space(self, parts: list[spaces.Space[Any]]) -> spaces.Space[Any]:
         if self.identity:
             return self.base
-        if len(heads) == 1:
-            return heads[0].space
-        if isinstance(self.base, spaces.MultiDiscrete) and all(h.kind == "base" for h in heads):
-            kept = [h.space for h in heads if isinstance(h.space, spaces.Discrete)]
+        if len(parts) == 1:
+            return parts[0]
+        if isinstance(self.base, spaces.MultiDiscrete) and not self.actions:
+            kept = [part for part in parts if isinstance(part, spaces.Discrete)]
             return spaces.MultiDiscrete([part.n for part in kept], start=[part.start for part in kept])
-        return spaces.Tuple([h.space for h in heads])
+        return spaces.Tuple(parts)
 
 
 def _parts(base: spaces.Space[Any]) -> tuple[spaces.Space[Any], ...]:

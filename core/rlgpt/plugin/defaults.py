@@ -51,7 +51,7 @@ class SpaceDefaults:
     def of(
         cls, env: gymnasium.Env[Any, Any], *, labels: Named | None = None, observations: Named | None = None
     ) -> SpaceDefaults:
-        """The defaults of ``env``, whose ``get_action_meanings()`` or enum ``actions`` give labels by default."""
+        """The defaults of ``env``. Labels default to its ``get_action_meanings()`` or its enum ``actions``."""
         if labels is None:
             labels = _action_meanings(env)
         return cls(env.action_space, env.observation_space, labels=labels, observations=observations)

@@ -9,10 +9,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from rlgpt.domain import CodedAction
 from rlgpt.errors import ConfigError
-from rlgpt.options import Layout
-from rlgpt.rl.distribution import ActionLayout, HeadShape
+from rlgpt.options import ActionLayout
 
 
 class ActionCodec:
@@ -22,13 +20,14 @@ class ActionCodec:
 
     :param target: the extended action space.
     :param layout: of that space.
-    :param actions: the coded actions, in the layout's order.
     :raises ConfigError: a Box has no finite bounds.
     """
 
-    def __init__(self, target: gymnasium.Space[Any], layout: Layout, actions: tuple[CodedAction, ...]) -> None:
+    def __init__(self, target: gymnasium.Space[Any], layout: ActionLayout) -> None:
         self._target = target
-        self._parts = [head.space for head in layout.heads]
+        self._parts: list[gymnasium.Space[Any]] = [head.space for head in layout.heads]
+        if layout.selector is not None:
+            self._parts.insert(0, layout.selector)
         for part in self._parts:
             if isinstance(part, spaces.Box) and not (np.isfinite(part.low).all() and np.isfinite(part.high).all()):
                 raise ConfigError(
@@ -38,19 +37,6 @@ class ActionCodec:
         self._stretches = [_stretch(part) for part in self._parts]
         normalised = [_normalised(part) for part in self._parts]
         self.space: gymnasium.Space[Any] = normalised[0] if len(normalised) == 1 else spaces.Tuple(normalised)
-        parameter_names = tuple(f"{a.name}.{p.name}" for a in actions for p in a.parameters)
-        heads, base = [], 0
-        for head in layout.heads[layout.has_selector :]:
-            names = parameter_names
-            if head.kind == "base":
-                names = tuple(f"base[{base + i}]" for i in range(head.components))
-                base += head.components
-            discrete = isinstance(head.space, spaces.Discrete)
-            size = int(head.space.n) if isinstance(head.space, spaces.Discrete) else head.components
-            heads.append(HeadShape("discrete" if discrete else "box", size, names))
-        branches = layout.branches if layout.has_selector else ()
-        owner = layout.owner if layout.has_selector else np.ones((1, sum(h.components for h in heads)), dtype=np.bool_)
-        self.layout = ActionLayout(branches, tuple(heads), owner)
 
     def decode(self, action: Any) -> Any:
         """An action of :attr:`space` (numbers outside [-1, 1] are clipped) as one of the extended space."""

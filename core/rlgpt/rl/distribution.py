@@ -14,136 +14,14 @@ A plain Discrete is a selector without heads; a plain Box, or a Tuple without se
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal
 
-import gymnasium
 import numpy as np
-import numpy.typing as npt
 import torch
+
+from rlgpt.options import ActionLayout
 
 MASKED = -1e8
 """The logit of a masked choice: its probability is exactly 0 and ``p log p`` stays finite (minus infinity's is NaN)."""
-
-
-@dataclass(frozen=True)
-class HeadShape:
-    """A part of the action beside the selector: one Categorical of ``size`` values, or ``size`` Gaussians.
-
-    :ivar names: of its components (``reach.dx``); they say which weights a grown action space may take over.
-    """
-
-    kind: Literal["discrete", "box"]
-    size: int
-    names: tuple[str, ...] = ()
-
-    @property
-    def components(self) -> int:
-        """Independent variables: 1, or one for each number."""
-        return 1 if self.kind == "discrete" else self.size
-
-    @property
-    def parameters(self) -> int:
-        """Numbers that describe its distribution: logits, or means and then log-stds."""
-        return self.size if self.kind == "discrete" else 2 * self.size
-
-
-@dataclass(frozen=True, eq=False)
-class ActionLayout:
-    """What a distribution needs to know of an action space; picklable.
-
-    :ivar branches: names of the selector's choices; empty where the space has no selector.
-    :ivar owner: bool ``[branches, components]``; a row of ones where there is no selector.
-    """
-
-    branches: tuple[str, ...]
-    heads: tuple[HeadShape, ...]
-    owner: npt.NDArray[np.bool_]
-
-    def __post_init__(self) -> None:
-        want = (max(1, len(self.branches)), sum(h.components for h in self.heads))
-        if self.owner.shape != want:
-            raise ValueError(
-                f"owner has shape {self.owner.shape}; {want[0]} branches and {want[1]} components need {want}"
-            )
-        if not self.branches and not self.heads:
-            raise ValueError("an action space needs a selector or at least one head")
-
-    @classmethod
-    def of(
-        cls,
-        space: gymnasium.Space[Any],
-        *,
-        branches: tuple[str, ...] = (),
-        owner: npt.NDArray[np.bool_] | None = None,
-    ) -> ActionLayout:
-        """The layout of a Discrete, a 1-D Box, or a Tuple of those.
-
-        :param branches: names of the selector's choices; with a Tuple, its first part is then the selector.
-        :param owner: which component each branch owns; None: every branch owns all.
-        :raises ValueError: the space is of another kind, or does not fit ``branches`` or ``owner``.
-        """
-        parts = list(space.spaces) if isinstance(space, gymnasium.spaces.Tuple) else [space]
-        if isinstance(space, gymnasium.spaces.Discrete) and not branches:
-            branches = tuple(str(i) for i in range(int(space.n)))
-        if branches:
-            selector = parts.pop(0)
-            if not isinstance(selector, gymnasium.spaces.Discrete) or selector.n != len(branches):
-                raise ValueError(f"{len(branches)} branches need a Discrete({len(branches)}) first, got {selector}")
-        heads = tuple(_head(part) for part in parts)
-        count = sum(h.components for h in heads)
-        if owner is None:
-            owner = np.ones((max(1, len(branches)), count), dtype=np.bool_)
-        return cls(branches, heads, np.asarray(owner, dtype=np.bool_))
-
-    @cached_property
-    def parameters(self) -> int:
-        """Width of the distribution's flat parameters: selector logits, then those of each head in order."""
-        return len(self.branches) + sum(h.parameters for h in self.heads)
-
-    @cached_property
-    def action_size(self) -> int:
-        """Width of a flat action: the selector's index (where there is one), then each head's component(s)."""
-        return bool(self.branches) + sum(h.components for h in self.heads)
-
-    @cached_property
-    def means(self) -> tuple[int, ...]:
-        """Positions of the Gaussians' means in the flat parameters, in the order of the components."""
-        return tuple(i for start, h in self._starts() if h.kind == "box" for i in range(start, start + h.size))
-
-    @cached_property
-    def log_stds(self) -> tuple[int, ...]:
-        """Positions of the Gaussians' log-stds in the flat parameters, in the order of the components."""
-        return tuple(
-            i for start, h in self._starts() if h.kind == "box" for i in range(start + h.size, start + 2 * h.size)
-        )
-
-    def to_space(self, flat: npt.NDArray[Any]) -> Any:
-        """A flat action ``[action_size]`` as an element of the gymnasium space."""
-        at = 0
-        parts: list[Any] = []
-        if self.branches:
-            parts.append(np.int64(flat[0]))
-            at = 1
-        for head in self.heads:
-            parts.append(
-                np.int64(flat[at]) if head.kind == "discrete" else flat[at : at + head.size].astype(np.float32)
-            )
-            at += head.components
-        return parts[0] if len(parts) == 1 else tuple(parts)
-
-    def _starts(self) -> list[tuple[int, HeadShape]]:
-        ends = np.cumsum([len(self.branches), *(h.parameters for h in self.heads)])
-        return [(int(start), head) for start, head in zip(ends, self.heads, strict=False)]
-
-
-def _head(space: gymnasium.Space[Any]) -> HeadShape:
-    if isinstance(space, gymnasium.spaces.Discrete):
-        return HeadShape("discrete", int(space.n))
-    if isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1:
-        return HeadShape("box", space.shape[0])
-    raise ValueError(f"a policy needs Discrete or 1-D Box parts, got {space}")
 
 
 class BranchedDistribution:
@@ -165,11 +43,11 @@ class BranchedDistribution:
         branch_masking: bool = True,
     ) -> None:
         self.layout = layout
-        widths = [len(layout.branches), *(h.parameters for h in layout.heads)]
+        widths = [layout.choices, *(h.parameters for h in layout.heads)]
         selector, *heads = torch.split(parameters, widths, dim=-1)
-        if mask is not None and layout.branches:
+        if mask is not None and layout.choices:
             selector = selector.masked_fill(mask == 0, MASKED)
-        self._selector = torch.log_softmax(selector, dim=-1) if layout.branches else None
+        self._selector = torch.log_softmax(selector, dim=-1) if layout.choices else None
         self._heads = [
             (torch.log_softmax(p, dim=-1),) if h.kind == "discrete" else tuple(p.chunk(2, dim=-1))
             for h, p in zip(layout.heads, heads, strict=True)

@@ -13,8 +13,8 @@ import numpy as np
 
 from rlgpt.domain import CodedAction, Decision, Episode, Evaluation, Trace, Verdict
 from rlgpt.errors import ConfigError
+from rlgpt.options import OnStep
 from rlgpt.rl.base import EnvSpec, Policy
-from rlgpt.rl.monitor import OnStep
 from rlgpt.rl.policy_env import Observation, PolicyEnv, build
 from rlgpt.rl.training_stats import worth_keeping
 

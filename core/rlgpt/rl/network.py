@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from rlgpt.rl.distribution import ActionLayout, BranchedDistribution
+from rlgpt.options import ActionLayout
+from rlgpt.rl.distribution import BranchedDistribution
 from rlgpt.rl.encoder import ImageEncoder
 from rlgpt.rl.normalizer import RunningMoments
 
@@ -85,7 +86,7 @@ class ActorCritic(nn.Module):
 
     def distribution(self, batch: Batch) -> BranchedDistribution:
         """The policy at each observation of a batch (entries ``[B, ...]``)."""
-        mask = batch["action_mask"] if self.layout.branches else None
+        mask = batch["action_mask"] if self.layout.choices else None
         return BranchedDistribution(self.layout, self.logits(batch), mask, branch_masking=self._branch_masking)
 
     def scaled_value(self, batch: Batch) -> torch.Tensor:
@@ -99,7 +100,7 @@ class ActorCritic(nn.Module):
         They say which weights a policy with other actions or observations may take over.
         """
         layout, seen = self.layout, self._observation_names
-        rows = [f"choose {name}" for name in layout.branches]
+        rows = [f"choose {name}" for name in layout.branches[: layout.choices]]
         spreads: list[str] = []
         for i, head in enumerate(layout.heads):
             names = head.names or tuple(f"head{i}[{j}]" for j in range(head.components))

@@ -11,10 +11,8 @@ import numpy as np
 from gymnasium import spaces
 
 from rlgpt.errors import UnknownNameError
-from rlgpt.options import ExtendedEnv, extend
+from rlgpt.options import ActionLayout, ExtendedEnv, OnStep, extend
 from rlgpt.rl.codec import ActionCodec
-from rlgpt.rl.distribution import ActionLayout
-from rlgpt.rl.monitor import OnStep, StepMonitor
 from rlgpt.rl.observation import ObservationBuilder
 
 if TYPE_CHECKING:
@@ -38,31 +36,37 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     Action space: Discrete, Box(-1, 1), or a Tuple of those, the selector first. Where an episode ends, info has
     ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (decisions of each action in it).
 
-    Use :func:`build`. A reset without a seed draws one of :data:`TRAINING_SEEDS` from the environment's own stream.
+    Made by :func:`build`.
+
+    :param keys: observation keys of the RLSetup.
+    :param seed: of the stream of episodes: a reset without a seed draws one of :data:`TRAINING_SEEDS` from it.
+    :param reset_options: go to every reset of ``env``; the options of a single reset take precedence.
 
     :ivar layout: what a :class:`~rlgpt.rl.distribution.BranchedDistribution` needs.
     :ivar observation_names: a name for each number of ``obs``.
     """
 
-    def __init__(self, env: ExtendedEnv, watch: StepMonitor, keys: tuple[str, ...], *, seed: int) -> None:
+    def __init__(
+        self,
+        env: ExtendedEnv,
+        keys: tuple[str, ...],
+        *,
+        seed: int,
+        reset_options: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(env)
-        self.extended, self._watch = env, watch
-        self.codec = ActionCodec(env.action_space, env.layout, env.actions)
-        self.layout: ActionLayout = self.codec.layout
+        self.extended, self._reset_options = env, reset_options
+        self.codec = ActionCodec(env.action_space, env.layout)
+        self.layout: ActionLayout = env.layout
         self.gamma, self.task = env.gamma, env.task
-        self._builder = ObservationBuilder(watch.observation_space, env.plugin.view_keys(env.task), keys)
+        self._builder = ObservationBuilder(env.observation_space, env.plugin.view_keys(env.task), keys)
         self.observation_names = self._builder.names
         self.action_space = self.codec.space
-        mask = spaces.Box(0, 1, (max(1, len(self.layout.branches)),), np.float32)
+        mask = spaces.Box(0, 1, (max(1, self.layout.choices),), np.float32)
         duration = spaces.Box(0, np.inf, (1,), np.float32)
         entries = {**self._builder.spaces, "action_mask": mask, "duration": duration}
         self.observation_space: gymnasium.Space[Any] = spaces.Dict(entries)
         self._seeds = np.random.default_rng(np.random.SeedSequence(seed))
-
-    @property
-    def branches(self) -> tuple[str, ...]:
-        """Names of what a decision may be, as in ``info["action"]``."""
-        return self.extended.layout.branches
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -71,20 +75,24 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         self._decisions, self._reward = 0, 0.0
         self._terms: Counter[str] = Counter()
         self._usage: Counter[str] = Counter()
+        if self._reset_options is not None:
+            options = {**self._reset_options, **(options or {})}
         observation, info = self.extended.reset(seed=self._seed, options=options)
+        self._success = bool(info.get("success", False))
         return self._observe(observation, info, 0), info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.extended.step(self.codec.decode(action))
         self._decisions += 1
         self._reward += info["total_reward"]
+        self._success = self._success or bool(info.get("success", False))
         self._usage[info["action"]] += 1
         for name, value in info.get("reward_terms", {}).items():
             self._terms[name] += value
         if terminated or truncated:
             info["episode"] = {
                 "seed": self._seed,
-                "success": self._watch.success,
+                "success": self._success,
                 "total_reward": self._reward,
                 "primitive_steps": info["primitive_steps"],
                 "decisions": self._decisions,
@@ -106,15 +114,15 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
 
     def branch(self, action: Any) -> str:
         """The name of what an action chooses."""
-        if not self.layout.branches:
-            return self.branches[0] if self.branches else "base"
+        if not self.layout.choices:
+            return self.layout.branches[0]
         selector = action[0] if isinstance(self.action_space, spaces.Tuple) else action
         return self.layout.branches[int(selector)]
 
     def _observe(self, observation: Any, info: Mapping[str, Any], duration: int) -> Observation:
         view = self.extended.view() if self._builder.needs_view else {}
         seen = self._builder.build(observation, view)
-        seen["action_mask"] = info["action_mask"].astype(np.float32) if self.layout.branches else np.ones(1, np.float32)
+        seen["action_mask"] = info["action_mask"].astype(np.float32) if self.layout.choices else np.ones(1, np.float32)
         seen["duration"] = np.array([duration], np.float32)
         return seen
 
@@ -149,7 +157,7 @@ def build(
 
     :param seed: of the stream that resets without a seed draw from.
     :param trace: ``info["decision"]`` holds a :class:`rlgpt.domain.Decision`.
-    :param on_step: see :data:`rlgpt.rl.monitor.OnStep`.
+    :param on_step: see :data:`rlgpt.options.OnStep`.
     :param on_turn: called before each turn of a coded action, which may take as long as many primitive steps.
     :raises UnknownNameError: the setup names an action, observation key, reward term or reset option there is not.
     """
@@ -162,14 +170,8 @@ def build(
             )
     start = None if evaluation else _reset_options(plugin, task, setup.reset_option)
     horizon = None if evaluation else setup.horizon
-    watch = StepMonitor(
-        plugin.make_env(task, seed=seed, render_mode=render_mode),
-        horizon=horizon if horizon is not None and horizon < task.horizon else None,
-        options=start,
-        on_step=on_step,
-    )
     extended = extend(
-        watch,
+        plugin.make_env(task, seed=seed, render_mode=render_mode),
         tuple(known[name] for name in setup.coded_actions),
         plugin=plugin,
         task=task,
@@ -178,9 +180,11 @@ def build(
         reward_weights=plugin.default_setup(task).reward_weights if evaluation else setup.reward_weights,
         sandbox=_sandbox(spec, on_turn),
         quarantined=[name for name in spec.quarantined if name in setup.coded_actions],
+        horizon=horizon if horizon is not None and horizon < task.horizon else None,
+        on_step=on_step,
         trace=trace,
     )
-    return PolicyEnv(extended, watch, setup.observation_keys, seed=seed)
+    return PolicyEnv(extended, setup.observation_keys, seed=seed, reset_options=start)
 
 
 def _sandbox(spec: EnvSpec, on_turn: Callable[[], None] | None) -> Any:

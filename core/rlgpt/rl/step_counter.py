@@ -12,7 +12,7 @@ import gymnasium
 
 from rlgpt.errors import TrainingFolderError
 from rlgpt.files import Folder
-from rlgpt.rl.monitor import OnStep
+from rlgpt.options import OnStep
 
 STEPS_FILE = "steps.bin"
 """Its name in the folder of what it counts for."""

@@ -60,7 +60,7 @@ class Adapter(gymnasium.Env[Any, Any]):
         assert isinstance(inner, spaces.Dict)
         self._entries = policy_entries(inner)
         self._hidden = [key for key, entry in inner.spaces.items() if 0 in (entry.shape or ())]
-        if not env.layout.branches:
+        if not env.layout.choices:
             self._hidden.append("action_mask")
         self._blank: dict[str, NDArray[Any]] = {
             LAST + key: np.zeros(inner[key].shape or (), inner[key].dtype or np.float32) for key in self._entries

@@ -10,7 +10,8 @@ from gymnasium import spaces
 from sample_factory.algo.utils.tensor_dict import TensorDict
 from torch import nn
 
-from rlgpt.rl.distribution import MASKED, ActionLayout, BranchedDistribution
+from rlgpt.options import ActionLayout
+from rlgpt.rl.distribution import MASKED, BranchedDistribution
 from rlgpt.rl.network import ActorCritic
 from rlgpt.rl.sample_factory.adapter import image_shapes, policy_entries
 
@@ -69,9 +70,9 @@ class OptionActorCritic(nn.Module):
     def forward_head(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
         """``[B, layout.parameters + 1]``: masked logits, and the value."""
         logits, value = self.network.logits_and_value(observations)
-        branches = len(self.layout.branches)
-        if branches:
-            allowed = nn.functional.pad(observations["action_mask"], (0, logits.shape[1] - branches), value=1.0)
+        choices = self.layout.choices
+        if choices:
+            allowed = nn.functional.pad(observations["action_mask"], (0, logits.shape[1] - choices), value=1.0)
             logits = logits.masked_fill(allowed == 0, MASKED)
         return torch.cat([logits, value.unsqueeze(1)], dim=1)
 

@@ -1,0 +1,45 @@
+"""The state of one decision while its primitive steps are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gymnasium
+
+OnStep = Callable[[gymnasium.Env[Any, Any], int], None]
+"""Called with the base environment and the primitive steps of the episode: 0 after a reset, then after every step."""
+
+
+@dataclass
+class DecisionState:
+    """What the primitive steps of one decision have brought so far.
+
+    :ivar observation: the newest observation of the base environment; with it the newest ``info``.
+    :ivar reward: ``sum_{i<k} gamma^i r_i`` over the k primitive steps (Sutton, Precup and Singh 1999, section 3).
+    :ivar total_reward: the same sum without discount.
+    :ivar success: whether any of the steps had ``info["success"]``.
+    :ivar duration: k, primitive steps.
+    :ivar terms: reward term -> weighted sum, without discount.
+    """
+
+    observation: Any
+    info: Mapping[str, Any]
+    reward: float = 0.0
+    total_reward: float = 0.0
+    duration: int = 0
+    success: bool = False
+    terminated: bool = False
+    truncated: bool = False
+    terms: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def episode_over(self) -> bool:
+        return self.terminated or self.truncated
+
+    def pay(self, reward: float, gamma: float) -> None:
+        """Add the reward of the newest primitive step and count the step."""
+        self.reward += gamma**self.duration * reward
+        self.total_reward += reward
+        self.duration += 1
