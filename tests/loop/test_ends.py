@@ -79,5 +79,5 @@ def test_corrupt_stage_file_is_named_with_advice(tmp_path: Path) -> None:
     (tmp_path / "report.json").unlink()
     (tmp_path / "iterations/0/iteration.json").unlink()
     (tmp_path / "iterations/0/plan.json").write_text("{")
-    with pytest.raises(RunError, match=r"plan\.json is corrupt.*Delete it"):
+    with pytest.raises(RunError, match=r"plan\.json does not hold a valid ActionPlan.*Delete it"):
         run(context(tmp_path, PPO(), settings=settings))

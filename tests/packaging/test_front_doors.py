@@ -58,5 +58,5 @@ def test_importing_packages_is_light() -> None:
 
 
 def test_the_design_function_is_not_hidden_by_its_package() -> None:
-    code = "import rlgpt.design.prepare; from rlgpt.design import design; assert rlgpt.design is design"
+    code = "import rlgpt.design.parts; from rlgpt.design import design; assert rlgpt.design is design"
     subprocess.run([sys.executable, "-c", code], check=True)

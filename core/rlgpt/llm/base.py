@@ -1,4 +1,4 @@
-"""What a language model is to the agents: a request with a key goes in, a reply with its usage comes out."""
+"""The interface of language models: a request with a key goes in, a reply with its usage comes out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pydantic import Field
 from rlgpt.domain import Plain, TaskId, Value
 
 Role = Literal["slow", "fast", "setup", "review", "critic", "solo"]
-"""Whose request it is. ``fast`` writes code, ``setup`` writes the RLSetup, ``review`` judges one rehearsal,
-``critic`` an iteration, ``solo`` is the one agent of the ablation."""
+"""Which agent asks. ``slow`` plans, ``fast`` writes code, ``setup`` writes the RLSetup, ``review`` judges a rehearsal,
+``critic`` an iteration; ``solo`` is the single agent of the ablation."""
 
 
 class Message(Value):
-    """One message of a chat. ``images`` are PNG data URLs, only where the model has eyes."""
+    """One message of a chat. ``images`` are PNG data URLs, for models that support vision."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -24,10 +24,12 @@ class Message(Value):
 
 
 class RequestKey(Value):
-    """Which request of a run this is: what a transcript is looked up by.
+    """Identifies a request within a run. A transcript is indexed by it.
 
-    :ivar attempt: which repair (0 is the first version).
-    :ivar ask: how often the reply had to be asked for again because it could not be read.
+    :ivar iteration: from 0.
+    :ivar sub_action: the sub-action that the request is about, or "".
+    :ivar attempt: number of the repair; 0 is the first version.
+    :ivar ask: how many unusable replies came before.
     """
 
     task: TaskId
@@ -39,12 +41,11 @@ class RequestKey(Value):
 
 
 class Request(Value):
-    """A request, rendered.
+    """A rendered request.
 
-    :ivar fingerprint: hash of the prompt's template and of what the plugin rendered into it (stub, knowledge, goal);
-        what a run measured stands in slots and is not in it.
-    :ivar measured: the figures the prompt was written about (``{"success": 0.35}``), so that a replay can say where
-        it drifts.
+    :ivar fingerprint: hash of the prompt's template and of its fixed slots (stub, knowledge, goal). The measured slots
+        do not change it (see :mod:`rlgpt.agents.prompt`).
+    :ivar measured: the figures that the prompt shows (``{"success": 0.35}``). A replay compares them with its own.
     """
 
     key: RequestKey
@@ -54,7 +55,12 @@ class Request(Value):
 
 
 class Usage(Value):
-    """What one exchange cost. ``dollars`` is None where nobody knows the price."""
+    """The cost of one exchange.
+
+    :ivar dollars: None where the price is unknown.
+    :ivar calls: requests that were sent, retries included.
+    :ivar seconds: wall-clock time.
+    """
 
     prompt_tokens: int = Field(default=0, ge=0)
     completion_tokens: int = Field(default=0, ge=0)
@@ -66,11 +72,12 @@ class Usage(Value):
 
     @property
     def tokens(self) -> int:
+        """Prompt and completion tokens together."""
         return self.prompt_tokens + self.completion_tokens
 
 
 class Reply(Value):
-    """What came back, as text. Hostile until validated."""
+    """A reply as text. It is hostile data until it is validated."""
 
     text: str
     model: str
@@ -80,18 +87,18 @@ class Reply(Value):
 
 
 class LLM(ABC):
-    """A language model, or what stands in for one (replay)."""
+    """A language model, or a replay of one."""
 
     supports_vision: bool = False
-    """Whether it takes images."""
+    """Whether it accepts images."""
 
     @abstractmethod
     def complete(self, request: Request) -> Reply:
-        """Ask once; transport faults are retried inside.
+        """Send one request. Faults of the transport are retried inside.
 
-        :raises rlgpt.errors.LLMError: no reply after every retry and fallback.
+        :raises rlgpt.errors.LLMError: no reply after the last retry and fallback.
         :raises rlgpt.errors.BudgetExceeded: the run has no tokens, dollars or calls left.
         """
 
-    def forget(self, key: RequestKey) -> None:  # noqa: B027 - most have nothing to forget
-        """Nothing usable came of ``key``, whatever its ``ask``: what remembers replies is to ask anew next time."""
+    def forget(self, key: RequestKey) -> None:  # noqa: B027 - most implementations store no replies
+        """Drop the stored replies for ``key``, whatever its ``ask``, so that the next request reaches the model."""

@@ -1,4 +1,4 @@
-"""What a run has spent on language models, and the limits it may not pass."""
+"""What a run has spent on language models, and the limits of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt.llm.exchange import Exchange
 
 
 class LLMBudget(Value):
-    """Hard limits of a run, from its beginning and over every resume. None: no limit."""
+    """Hard limits of a run over all its resumes. None: no limit."""
 
     tokens: int | None = Field(default=None, ge=0, description="prompt and completion together")
     dollars: float | None = Field(default=None, ge=0)
@@ -22,11 +22,13 @@ class LLMBudget(Value):
 
 
 class Spending(Value):
-    """What exchanges cost. Replayed ones cost nothing now: they stand apart, and no budget counts them.
+    """The cost of a run's exchanges. Replayed exchanges cost nothing: they are listed apart, and no budget counts them.
 
-    :ivar dollars: of the calls whose price is known; ``unpriced`` counts the others.
-    :ivar estimated: calls whose tokens were estimated, as the provider told none.
-    :ivar by_role: exchanges of each role, replayed ones included.
+    :ivar dollars: cost of the calls whose price is known.
+    :ivar unpriced: number of the other calls.
+    :ivar estimated: number of calls whose tokens are estimated because the provider did not report them.
+    :ivar seconds: wall-clock time of all calls.
+    :ivar by_role: number of exchanges of each role, replayed ones included.
     """
 
     calls: int = 0
@@ -43,6 +45,7 @@ class Spending(Value):
 
     @classmethod
     def of(cls, exchanges: Iterable[Exchange]) -> Spending:
+        """The cost of ``exchanges``."""
         total = cls()
         for exchange in exchanges:
             total = total.plus(exchange.request.key.role, exchange.reply.usage)
@@ -50,9 +53,11 @@ class Spending(Value):
 
     @property
     def tokens(self) -> int:
+        """Prompt and completion tokens together, without replayed ones."""
         return self.prompt_tokens + self.completion_tokens
 
     def plus(self, role: Role, usage: Usage) -> Spending:
+        """The cost with one more exchange."""
         by_role = {**self.by_role, role: self.by_role.get(role, 0) + usage.calls}
         if usage.tokens_source == "recorded":
             changes: dict[str, object] = {
@@ -86,13 +91,14 @@ class Spending(Value):
 
 
 class Budgeted(LLM):
-    """Refuses requests that a budget no longer covers.
+    """Refuses requests that a budget does not cover.
 
-    A request is refused before it is sent where one more call, or its prompt's estimated tokens, would pass the limit,
-    or where the dollars are spent. What a reply will cost nobody knows beforehand: the last one may overshoot tokens or
-    dollars by itself. Calls of unknown price cannot be held to a budget in dollars: after one the next is refused.
+    A request is refused before it is sent if one more call, or the estimated tokens of its prompt, would exceed the
+    limit, or if the dollars are spent. The cost of a reply is unknown beforehand, so the last one may exceed the limit
+    in tokens or dollars. A budget in dollars cannot cover calls of unknown price: after one such call the next is
+    refused.
 
-    :param spent: what the run had spent before it was resumed: ``Spending.of(read_exchanges(path))``.
+    :param spent: what the run spent before it was resumed: ``Spending.of(read_exchanges(path))``.
     """
 
     def __init__(self, llm: LLM, budget: LLMBudget, spent: Spending | None = None) -> None:

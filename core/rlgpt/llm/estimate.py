@@ -1,4 +1,4 @@
-"""Tokens where no provider tells them."""
+"""Estimated token counts, where the provider reports none."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from rlgpt.llm.base import Message
 
 _BYTES = 4
-"""UTF-8 bytes a token: what common tokenizers make of English and Python, within about a third."""
+"""UTF-8 bytes of a token. Common tokenizers differ by about a third from it on English text and Python."""
 
 _IMAGE = 1000
-"""Tokens an image: the order of what providers charge for one of about a megapixel."""
+"""Tokens of an image: the order of magnitude that providers charge for about one megapixel."""
 
 
 def text_tokens(text: str) -> int:
-    """About how many tokens ``text`` is."""
+    """The estimated number of tokens in ``text``."""
     return -(-len(text.encode(errors="replace")) // _BYTES)
 
 
 def prompt_tokens(messages: Sequence[Message]) -> int:
-    """About how many tokens ``messages`` are; every message costs a few for its frame."""
+    """The estimated number of tokens in ``messages``, with four for the frame of each message."""
     return sum(4 + text_tokens(m.content) + _IMAGE * len(m.images) for m in messages)

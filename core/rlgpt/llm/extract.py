@@ -1,4 +1,4 @@
-"""Finds JSON objects and Python code in a model's reply, whatever stands around them. Linear in the reply's length."""
+"""Finds JSON objects and Python code in a model's reply, among any other text, in time linear in its length."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 REPLY_LIMIT = 200_000
-"""Characters of a reply that are read; a longer one is refused before any parsing."""
+"""Most characters of a reply. A longer one is refused before it is parsed."""
 
 _STARTS = 500
-"""Opening braces tried before giving up: bounds the work on a reply made of braces."""
+"""Most opening braces that are tried. It bounds the work on a reply that consists of braces."""
 
 _FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*([A-Za-z0-9_+-]*)[^`\n]*")
 _THINKING = re.compile(r"\A\s*<(think|thinking)>")
@@ -21,11 +21,11 @@ _THINKING = re.compile(r"\A\s*<(think|thinking)>")
 
 @dataclass(frozen=True)
 class Found:
-    """What a reply holds.
+    """The contents of a reply.
 
     :ivar objects: its outermost JSON objects, in order.
-    :ivar code: its Python block (the last one that defines a function), or None.
-    :ivar fault: why the first ``{`` opens no JSON object, in words; empty where it does, or where there is none.
+    :ivar code: the last Python block that defines a function, else the last Python block, else None.
+    :ivar fault: why the first ``{`` opens no JSON object; empty if it does, or if there is no ``{``.
     """
 
     objects: tuple[dict[str, Any], ...]
@@ -36,8 +36,8 @@ class Found:
 def find(text: str) -> Found:
     """The JSON objects and the Python block of ``text``.
 
-    Python blocks are cut out before braces are looked for, so that a dict in code is no candidate. Raw line ends in
-    JSON strings are accepted (models write them); NaN and infinities are not.
+    Python blocks are removed before the search for braces, so that a dict in code is not found. Raw line ends in JSON
+    strings are accepted, as models write them; NaN and infinities are not.
 
     :param text: at most :data:`REPLY_LIMIT` characters; the caller checks.
     """
@@ -50,7 +50,7 @@ def find(text: str) -> Found:
 
 
 def _without_thinking(text: str) -> str:
-    """``text`` without a leading ``<think>`` part: local models put drafts there."""
+    """``text`` without a leading ``<think>`` part, where local models write drafts."""
     opened = _THINKING.match(text)
     if opened is None:
         return text
@@ -59,7 +59,7 @@ def _without_thinking(text: str) -> str:
 
 
 def _cut_code(text: str) -> tuple[str, list[str]]:
-    """``text`` without its Python blocks, and those blocks, dedented. An unclosed block is not taken: it broke off."""
+    """``text`` without its Python blocks, and the blocks, dedented. An unclosed block is incomplete and stays."""
     prose: list[str] = []
     blocks: list[str] = []
     lines = text.splitlines()
@@ -81,7 +81,7 @@ def _cut_code(text: str) -> tuple[str, list[str]]:
 
 
 def _closing(lines: list[str], start: int, fence: str) -> int | None:
-    """The line that closes ``fence``; None where another one opens first, so that the whole stays linear."""
+    """The line that closes ``fence``. None if another fence opens first: it keeps the search linear."""
     for at in range(start, len(lines)):
         line = lines[at].strip()
         if line.startswith(fence) and not line.strip("`"):

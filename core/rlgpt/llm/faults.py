@@ -1,4 +1,4 @@
-"""What went wrong on the way to a provider, in words, and whether to try again."""
+"""Failed requests to a provider: the cause in words, and whether to try again."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _CONFIG = {401: "the key was refused", 403: "the key may not use this model", 40
 _NOISE = re.compile(
     r"^(litellm\.\w+: )?(\w+: )?(\w+Exception - )?|, Received response - .*|This looks like a bug in LiteLLM.*"
 )
-"""What litellm puts around a provider's words."""
+"""What litellm adds around the provider's message."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One failed try.
+    """The fault of one failed request.
 
-    :ivar what: what happened, without keys.
+    :ivar what: the cause, without keys.
     :ivar advice: what to do, a sentence.
-    :ivar again: whether a later try may succeed.
-    :ivar error: what to raise where none does.
-    :ivar wait: seconds the provider asked to be left alone.
+    :ivar again: whether a later request may succeed.
+    :ivar error: the error to raise after the last request.
+    :ivar wait: seconds to wait, as the provider asked; None where it did not.
     """
 
     what: str
@@ -37,10 +37,11 @@ class Fault:
 
 
 def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> Fault:
-    """The fault behind what litellm raised (its classes say little: a refused connection is a 500 to it).
+    """The fault behind an error of litellm, whose classes say little: it reports a refused connection as a 500.
 
-    :param where: the address asked, for people.
-    :param keys: the environment variable the key comes from, for people.
+    :param timeout: seconds after which the request was given up.
+    :param where: the address of the request, for messages.
+    :param keys: the environment variable of the key, for messages.
     """
     status = getattr(error, "status_code", None)
     text = _NOISE.sub("", " ".join(redact(str(error)).split()))[:300]
@@ -84,6 +85,6 @@ def _retry_after(error: BaseException) -> float | None:
     headers = getattr(error, "litellm_response_headers", None) or {}
     try:
         seconds = float(headers.get("retry-after", ""))
-    except ValueError:  # the header may also hold a date: then our own backoff will do
+    except ValueError:  # the header may also contain a date; the exponential backoff then applies
         return None
     return seconds if 0 <= seconds < float("inf") else None

@@ -1,7 +1,6 @@
-"""How a reply must look, as text for prompts: rendered from the schema, so that prompt and parser cannot drift.
+"""The form of a reply as text for prompts, rendered from its schema, so that prompt and parser always agree.
 
-The text depends on the schema alone (names, types, bounds, descriptions): the same schema gives the same text, and a
-transcript's fingerprint holds.
+The text depends on the schema only (names, types, bounds, descriptions). It is part of a transcript's fingerprint.
 """
 
 from __future__ import annotations
@@ -13,22 +12,22 @@ from typing import Any
 from pydantic import BaseModel
 
 CODE_FIELD = "source"
-"""A top-level text field of this name is given as a fenced Python block instead of inside the JSON."""
+"""A top-level text field of this name is written as a fenced Python block after the JSON."""
 
 _WORDS = {"string": "text", "number": "number", "integer": "whole number", "boolean": "true or false"}
 
 
 def takes_code(schema: type[BaseModel]) -> bool:
-    """Whether replies of ``schema`` carry a fenced Python block."""
+    """Whether replies of ``schema`` contain a fenced Python block."""
     field = schema.model_fields.get(CODE_FIELD)
     return field is not None and field.annotation is str
 
 
 def format_instructions(schema: type[BaseModel]) -> str:
-    """What to tell a model about the reply's form: an example, then a line for each field.
+    """Instructions about the form of a reply: an example, then a line for each field.
 
-    Where the schema has a text field ``source``, the model is told to leave it out of the JSON and to give it as one
-    fenced Python block after it: code inside JSON strings is what models get wrong.
+    A text field ``source`` goes into a fenced Python block after the JSON, because models make mistakes in code inside
+    JSON strings.
 
     >>> from rlgpt.domain import Review
     >>> print(format_instructions(Review))
@@ -56,7 +55,7 @@ def format_instructions(schema: type[BaseModel]) -> str:
 
 
 def _resolve(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``node`` with its reference followed and ``| None`` made ``nullable``; its own description and default stay."""
+    """``node`` with its reference resolved and ``| None`` as ``nullable``. It keeps its own description and default."""
     outer = {k: v for k, v in node.items() if k in ("description", "default", "examples")}
     while True:
         if "$ref" in node:
@@ -118,7 +117,7 @@ def _fields(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> lis
 
 
 def _inner(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The object whose fields are worth a line of their own: ``node`` itself, or what it is a list or mapping of."""
+    """The object whose fields are listed: ``node``, or the items of the list or mapping that it is."""
     for candidate in (node, node.get("items"), node.get("additionalProperties")):
         if isinstance(candidate, Mapping) and "properties" in (found := _resolve(candidate, defs)):
             return found

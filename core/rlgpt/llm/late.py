@@ -1,4 +1,4 @@
-"""litellm, imported when it is first needed: its import costs 2 to 4 seconds."""
+"""Imports litellm with its first use, as the import takes 2 to 4 seconds."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 @cache
 def litellm() -> Any:
-    """The module, quiet and keeping to itself.
+    """The module, without network access and output of its own.
 
-    Its price table is the one it brought along (else its import reaches out), telemetry and its adverts in error
-    messages are off, and it does not read a ``.env`` of the working directory: keys come from the environment alone.
+    It uses the price table of its package (else its import downloads one), sends no telemetry, adds no advertisements
+    to error messages, and reads no ``.env`` file of the working directory: keys come from the environment only.
     """
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")

@@ -1,4 +1,4 @@
-"""Time limits and pauses between tries."""
+"""Pauses between requests, and a time limit for each."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_LONGEST = 60.0
-"""Seconds: the longest pause of our own, and the longest a provider may ask for."""
+_MAX_PAUSE_S = 60.0
+"""Longest pause in seconds, also where the provider asks for a longer one."""
 
 
 def pause(tries: int, asked: float | None, chance: float) -> float:
-    """Seconds to wait after the ``tries``-th failed try (1 is the first): exponential, with jitter.
+    """Seconds to wait after a failed request: exponential backoff with jitter.
 
-    ``min(60, 2^(tries - 1)) * (0.5 + chance / 2)``; where the provider asked for a time (``Retry-After``), at least
-    that, up to a minute.
+    ``min(60, 2^(tries - 1)) * (0.5 + chance / 2)``, and at least the time that the provider asked for, up to 60 s.
 
+    :param tries: number of failed requests, from 1.
+    :param asked: the provider's ``Retry-After`` in seconds, or None.
     :param chance: uniform in [0, 1).
     """
-    own = min(_LONGEST, 2.0 ** (tries - 1)) * (0.5 + chance / 2)
-    return max(own, min(_LONGEST, asked or 0.0))
+    own = min(_MAX_PAUSE_S, 2.0 ** (tries - 1)) * (0.5 + chance / 2)
+    return max(own, min(_MAX_PAUSE_S, asked or 0.0))
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
-    """``work()``, given up after ``seconds``, whatever it does: a server that sends a byte now and then outlives the
-    timeouts of HTTP clients, which are of each read.
+    """The result of ``work()``, abandoned after ``seconds``.
 
-    The abandoned call goes on in a daemon thread until its own timeouts end it.
+    The timeouts of HTTP clients apply to each read, so a server that sends a byte now and then never reaches them. An
+    abandoned call continues in a daemon thread until a timeout of its own ends it.
 
-    :raises TimeoutError: it took longer.
+    :raises TimeoutError: ``work`` took longer.
     """
     results: list[T] = []
     faults: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""Which model a request goes to: one for each role, and others where it fails."""
+"""Selects the model of a request: one for each role, and fallbacks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rlgpt.llm.base import LLM, Reply, Request, Role
 
 
 class ByRole(LLM):
-    """Hands each request to the model of its role, or to the default one.
+    """Passes each request to the model of its role, or to the default model.
 
-    ``eyes`` where any of them has some: those without are shown a line of text in an image's place.
+    ``supports_vision`` where any model does. The others receive a line of text for each image.
     """
 
     def __init__(self, default: LLM, roles: Mapping[Role, LLM]) -> None:
@@ -23,9 +23,9 @@ class ByRole(LLM):
 
 
 class WithFallbacks(LLM):
-    """Asks the first model; where it gives no reply after its own retries, the next, in order.
+    """Asks the first model; if it gives no reply after its retries, the next one, in order.
 
-    ``eyes`` are the first one's: a fallback without is shown a line of text in an image's place.
+    ``supports_vision`` is that of the first model. A fallback without vision receives a line of text for each image.
     """
 
     def __init__(self, first: LLM, *others: LLM) -> None:
@@ -34,7 +34,8 @@ class WithFallbacks(LLM):
     def complete(self, request: Request) -> Reply:
         """The first reply.
 
-        :raises LLMError: none gave one; the text has what each of them said. ConfigError where all are misconfigured.
+        :raises LLMError: no model replied; the message contains the error of each.
+        :raises ConfigError: all models are misconfigured.
         """
         faults: list[RlgptError] = []
         for llm in self.llms:

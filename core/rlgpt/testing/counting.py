@@ -1,4 +1,4 @@
-"""The grid, with every primitive step written to a file, and coded actions for it. Importable by spawned processes."""
+"""The grid with a count of all primitive steps in a file, and coded actions for it. Spawned processes can import it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TASK = TASKS["grid/key"]
 
 
 class Counting(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Appends one byte to ``path`` for every step: a count that shares no code with what it checks."""
+    """Appends a byte to ``path`` for each step. The count shares no code with the counters under test."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: str) -> None:
         super().__init__(env)
@@ -61,12 +61,12 @@ BROKEN = action("broken", "def run():\n    yield use()\n    raise ValueError('no
 
 
 def grid_spec(counter: Path, *actions: CodedAction, task: Task = TASK, **setup: Any) -> EnvSpec:
-    """The grid with ``actions``; its primitive steps are counted in ``counter``."""
+    """The grid with ``actions``. Its primitive steps are counted in ``counter``; ``setup`` changes the RLSetup."""
     default = GridPlugin().default_setup(task)
     chosen = default.model_copy(update={"coded_actions": tuple(a.name for a in actions), **setup})
     return EnvSpec(task, chosen, actions, factory=functools.partial(counting_grid, str(counter)))
 
 
 def counted(counter: Path) -> int:
-    """Primitive steps so far, over all processes."""
+    """The primitive steps so far, of all processes."""
     return counter.stat().st_size if counter.exists() else 0

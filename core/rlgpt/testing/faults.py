@@ -1,4 +1,4 @@
-"""The counting grid with a fault planted at one of its primitive steps. Importable by spawned processes."""
+"""The counting grid with a fault at one of its primitive steps. Spawned processes can import it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.testing.counting import CountingGrid, counted, grid_spec
 
 Fault = Literal["raise", "hang", "kill"]
-"""The environment raises; never returns; its process is killed."""
+"""The environment raises an error; its step never returns; its process is killed."""
 
 
 class Faulty(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Fails once ``path`` counts ``at`` steps of all environments together."""
+    """Fails when ``path`` counts ``at`` steps of all environments together."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: str, fault: Fault, at: int) -> None:
         super().__init__(env)

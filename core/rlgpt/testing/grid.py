@@ -1,7 +1,7 @@
-"""A tiny deterministic world for tests: fetch the key, open the door. Two tasks, numpy alone, 10 us a step.
+"""A tiny deterministic environment for tests with two tasks: fetch the key, open the door. A step takes 10 us.
 
-Rows count downwards and columns to the right, both from 0 to 6. Agent, key and door start in three different cells
-drawn from the reset's seed. ``use`` picks up a key that lies here, and opens the door if the key is held.
+Rows count downwards and columns to the right, both from 0 to 6. The reset's seed places agent, key and door in three
+different cells. ``use`` picks up the key in the agent's cell, and opens the door there if the agent holds the key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DIRECTIONS = tuple(MOVES)
 USE = len(MOVES)
 
 SETTINGS = {"slip": 0.0}
-"""The chance that a move fails."""
+"""``slip`` is the probability that a move fails, 0 to 1."""
 TASKS = {
     f"grid/{name}": Task(id=f"grid/{name}", goal=goal, horizon=horizon, success=success, settings=SETTINGS)
     for name, goal, horizon, success in (
@@ -41,20 +41,20 @@ def run():
             yield go(direction=names[delta > 0], cells=abs(delta))
     yield use()
 """
-"""Code that solves ``grid/key``."""
+"""Source of a coded action that solves ``grid/key``."""
 
 Cell = tuple[int, int]
 
 
 def distance(a: Cell, b: Cell) -> int:
-    """Moves from ``a`` to ``b``, cells."""
+    """The number of moves from ``a`` to ``b``."""
     return abs(a[0] - b[0]) + abs(a[1] - b[1])
 
 
 class GridEnv(gymnasium.Env[np.ndarray, np.int64]):
-    """Observation: agent's, key's and door's row and column over 6, key held (0 or 1): Box(0, 1, (7,)).
+    """Observation ``Box(0, 1, (7,))``: row and column of agent, key and door, each divided by 6, and key held (0 or 1).
 
-    ``reset(options={"start": "near_key"})`` puts the agent beside the key.
+    ``reset(options={"start": "near_key"})`` places the agent beside the key. The reward is 1 at the success, else 0.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 8}  # noqa: RUF012 - gymnasium's own
@@ -98,7 +98,7 @@ class GridEnv(gymnasium.Env[np.ndarray, np.int64]):
         return self._observation(), float(success), success, truncated, {"success": success}
 
     def render(self) -> np.ndarray | None:
-        """Cells of 16 pixels: agent red, key yellow (inside the agent while held), door green."""
+        """``[112, 112, 3]``: cells of 16 pixels; agent red (orange with the key), key yellow, door green."""
         if self.render_mode is None:
             return None
         image = np.full((SIZE, SIZE, 3), 235, np.uint8)
@@ -143,7 +143,7 @@ def _near_door(ctx: Context) -> float:
 
 
 class GridPlugin(EnvironmentPlugin):
-    """Every hook a plugin may refine, in as few lines as possible."""
+    """Implements every method that a plugin can override, in few lines."""
 
     name = "grid"
 
@@ -203,7 +203,7 @@ class GridPlugin(EnvironmentPlugin):
         }
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> int:
-        """``use`` does nothing where neither key nor door is; a move always does something."""
+        """``use``: it has no effect in a cell without key and door, whereas a move changes the agent's cell."""
         return USE
 
     def summarize(self, view: Mapping[str, Plain]) -> str:
@@ -242,5 +242,5 @@ def grid_plugin(task: Task) -> GridPlugin:
 
 @hookimpl
 def rlgpt_plugins() -> list[EnvironmentPlugin]:
-    """For tests that go through the manager."""
+    """For tests that use the plugin manager."""
     return [GridPlugin()]

@@ -1,4 +1,4 @@
-"""A language model that answers from a script: for tests of agents and of whole loops."""
+"""A language model that answers from a script, for tests of agents and of both loops."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Script = Mapping[RequestKey | str, Answer | Sequence[Answer]] | Callable[[Reques
 
 
 class FakeLLM(LLM):
-    """Answers by key, by role, or by a function; remembers what it was asked in :attr:`requests`.
+    """Answers by key, by role, or with a function. :attr:`requests` lists the requests that it received.
 
     :param script: a function of the request, or a mapping from a whole :class:`RequestKey` or a role (``"slow"``) to
-        an answer, or to a sequence of answers given one after the other. An exception as an answer is raised.
-    :param usage: what each scripted text is said to have cost.
+        an answer, or to a sequence of answers for successive requests. An exception as an answer is raised.
+    :param usage: the cost of each scripted text.
     """
 
     def __init__(
@@ -33,13 +33,13 @@ class FakeLLM(LLM):
 
     @property
     def keys(self) -> list[RequestKey]:
-        """The keys of what it was asked, in order."""
+        """The keys of all requests, in order."""
         return [r.key for r in self.requests]
 
     def complete(self, request: Request) -> Reply:
         """The scripted answer.
 
-        :raises LLMError: the script has no (further) answer; names the key and what there is.
+        :raises LLMError: the script has no (further) answer; the message names the key and the script's keys.
         """
         self.requests.append(request)
         answer = self.script(request) if callable(self.script) else self._look_up(self.script, request.key)
@@ -48,14 +48,14 @@ class FakeLLM(LLM):
         return answer if isinstance(answer, Reply) else Reply(text=answer, model=self.model, usage=self.usage)
 
     def _look_up(self, script: Mapping[RequestKey | str, Answer | Sequence[Answer]], key: RequestKey) -> Answer:
-        found = key if key in script else str(key.role)
-        if found not in script:
+        entry = key if key in script else str(key.role)
+        if entry not in script:
             raise LLMError(f"the script has no answer to {key}; it has {[str(k) for k in script]}. Add one.")
-        answers = script[found]
+        answers = script[entry]
         if isinstance(answers, str | Reply | Exception):
             return answers
-        index = self._given.get(found, 0)
-        self._given[found] = index + 1
+        index = self._given.get(entry, 0)
+        self._given[entry] = index + 1
         if index >= len(answers):
-            raise LLMError(f"the script has {len(answers)} answers to {found}, this is request {index + 1}. Add one.")
+            raise LLMError(f"the script has {len(answers)} answers to {entry}, this is request {index + 1}. Add one.")
         return answers[index]

@@ -1,4 +1,4 @@
-"""A player that calls primitives by name, as the host does: for scripted players in a plugin's tests."""
+"""Calls primitives by name, for scripted players in a plugin's tests."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rlgpt.testing.stage import Stage
 
 
 class Player(Stage):
-    """``player("move_to", x=0.1)``; arguments that are left out have their defaults, an ended episode answers ``{}``.
+    """``player("move_to", x=0.1)`` calls a primitive and returns its outcome; ``{}`` where the episode has ended.
 
-    Arguments go to the primitive as they are: the host's clipping is not in between.
+    Missing arguments have their defaults. Arguments are not clipped to their ranges, unlike those of a coded action.
     """
 
     def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:
@@ -38,7 +38,7 @@ class Player(Stage):
         return self.context
 
     def see(self) -> dict[str, Any]:
-        """The view now."""
+        """The current view."""
         return self.plugin.view(self.context)
 
     @property

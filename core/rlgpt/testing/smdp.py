@@ -1,9 +1,9 @@
 """A fork whose better branch depends on whether an option of k steps is discounted by gamma^k.
 
-Cells 0..K in a row, K = 10. Base action ``take`` ends the episode and pays NEAR = 0.6 in cell 0, FAR = 1.0 in cell K,
-nothing elsewhere; ``forward`` goes one cell on (in cell K it stays) and pays nothing. The option ``walk`` goes from
-wherever it starts to cell K and pays nothing on its way, so from cell 0 it lasts k = K = 10 primitive steps and its
-discounted reward is R = 0. In cell K the best choice is ``take``: V(K) = 1.
+The cells 0..K form a row, K = 10. The base action ``take`` ends the episode; its reward is NEAR = 0.6 in cell 0,
+FAR = 1.0 in cell K and 0 elsewhere. ``forward`` moves one cell (in cell K it stays) with reward 0. The option ``walk``
+moves to cell K with reward 0, so from cell 0 it lasts k = K = 10 primitive steps and its discounted reward is R = 0. In
+cell K the best choice is ``take``: V(K) = 1.
 
 Values of the two branches in cell 0 with gamma = 0.9:
 
@@ -11,9 +11,9 @@ Values of the two branches in cell 0 with gamma = 0.9:
     walk, semi-Markov     R + gamma^k V(K) = 0 + 0.9^10 * 1 = 0.3487    (Sutton, Precup and Singh 1999, section 3)
     walk, gamma a choice  R + gamma   V(K) = 0 + 0.9    * 1 = 0.9
 
-So a learner that discounts options properly takes the near reward (as one with primitive actions alone would:
-walking by ten ``forward`` is worth 0.3487 too), and one that charges a single gamma for a decision walks. The margins
-are 0.25 and 0.3. ``info["success"]`` says that the near reward was taken: success 1 with the correction, 0 without.
+A learner with the semi-Markov discount takes the near reward, as a learner with primitive actions does (ten ``forward``
+are worth 0.3487 too). A learner that applies gamma once for each decision walks. The margins are 0.25 and 0.3.
+``info["success"]`` says that the near reward was taken: success 1 with the semi-Markov discount, 0 without.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ SETUP = RLSetup(
 
 
 def values(*, semi_markov: bool) -> dict[str, float]:
-    """The values of the two branches in cell 0 (see the module's text)."""
+    """The values of the two branches in cell 0, as the module's docstring derives them."""
     return {"take": NEAR, "walk": GAMMA ** (CELLS if semi_markov else 1) * FAR}
 
 
 class ForkEnv(gymnasium.Env[np.ndarray, np.int64]):
-    """The base environment: observation (cell / K, in cell 0, in cell K), actions ``forward`` and ``take``."""
+    """Observation ``Box(0, 1, (3,))``: cell / K, in cell 0, in cell K. Actions: ``forward`` and ``take``."""
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium's own attribute
     render_mode = None
@@ -104,7 +104,7 @@ def _forward(ctx: Context, cells: int) -> LowLevel:
 
 
 class ForkPlugin(EnvironmentPlugin):
-    """The fork as a plugin: ``forward(cells)`` is its one primitive."""
+    """The fork as a plugin. Its only primitive is ``forward(cells)``."""
 
     name = "fork"
 
@@ -145,5 +145,5 @@ def fork_plugin(task: Task) -> ForkPlugin:
 
 @hookimpl
 def rlgpt_plugins() -> list[EnvironmentPlugin]:
-    """For tests that go through the manager."""
+    """For tests that use the plugin manager."""
     return [ForkPlugin()]

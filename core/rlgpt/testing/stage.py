@@ -1,4 +1,4 @@
-"""Plays an environment and a plugin's primitives as the host does, without a sandbox: for tests of plugins."""
+"""Plays an environment and a plugin's primitives without a sandbox, for tests of plugins."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rlgpt.plugin.types import Context, Primitive
 
 @dataclass
 class Call:
-    """What one call of a primitive did.
+    """One call of a primitive.
 
-    :ivar outcome: what it returned; None where it was ended before.
-    :ivar actions: the low-level actions it asked for, in order.
-    :ivar invalid: actions it asked for that are not of the low-level space (none or one: the call ends there).
-    :ivar overran: it wanted more than its ``max_steps``.
-    :ivar success: ``info["success"]`` was True at one of its steps.
+    :ivar outcome: what the primitive returned; None where it did not return.
+    :ivar actions: the low-level actions that it yielded, in order.
+    :ivar invalid: the yielded action that is not in the low-level space, if any. The call ends there.
+    :ivar overran: whether it yielded more than ``max_steps`` actions.
+    :ivar success: whether ``info["success"]`` was True at one of its steps.
     """
 
     outcome: Mapping[str, Plain] | None = None
@@ -32,7 +32,7 @@ class Call:
 
 
 class Stage:
-    """One environment of a task with the plugin's context on it."""
+    """One environment of a task, with the context that the plugin's methods receive."""
 
     def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:
         self.plugin, self.task = plugin, task
@@ -49,7 +49,10 @@ class Stage:
         self.env.close()
 
     def reset(self, seed: int, options: Mapping[str, Any] | None = None) -> Any:
-        """Begin an episode; the first observation."""
+        """Begin an episode.
+
+        :returns: the first observation.
+        """
         observation, info = self.env.reset(seed=seed, options=dict(options) if options is not None else None)
         ctx = self.context
         ctx.observation, ctx.info, ctx.step = observation, {**info, "env_reward": 0.0}, 0
@@ -60,7 +63,7 @@ class Stage:
         return observation
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """One primitive step."""
+        """Take one primitive step."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         ctx = self.context
         ctx.observation, ctx.info, ctx.step = observation, {**info, "env_reward": float(reward)}, ctx.step + 1
@@ -68,7 +71,10 @@ class Stage:
         return observation, float(reward), terminated, truncated, info
 
     def random(self, steps: int) -> list[Any]:
-        """Random steps, at most until the episode ends; the actions."""
+        """Take random steps, at most until the episode ends.
+
+        :returns: the actions.
+        """
         actions: list[Any] = []
         while len(actions) < steps and not self.over:
             actions.append(self.env.action_space.sample())
@@ -76,7 +82,7 @@ class Stage:
         return actions
 
     def call(self, primitive: Primitive, args: Mapping[str, Plain]) -> Call:
-        """Run a primitive until it returns, the episode ends, or it asks for too much or for what is not an action."""
+        """Run a primitive until it returns, the episode ends, it yields too many actions or an invalid one."""
         call = Call()
         run = primitive.run(self.context, **args)
         try:
@@ -99,19 +105,19 @@ class Stage:
 
 
 def arguments(parameters: Sequence[Parameter], count: int, seed: int = 0) -> list[dict[str, Plain]]:
-    """``count`` different settings of the parameters: defaults, both ends, then random ones (fewer if there are fewer).
+    """At most ``count`` different settings of the parameters: defaults, both ends of the ranges, then random ones.
 
-    Choices take turns, so that each is there when ``count`` allows it.
+    Choices alternate, so that each choice occurs if ``count`` is large enough.
     """
     rng = np.random.default_rng(seed)
-    found: list[dict[str, Plain]] = []
+    settings: list[dict[str, Plain]] = []
     for turn in range(4 * count):
         args = {p.name: _value(p, turn, rng) for p in parameters}
-        if args not in found:
-            found.append(args)
-        if len(found) == count:
+        if args not in settings:
+            settings.append(args)
+        if len(settings) == count:
             break
-    return found
+    return settings
 
 
 def _value(p: Parameter, turn: int, rng: np.random.Generator) -> Plain:

@@ -1,4 +1,4 @@
-"""What every trainer must keep. Subclass it, say how the trainer is made, and the tests come along."""
+"""Tests that every trainer must pass. A subclass names the trainer and inherits them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SETTINGS = Hyperparameters()
 
 
 def _die_at(make: type[Trainer], spec: EnvSpec, folder: Path, budget: int, points: int) -> None:
-    """Train in this process and have it killed, not ended, at the given point of the curve."""
+    """Train in this process and kill it at point number ``points`` of the learning curve."""
     seen: list[CurvePoint] = []
 
     def progress(point: CurvePoint) -> None:
@@ -35,14 +35,19 @@ def _die_at(make: type[Trainer], spec: EnvSpec, folder: Path, budget: int, point
 
 
 class TrainerSuite:
-    """:cvar make: makes the trainer without arguments. :cvar fork_budget: primitive steps that settle the fork."""
+    """The tests.
+
+    :cvar make: the trainer's class; called without arguments.
+    :cvar budget: primitive steps that suffice to learn the grid.
+    :cvar fork_budget: primitive steps that suffice to learn the fork of :mod:`rlgpt.testing.smdp`.
+    """
 
     make: type[Trainer]
     budget = 7000
     fork_budget = 2500
 
     def checkpoints(self, folder: Path) -> list[Path]:
-        """The files of ``folder`` that a resume would read weights from."""
+        """The files in ``folder`` from which a resume reads weights."""
         raise NotImplementedError
 
     @pytest.fixture(scope="class")
@@ -59,13 +64,13 @@ class TrainerSuite:
         policy = self.make().load(folder, spec)
         before = self.make().untrained(spec, seed=0, hyperparameters=SETTINGS)
         seeds = range(1000, 1040)
-        learnt = evaluate(policy, spec, seeds=seeds, greedy=False)
-        assert learnt.success_rate >= 0.8
-        assert learnt.success_rate >= evaluate(before, spec, seeds=seeds, greedy=False).success_rate + 0.3
-        assert evaluate(policy, spec, seeds=seeds, greedy=False) == learnt
+        learned = evaluate(policy, spec, seeds=seeds, greedy=False)
+        assert learned.success_rate >= 0.8
+        assert learned.success_rate >= evaluate(before, spec, seeds=seeds, greedy=False).success_rate + 0.3
+        assert evaluate(policy, spec, seeds=seeds, greedy=False) == learned
         assert record.curve[-1].success > record.curve[0].success
 
-    def test_the_record_tells_what_happened(self, trained: tuple[EnvSpec, Path, TrainingRecord, Path]) -> None:
+    def test_record_describes_the_training(self, trained: tuple[EnvSpec, Path, TrainingRecord, Path]) -> None:
         _, _, record, _ = trained
         assert record.trainer == self.make().name
         assert record.seconds > 0
@@ -78,7 +83,7 @@ class TrainerSuite:
             assert set(point.reward_terms) == {"env_reward", "near_key"}
             assert sum(point.reward_terms.values()) == pytest.approx(point.total_reward, abs=1e-4)
 
-    def test_the_budget_is_in_primitive_steps_and_all_are_counted(
+    def test_budget_counts_all_primitive_steps(
         self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path
     ) -> None:
         _, folder, record, _ = trained
@@ -91,9 +96,7 @@ class TrainerSuite:
         assert record.primitive_steps == counted(tmp_path / "count")
         assert 500 <= record.primitive_steps <= 500 + longest
 
-    def test_a_finished_training_takes_no_further_step(
-        self, trained: tuple[EnvSpec, Path, TrainingRecord, Path]
-    ) -> None:
+    def test_finished_training_takes_no_further_step(self, trained: tuple[EnvSpec, Path, TrainingRecord, Path]) -> None:
         spec, folder, record, counter = trained
         before = counted(counter)
         again = self.make().train(spec, budget=self.budget, seed=0, folder=folder, hyperparameters=SETTINGS)
@@ -104,7 +107,7 @@ class TrainerSuite:
             record.curve,
         )
 
-    def test_a_killed_training_resumes_and_all_its_steps_count(self, tmp_path: Path) -> None:
+    def test_killed_training_resumes_and_counts_all_steps(self, tmp_path: Path) -> None:
         counter, folder = tmp_path / "count", tmp_path / "train"
         spec = grid_spec(counter, TO_ROW)
         process = multiprocessing.get_context("spawn").Process(target=_die_at, args=(self.make, spec, folder, 3000, 2))
@@ -129,7 +132,7 @@ class TrainerSuite:
         steps = [p.primitive_steps for p in record.curve]
         assert steps == sorted(set(steps))
 
-    def test_progress_may_ask_for_a_stop(self, tmp_path: Path) -> None:
+    def test_progress_can_stop_the_training(self, tmp_path: Path) -> None:
         spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
 
         def train(stop: bool) -> TrainingRecord:
@@ -143,7 +146,7 @@ class TrainerSuite:
         assert second.primitive_steps == counted(tmp_path / "count") >= 3000
         assert second.curve[: len(first.curve)] == first.curve
 
-    def test_a_corrupt_checkpoint_is_an_error_and_nothing_begins_anew(
+    def test_corrupt_checkpoint_is_an_error(
         self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path
     ) -> None:
         spec, folder, _, counter = trained
@@ -161,7 +164,7 @@ class TrainerSuite:
                 path.write_bytes(content)
         assert counted(counter) == before
 
-    def test_a_lost_checkpoint_is_an_error(self, tmp_path: Path) -> None:
+    def test_missing_checkpoint_is_an_error(self, tmp_path: Path) -> None:
         spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
         self.make().train(spec, budget=200, seed=0, folder=folder, hyperparameters=SETTINGS)
         for path in self.checkpoints(folder):
@@ -169,7 +172,9 @@ class TrainerSuite:
         with pytest.raises(TrainerError):
             self.make().train(spec, budget=400, seed=0, folder=folder, hyperparameters=SETTINGS)
 
-    def test_loading_runs_no_code(self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path) -> None:
+    def test_loading_a_checkpoint_runs_no_code(
+        self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path
+    ) -> None:
         spec, folder, _, _ = trained
         marker = tmp_path / "ran"
 
@@ -188,7 +193,7 @@ class TrainerSuite:
                 path.write_bytes(content)
         assert not marker.exists()
 
-    def test_a_policy_does_not_load_for_other_actions(
+    def test_policy_for_other_actions_does_not_load(
         self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path
     ) -> None:
         _, folder, _, _ = trained
@@ -197,7 +202,7 @@ class TrainerSuite:
         with pytest.raises(TrainerError, match="no trained policy"):
             self.make().load(tmp_path, grid_spec(tmp_path / "count", TO_ROW))
 
-    def test_a_warm_start_keeps_what_was_learnt_though_actions_grew(
+    def test_warm_start_with_more_actions_keeps_the_policy(
         self, trained: tuple[EnvSpec, Path, TrainingRecord, Path], tmp_path: Path
     ) -> None:
         _, folder, _, _ = trained
@@ -207,13 +212,13 @@ class TrainerSuite:
         record = self.make().train(grown, budget=50, seed=5, folder=warm, hyperparameters=gentle, warm_start=folder)
         assert record.primitive_steps < self.budget / 2
         policy = self.make().load(warm, grown)
-        found = evaluate(policy, grown, seeds=range(1000, 1030), greedy=False)
+        warm_started = evaluate(policy, grown, seeds=range(1000, 1030), greedy=False)
         fresh = self.make().untrained(grown, seed=5, hyperparameters=SETTINGS)
-        assert found.success_rate >= 0.6
-        assert found.success_rate > evaluate(fresh, grown, seeds=range(1000, 1030), greedy=False).success_rate
-        assert found.usage["to_row"] > 0.05
+        assert warm_started.success_rate >= 0.6
+        assert warm_started.success_rate > evaluate(fresh, grown, seeds=range(1000, 1030), greedy=False).success_rate
+        assert warm_started.usage["to_row"] > 0.05
 
-    def test_what_violates_three_times_is_quarantined(self, tmp_path: Path) -> None:
+    def test_action_with_three_violations_is_quarantined(self, tmp_path: Path) -> None:
         spec = grid_spec(tmp_path / "count", BROKEN, WANDER)
         record = self.make().train(spec, budget=2500, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
         assert record.quarantined == ("broken",)
@@ -223,7 +228,7 @@ class TrainerSuite:
         assert record.curve[-1].usage.get("broken", 0.0) == 0.0
         assert record.curve[-1].usage["wander"] > 0.0
 
-    def test_an_untrained_policy_is_that_of_its_seed(self, tmp_path: Path) -> None:
+    def test_untrained_policy_depends_on_its_seed(self, tmp_path: Path) -> None:
         spec = grid_spec(tmp_path / "count", TO_ROW)
         observation, _ = build(spec, seed=0).reset()
 
@@ -238,7 +243,7 @@ class TrainerSuite:
         assert shares.min() > 0.08
 
     @pytest.mark.parametrize("semi_markov", [True, False])
-    def test_options_are_discounted_by_their_length(self, semi_markov: bool, tmp_path: Path) -> None:
+    def test_options_are_discounted_by_their_duration(self, semi_markov: bool, tmp_path: Path) -> None:
         spec = EnvSpec(smdp.TASK, smdp.SETUP, (smdp.WALK,), factory=smdp.fork_plugin)
         settings = SETTINGS.model_copy(update={"semi_markov": semi_markov})
         record = self.make().train(spec, budget=self.fork_budget, seed=0, folder=tmp_path, hyperparameters=settings)
