@@ -44,8 +44,8 @@ def print_lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequen
                 _line(f"{name}/{task.split('/')[1]}/margin{end}", f"success rate, rlgpt minus {row}, {how}", difference)
     complete, intervals = aggregates(grid, cells)
     for row, interval in intervals.items():
-        scores = [grid[task][row][seed]["sampled"] for task in complete for seed in grid[task][row]]
-        more = {"mean": round(mean(scores), 3), "worst": min(scores), "tasks": complete}
+        sampled = [r["sampled"] for task in complete for r in grid[task][row].values()]
+        more = {"mean": round(mean(sampled), 3), "worst": min(sampled), "tasks": complete}
         _line(f"{name}/all/{row}", f"{unit} and tasks", interval, **more)
 
 

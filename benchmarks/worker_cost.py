@@ -65,22 +65,26 @@ CLOCKS = {"cpu": "CPU microseconds, both processes", "here": "CPU microseconds, 
 def measure(*, quick: bool) -> None:
     repeats, blocks = (1, 4) if quick else (3, 100)
     now = commit()
-    micros = {(name, clock): [] for name in MAKERS for clock in CLOCKS}
+    repeat_micros: dict[tuple[str, str], list[list[float]]] = {(name, clock): [] for name in MAKERS for clock in CLOCKS}
     for _ in range(repeats):
         for name in MAKERS:
             for clock, values in _repeat(name, blocks).items():
-                micros[name, clock].append(values)
+                repeat_micros[name, clock].append(values)
     print(f"worker: {repeats} repeats", file=sys.stderr, flush=True)
-    for (name, clock), values in micros.items():
+    for (name, clock), micros in repeat_micros.items():
         unit = f"{CLOCKS[clock]}, of a step over the plain one; {OBSERVATIONS[name]}"
-        emit(f"overhead/worker/{name}/{clock}", unit=unit, **block_figures(values, now, digits=1))
+        emit(f"overhead/worker/{name}/{clock}", unit=unit, **block_figures(micros, now, digits=1))
 
 
 def _repeat(name: str, blocks: int) -> dict[str, list[float]]:
     """Microseconds of a step over the plain step, for each block, by each clock."""
     worker = WorkerEnv(Recipe(factory=f"{Path(__file__).resolve()}:{name}", paths=(str(Path(__file__).parent),)))
     envs: dict[str, Any] = {"plain": MAKERS[name](), "worker": worker}
-    clocks = {"here": time.process_time, "wall": time.perf_counter, "there": partial(cpu_seconds, worker.pid)}
+    clocks: dict[str, Callable[[], float]] = {
+        "here": time.process_time,
+        "wall": time.perf_counter,
+        "there": partial(cpu_seconds, worker.pid),
+    }
     action = np.zeros(6, np.float32)
     for env in envs.values():
         env.reset(seed=0)

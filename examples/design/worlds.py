@@ -66,7 +66,8 @@ def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     import minigrid  # noqa: F401 - registers its environments
     from minigrid.wrappers import FullyObsWrapper
 
-    env = FullyObsWrapper(gymnasium.make("MiniGrid-DoorKey-8x8-v0", max_steps=64, render_mode=render_mode))
+    env = gymnasium.make("MiniGrid-DoorKey-8x8-v0", max_steps=64, render_mode=render_mode)
+    env = FullyObsWrapper(env)  # type: ignore[no-untyped-call]
     return gymnasium.wrappers.FilterObservation(env, ["image", "direction"])
 
 

@@ -36,7 +36,7 @@ def bench(benchmark_module: Any) -> Any:
 def grid(bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """``grid(row, seed=0, commit="abc", **changes)``: the runner of that row with some settings changed."""
 
-    class GridRunner(bench.rows.RowRunner):  # type: ignore[misc, name-defined]
+    class GridRunner(bench.rows.RowRunner):  # type: ignore[misc]
         def find_task(self) -> tuple[Any, ...]:
             return GridPlugin(), TASK, grid_plugin, ()
 

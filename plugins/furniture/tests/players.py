@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from rlgpt.domain import Plain
 from rlgpt.testing.player import Player
 
 Place = tuple[float, float]
@@ -27,7 +28,7 @@ def leg(play: Player, name: str, top: str, holes: list[Place], height: float, al
         return False
     play("move_by", dz=0.12)
     for x, y in holes:
-        there = {"part": name, "onto": top, "x": x, "y": y}
+        there: dict[str, Plain] = {"part": name, "onto": top, "x": x, "y": y}
         over = play("servo", **there, z=height + 0.05, tolerance=0.004)
         if over.get("planned"):
             break
@@ -92,7 +93,7 @@ def _bulb(play: Player) -> bool:
     if not play("grasp", part="lamp_bulb", along_z=0.004, sink=-0.007).get("holding"):
         return False
     play("move_by", dz=0.12)
-    there = {"part": "lamp_bulb", "onto": "lamp_base"}
+    there: dict[str, Plain] = {"part": "lamp_bulb", "onto": "lamp_base"}
     if not play("servo", **there, z=0.0678 + 0.05, tolerance=0.004).get("reached"):
         play("release")
         return False
@@ -117,7 +118,7 @@ def _hood(play: Player) -> None:
     if not play("grasp", part="lamp_hood", along_z=0.042, sink=0.0).get("holding"):
         return
     play("move_by", dz=0.2)
-    there = {"part": "lamp_hood", "onto": "lamp_base"}
+    there: dict[str, Plain] = {"part": "lamp_hood", "onto": "lamp_base"}
     if play("servo", **there, z=0.2, tolerance=0.004).get("reached"):
         for z in (0.15, 0.12, 0.0883):
             play("servo", **there, z=z, tolerance=0.003)
@@ -154,7 +155,7 @@ def stand(play: Player) -> None:
         return
     play("move_by", dz=0.12)
     for x, y in HOLES:
-        there = {"part": "leg4", "onto": "table_top", "x": x, "y": y}
+        there: dict[str, Plain] = {"part": "leg4", "onto": "table_top", "x": x, "y": y}
         if play("servo", **there, z=0.046875 + 0.05, tolerance=0.004).get("reached"):
             break
     play("servo", **there, z=0.046875 + 0.028)

@@ -89,7 +89,7 @@ def test_an_episode_continues_from_a_saved_state_bit_for_bit(kind: str, control:
 
 def test_views_follow_a_restored_state(plugin: FurniturePlugin) -> None:
     play = Player(plugin, TASKS["furniture/one_leg"])
-    env = play.env.unwrapped
+    env: Any = play.env.unwrapped
     start = env.state()
     assert play("grasp", part="leg4", along_z=0.012, sink=0.003)["holding"]
     lifted = env.state()

@@ -42,7 +42,7 @@ class DepthPlayer(Player):
         super().__init__(plugin, task)
         self.deepest = {"closing": 0.0, "else": 0.0, "step": 0.0}
         self._name = ""
-        env = self.env.unwrapped
+        env: Any = self.env.unwrapped
         env.advance = self._advance
 
     def __call__(self, name: str, **args: Any) -> dict[str, Any]:
@@ -52,7 +52,8 @@ class DepthPlayer(Player):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         result = super().step(action)
         if self._name not in ("release", "regrasp"):
-            data = self.env.unwrapped.data
+            env: Any = self.env.unwrapped
+            data = env.data
             depth = -float(data.contact.dist[: data.ncon].min(initial=0.0))
             self.deepest["step"] = max(self.deepest["step"], depth)
         return result
@@ -60,7 +61,7 @@ class DepthPlayer(Player):
     def _advance(self) -> None:
         import mujoco
 
-        env = self.env.unwrapped
+        env: Any = self.env.unwrapped
         model, data = env.model, env.data
         data.ctrl[:7], data.ctrl[7:ARM_JOINTS] = env.joints, env.width
         closing = "closing" if self._name == "grasp" else "else"
@@ -144,7 +145,7 @@ def test_servo_turns_a_part_in_its_connector_on_the_spot(plugin: FurniturePlugin
     play("move_by", dz=0.12)
     play("grasp", part="leg4", along_z=0.018, sink=0.0)
     x, y, z = play.see()["leg4_seen_from_table_top"]
-    env = play.env.unwrapped
+    env: Any = play.env.unwrapped
     turn = env.assembly.relative(env.part_poses(), 0)[1]
     quarter = round(math.atan2(turn[3], turn[0]) / (math.pi / 2)) + direction
     play("servo", part="leg4", onto="table_top", x=x, y=y, z=z, turn=str(quarter % 4 * 90))

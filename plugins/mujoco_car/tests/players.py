@@ -32,7 +32,7 @@ def blocked_start(play: Player) -> None:
         x = lookahead * math.cos(angle) - offset * math.sin(angle)
         y = lookahead * math.sin(angle) + offset * math.cos(angle)
         outcome = play("drive", speed=0.5, steering=_clip_steering(math.atan2(0.52 * y, x * x + y * y)), seconds=0.2)
-        distance += float(outcome.get("moved", [0.0])[0]) * math.cos(angle)  # type: ignore[arg-type, index, union-attr]
+        distance += float(outcome.get("moved", [0.0])[0]) * math.cos(angle)  # type: ignore[arg-type, index]
     winding_road(play)
 
 

@@ -8,12 +8,12 @@ import pickle
 import warnings
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from rlgpt import CodedAction, extend, flat_view
 from rlgpt.errors import ConfigError
-from rlgpt_mujoco_car import env as env_module
 from rlgpt_mujoco_car import vehicle
 from rlgpt_mujoco_car.env import MAX_TOUCH_CHECKS, PERIOD, WALL_CONTACTS, CarTask
 from rlgpt_mujoco_car.plugin import CarPlugin
@@ -138,13 +138,13 @@ def test_one_second_of_contact_with_a_wall_ends_the_episode() -> None:
 
 def test_contact_that_ends_within_a_step_is_counted_from_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     contacts = itertools.cycle((2, 1, 0, 1, 3))
-    physics = env_module.mujoco.mj_step
+    physics = mujoco.mj_step
 
     def step(model: Any, data: Any, nstep: int) -> None:
         physics(model, data, nstep=nstep)
         data.sensordata[WALL_CONTACTS] = next(contacts)
 
-    monkeypatch.setattr(env_module.mujoco, "mj_step", step)
+    monkeypatch.setattr(mujoco, "mj_step", step)
     env = CarTask(TASKS["mujoco_car/blocked_start"], seed=0)
     env.reset(seed=0)
     for _ in range(30):
@@ -188,8 +188,6 @@ def test_too_long_contact_at_the_goal_is_no_success() -> None:
 
 def place_on_the_hill(env: CarTask, along: float, offset: float = 0.0, heading: float = 0.0) -> None:
     """Put the car's rear axle ``along`` m beyond the foot of the ramp: on the ramp, or on top of the hill after it."""
-    import mujoco
-
     assert env.scene.ramp is not None
     foot, length, angle = env.scene.ramp
     short = max(0.0, length - along)
@@ -221,6 +219,7 @@ def test_a_car_cannot_leave_the_hill_sideways(along: float, side: float) -> None
 def test_a_car_that_fell_beside_the_hill_has_not_arrived() -> None:
     env = CarTask(TASKS["mujoco_car/hill"], seed=0)
     env.reset(seed=0)
+    assert env.scene.ramp is not None
     place_on_the_hill(env, along=env.scene.goal[0] - env.scene.ramp[0] + 0.2)
     assert env.step((0.0, 0.0))[4]["success"]
     env.reset(seed=0)
@@ -232,8 +231,6 @@ def test_a_car_that_fell_beside_the_hill_has_not_arrived() -> None:
 
 @every_task
 def test_rays_agree_with_those_of_the_simulator(task: str) -> None:
-    import mujoco
-
     env = CarTask(TASKS[task], seed=0)
     group, hit = np.zeros(6, np.uint8), np.zeros(1, np.int32)
     group[WALL_GROUP] = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import warnings
 from collections.abc import Callable
 
@@ -10,7 +11,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from rlgpt.domain import Plain, Task
 from rlgpt.errors import ConfigError, UnknownNameError
-from rlgpt.plugin import mujoco_camera, mujoco_doctor, offscreen
+from rlgpt.plugin import mujoco_doctor, offscreen
 from rlgpt.rl.observation import ObservationBuilder
 from rlgpt_mujoco_car.plugin import CarPlugin
 from rlgpt_mujoco_car.tasks import make_tasks
@@ -82,8 +83,8 @@ def test_a_camera_used_for_many_episodes_sees_the_current_one(plugin: CarPlugin)
 @needs_frames
 def test_a_closed_camera_unregisters_its_exit_handler(plugin: CarPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
     handlers: list[object] = []
-    monkeypatch.setattr(mujoco_camera.atexit, "register", handlers.append)
-    monkeypatch.setattr(mujoco_camera.atexit, "unregister", handlers.remove)
+    monkeypatch.setattr(atexit, "register", handlers.append)
+    monkeypatch.setattr(atexit, "unregister", handlers.remove)
     env = plugin.make_env(variant(camera=True), seed=0)
     for seed in range(3):
         env.reset(seed=seed)

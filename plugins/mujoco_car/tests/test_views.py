@@ -19,7 +19,8 @@ def walls(ahead: float, behind: float, left: float, right: float) -> np.ndarray:
     with np.errstate(divide="ignore"):
         forward = np.where(cos > 0, ahead + BODY_LENGTH / 2, behind + BODY_LENGTH / 2) / np.abs(cos)
         sideways = np.where(sin > 0, left + BODY_WIDTH / 2, right + BODY_WIDTH / 2) / np.abs(sin)
-    return np.minimum(np.minimum(forward, sideways), RAY_RANGE).astype(np.float32)
+    rays: np.ndarray = np.minimum(np.minimum(forward, sideways), RAY_RANGE).astype(np.float32)
+    return rays
 
 
 @pytest.mark.parametrize(
