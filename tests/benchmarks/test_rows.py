@@ -8,9 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rlgpt.agents.build import build_agents
 from rlgpt.domain import ActionPlan, CodedAction, Episode, Evaluation, Iteration, Steps, SubAction
-from rlgpt.loop import Seeds
-from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
+from rlgpt.loop import LoopContext, Seeds
+from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.grid import FETCH, TASKS, GridPlugin, grid_plugin
@@ -119,27 +120,21 @@ def test_no_row_resumes_a_run_of_other_settings(bench: Any, grid: Any, row: str,
         grid(row, budget=2000).measure()
 
 
-class KeptRun:
-    """The parts of a loop's context that give what an iteration keeps. Records the policies that were loaded."""
-
-    def __init__(self) -> None:
-        self.policies: list[tuple[int, bool]] = []
-
-    def kept_spec(self, of: Iteration) -> EnvSpec:
-        return EnvSpec(TASK, of.setup, of.actions, grid_plugin)
-
-    def policy(self, spec: EnvSpec, index: int, *, trained: bool) -> Policy:
-        self.policies.append((index, trained))
-        return PPO().untrained(spec, seed=0, hyperparameters=Hyperparameters())
-
-
-def test_each_iteration_is_evaluated_with_the_code_or_policy_it_kept(grid: Any) -> None:
-    runner, context = grid("rlgpt_turns", episodes=8), KeptRun()
+def test_each_iteration_is_evaluated_with_the_code_or_policy_it_kept(grid: Any, tmp_path: Path) -> None:
+    runner = grid("rlgpt_turns", episodes=8)
+    context = LoopContext(
+        settings=runner.settings,
+        task=TASK,
+        plugin=runner.plugin,
+        factory=runner.factory,
+        agents=build_agents("rl_only", None, runner.plugin, TASK),
+        trainer=PPO(),
+        hyperparameters=Hyperparameters(),
+        run=Run.create(tmp_path / "run", task=TASK.id, seed=0, config={}),
+    )
     policy = iteration(1, success=False)
     assert runner.success_of_kept(context, policy) < 1.0
-    assert context.policies == [(1, False)]
     evaluation = iteration(1, success=True).evaluation.model_copy(update={"mode": "code"})
     code = policy.model_copy(update={"actions": (FETCH_KEY,), "code_evaluation": evaluation})
     assert code.kept.mode == "code"
     assert runner.success_of_kept(context, code) == 1.0
-    assert context.policies == [(1, False)], "no policy is loaded for code"
