@@ -22,6 +22,7 @@ __all__ = [
     "NoCritic",
     "Outcome",
     "SlowAgent",
+    "TeamContext",
     "build_agents",
     "make_brief",
 ]
@@ -29,7 +30,7 @@ __all__ = [
 if TYPE_CHECKING:
     from rlgpt.agents.base import Brief, Critic, FastAgent, History, Outcome, SlowAgent
     from rlgpt.agents.brief import make_brief
-    from rlgpt.agents.build import Agents, build_agents
+    from rlgpt.agents.build import Agents, TeamContext, build_agents
     from rlgpt.agents.critic import LLMCritic
     from rlgpt.agents.fast import LLMFast
     from rlgpt.agents.fixed import FixedActions, FixedPlan, NoCritic
@@ -42,7 +43,7 @@ else:
         {
             "rlgpt.agents.base": ("Brief", "Critic", "FastAgent", "History", "Outcome", "SlowAgent"),
             "rlgpt.agents.brief": ("make_brief",),
-            "rlgpt.agents.build": ("Agents", "build_agents"),
+            "rlgpt.agents.build": ("Agents", "TeamContext", "build_agents"),
             "rlgpt.agents.critic": ("LLMCritic",),
             "rlgpt.agents.fast": ("LLMFast",),
             "rlgpt.agents.fixed": ("FixedActions", "FixedPlan", "NoCritic"),

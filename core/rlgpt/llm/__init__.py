@@ -9,6 +9,7 @@ from rlgpt.lazy import lazy_exports
 __all__ = [
     "LLM",
     "LLMBudget",
+    "LLMContext",
     "LLMSettings",
     "LiteLLM",
     "Message",
@@ -30,7 +31,7 @@ __all__ = [
 if TYPE_CHECKING:
     from rlgpt.llm.base import LLM, Message, Reply, Request, RequestKey, Role, Usage
     from rlgpt.llm.budget import LLMBudget, Spending
-    from rlgpt.llm.build import build_llm
+    from rlgpt.llm.build import LLMContext, build_llm
     from rlgpt.llm.litellm_llm import LiteLLM
     from rlgpt.llm.record import Recorder
     from rlgpt.llm.replay import Replay
@@ -44,7 +45,7 @@ else:
         {
             "rlgpt.llm.base": ("LLM", "Message", "Reply", "Request", "RequestKey", "Role", "Usage"),
             "rlgpt.llm.budget": ("LLMBudget", "Spending"),
-            "rlgpt.llm.build": ("build_llm",),
+            "rlgpt.llm.build": ("LLMContext", "build_llm"),
             "rlgpt.llm.litellm_llm": ("LiteLLM",),
             "rlgpt.llm.record": ("Recorder",),
             "rlgpt.llm.replay": ("Replay",),

@@ -41,17 +41,17 @@ def rlgpt_plugins() -> list[EnvironmentPlugin]:  # type: ignore[empty-body]
 
 @hookspec
 def rlgpt_agents() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name -> dotted name of ``f(context: rlgpt.agents.build.TeamContext, **settings) -> Agents`` (``agents=NAME``)."""
+    """Name -> dotted name of ``f(context: rlgpt.agents.TeamContext, **settings) -> Agents`` (``agents=NAME``)."""
 
 
 @hookspec
 def rlgpt_trainers() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name -> dotted name of ``f(**settings) -> rlgpt.rl.base.Trainer`` (``trainer=NAME``)."""
+    """Name -> dotted name of ``f(**settings) -> rlgpt.rl.Trainer`` (``trainer=NAME``)."""
 
 
 @hookspec
 def rlgpt_llms() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name -> dotted name of ``f(settings, context: rlgpt.llm.build.LLMContext) -> LLM`` (``llm=NAME``)."""
+    """Name -> dotted name of ``f(settings, context: rlgpt.llm.LLMContext) -> LLM`` (``llm=NAME``)."""
 
 
 @hookspec
