@@ -32,7 +32,7 @@ def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
     describe an environment (docs, a goal), it is followed by the folder of the method's first run instead.
     """
     flat = [_settings(run) for run in runs]
-    names = [METHODS.get(str(f.get("agents.name")), "a run") for f in flat]
+    names = [METHODS.get(str(f.get("agents.name")), str(f.get("agents.name") or "a run")) for f in flat]
     order = list(METHODS.values())
     groups: dict[str, list[Run]] = {}
     for name in sorted(set(names), key=lambda n: order.index(n) if n in order else len(order)):

@@ -1,0 +1,27 @@
+"""A slow agent, a trainer and an observer for rlgpt: random search as a baseline for language model and PPO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlgpt.plugin import hookimpl
+
+
+@hookimpl
+def rlgpt_agents() -> Mapping[str, str]:
+    return {"random_plans": "rlgpt_randomsearch.agents.random_plans"}
+
+
+@hookimpl
+def rlgpt_trainers() -> Mapping[str, str]:
+    return {"random_search": "rlgpt_randomsearch.trainer.RandomSearch"}
+
+
+@hookimpl
+def rlgpt_observers() -> Mapping[str, str]:
+    return {"curve": "rlgpt_randomsearch.observer.Curve"}
+
+
+@hookimpl
+def rlgpt_config() -> str:
+    return "pkg://rlgpt_randomsearch.conf"

@@ -1,0 +1,39 @@
+"""A team whose slow agent draws plans at random. It needs no language model."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from rlgpt.agents import Agents, Brief, FixedActions, History, NoCritic, SlowAgent, TeamContext
+from rlgpt.agents.fixed import primitive_actions
+from rlgpt.domain import ActionPlan, CodedAction, SubAction
+
+
+class RandomSlow(SlowAgent):
+    """Each plan has a random choice of the plugin's primitives as coded actions; a policy learns when to use which.
+
+    :param actions: the coded actions to choose from.
+    :param size: coded actions of a plan, at most.
+    """
+
+    def __init__(self, actions: Sequence[CodedAction], size: int) -> None:
+        self._actions, self._size = actions, size
+
+    def plan(self, brief: Brief, history: History) -> ActionPlan:
+        """A plan that depends on the task and the iteration alone, so that a resumed run plans the same."""
+        rng = random.Random(f"{brief.task.id} {len(history)}")
+        chosen = rng.sample(self._actions, min(self._size, len(self._actions)))
+        coded = [SubAction(name=a.name, description=a.doc, kind="code", reason="drawn at random") for a in chosen]
+        rest = SubAction(name="choice", description="which action when", kind="rl", reason="it depends on the state")
+        return ActionPlan(sub_actions=(*coded, rest))
+
+
+def random_plans(context: TeamContext, *, size: int = 3) -> Agents:
+    """The team ``agents=random_plans``; ``agents.size=N`` sets the number of coded actions.
+
+    A factory of teams receives a context and its settings. It may also build on a team of rlgpt, as in
+    ``dataclasses.replace(rlgpt.agents.build.slow_fast_critic(context), slow=MySlow())``.
+    """
+    actions = primitive_actions(context.plugin.primitives(context.task), context.plugin.labels(context.task).actions)
+    return Agents(context.kind, RandomSlow(actions, size), FixedActions(actions), NoCritic(), rehearse=False)

@@ -1,0 +1,22 @@
+"""The learning curves of a run as CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rlgpt.domain import CurvePoint
+from rlgpt.loop import Observer
+
+
+class Curve(Observer):
+    """Appends each point of a learning curve to a file: primitive steps, success rate, mean episode return.
+
+    :param path: of the file (``observers.curve.path=FILE``).
+    """
+
+    def __init__(self, *, path: str) -> None:
+        self._path = Path(path)
+
+    def training(self, point: CurvePoint, budget: int) -> None:
+        with self._path.open("a") as file:
+            file.write(f"{point.primitive_steps},{point.success},{point.total_reward}\n")

@@ -1,0 +1,68 @@
+"""Parts of other distributions: agents, trainers, observers and configuration come in by hooks and by ``_target_``."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from rlgpt.runs import Run
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which two distributions are installed: a plugin, and one that brings agents and a trainer."""
+    target = tmp_path_factory.mktemp("site")
+    options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--no-warn-conflicts", "--target"]
+    sources = [str(EXAMPLES / name) for name in ("rlgpt-corridor", "rlgpt-randomsearch")]
+    command = [sys.executable, "-m", "pip", "install", *options, str(target), *sources]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return target
+
+
+def rlgpt(site: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own."""
+    paths = os.pathsep.join([str(site), *(p for p in sys.path if p)])
+    env = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "rlgpt", *arguments]
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
+def test_an_installed_distribution_brings_a_slow_agent_a_trainer_and_an_observer(site: Path, tmp_path: Path) -> None:
+    given = ["task=corridor/exit", "experiment=random", "agents.size=2", "trainer.noise=0.3"]
+    done = rlgpt(site, tmp_path, "train", *given, "observers.curve.path=curve.csv", "folder=run")
+    assert done.returncode == 0, done.stderr[-3000:]
+    run = Run.open(tmp_path / "run")
+    assert run.record.config["agents"] == {"name": "random_plans", "prompts": None, "size": 2}
+    assert run.record.config["trainer"] == {"name": "random_search", "noise": 0.3}
+    iterations = run.iterations()
+    assert len(iterations) == 2
+    for iteration in iterations:
+        assert len(iteration.plan.coded) == 2
+        assert iteration.training is not None
+        assert iteration.training.trainer == "random_search"
+    assert run.record.steps.training == sum(i.training.primitive_steps for i in iterations if i.training)
+    points = (tmp_path / "curve.csv").read_text().splitlines()
+    assert len(points) == sum(len(i.training.curve) for i in iterations if i.training)
+
+    done = rlgpt(site, tmp_path, "evaluate", "run", "--episodes", "2")
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_cfg_prints_the_settings_of_another_distributions_parts(site: Path, tmp_path: Path) -> None:
+    trainer = "trainer._target_=rlgpt_randomsearch.trainer.RandomSearch"
+    done = rlgpt(site, tmp_path, "train", "--cfg", "task=corridor/exit", trainer)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert yaml.safe_load(done.stdout)["trainer"] == {
+        "_target_": "rlgpt_randomsearch.trainer.RandomSearch",
+        "noise": 0.5,
+    }
+    done = rlgpt(site, tmp_path, "train", "task=corridor/exit", "agents=random_plan")
+    assert done.returncode == 2
+    assert "'random_plans'" in done.stderr
