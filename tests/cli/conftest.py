@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rlgpt.cli import main
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 def install(folder: Path, name: str, source: str) -> None:

@@ -148,3 +148,20 @@ def test_a_sweep_in_processes(rlgpt: Call) -> None:
     assert err.count(": finished") == 3
     assert {Run.open(p.parent).record.seed for p in Path("sweep").rglob("run.json")} == {0, 1, 2}
     assert "pure RL" in Path("sweep/0/output.txt").read_text()
+
+
+def test_setup_overrides_win_and_are_recorded(rlgpt: Call) -> None:
+    given = ("setup.gamma=0.97", "setup.reward_weights.near_key=2", "setup.horizon=11", "setup.observation_keys=[key]")
+    assert rlgpt("train", *SMOKE, "folder=here", *given)[0] == 0
+    run = Run.open(Path("here"))
+    setup = run.iterations()[0].setup
+    assert (setup.gamma, setup.horizon, setup.observation_keys) == (0.97, 11, ("key",))
+    assert setup.reward_weights["near_key"] == 2
+    assert set(setup.reward_weights) > {"near_key"}, "other weights stay"
+    assert run.record.config["setup"]["gamma"] == 0.97
+
+
+def test_a_setup_that_leaves_no_choice_is_refused(rlgpt: Call) -> None:
+    status, _, err = rlgpt("train", *SMOKE, "folder=here", "setup.base_actions=[]")
+    assert status == 2
+    assert "the setup with setup.base_actions cannot be used" in err

@@ -69,7 +69,7 @@ def test_core_wheel_contains_the_files_from_outside_the_package(wheels: Path) ->
         "rlgpt/report/page/report.html",
         "rlgpt/report/page/style.css",
         "rlgpt/plugin/template/pyproject.toml.tmpl",
-        "hydra_plugins/rlgpt_processes.py",
+        "hydra_plugins/rlgpt_launcher.py",
     } <= names
     assert not [n for n in names if "test" in Path(n).parts or n.endswith(".pyc")]
 
@@ -116,8 +116,11 @@ def test_wheels_work_after_a_plain_pip_install(wheels: Path, tmp_path: Path) -> 
     assert "kitchen/microwave" in tasks
     assert "corridor/exit" in tasks
     assert "extended" in run(python, "-c", SCRIPT, cwd=work)
-    output = run(rlgpt, "train", "task=corridor/exit", "agents=rl_only", "trainer=ppo", "experiment=smoke", cwd=work)
-    assert "pure RL" in output
+    smoke = ("task=corridor/exit", "agents=rl_only", "experiment=smoke")
+    assert "pure RL" in run(rlgpt, "train", *smoke, cwd=work)
+    run(rlgpt, "train", *smoke, "-m", "-j", "2", "seed=1,2", "hydra.sweep.dir=sweep", cwd=work)
+    assert len(list((work / "sweep").rglob("report.html"))) == 2
     doctor = run(rlgpt, "doctor", cwd=work)
+    assert "not installed (an extra)" in doctor, "Sample Factory must not be needed"
     assert "--overrides" in doctor
     assert str(venv / "lib") in doctor

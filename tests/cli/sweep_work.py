@@ -1,0 +1,16 @@
+"""A job for executors: in a module that a spawned process can import."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from rlgpt.executors import Job, JobResult
+
+
+def work(job: Job) -> JobResult:
+    """A job that prints, and fails or is killed if its name says so."""
+    print(f"job {job.number}")
+    if job.name == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return JobResult(2, message="no") if job.name == "fails" else JobResult(0, success=job.number / 4)

@@ -1,0 +1,73 @@
+"""Sweeps: executors, Hydra's launchers, and an optimiser that reads the success rate of a job."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from rlgpt.cli.sweep import JobValue
+from rlgpt.executors import Job, JobResult
+from rlgpt.executors.local import InProcess, Processes
+from rlgpt.runs import Run
+from sweep_work import work
+
+SMOKE = ("task=grid/key", "agents=rl_only", "experiment=smoke", "hyperparameters.num_envs=1", "video=false")
+
+
+def jobs(folder: Path, *names: str) -> list[Job]:
+    return [Job(number, name, {}, folder / str(number)) for number, name in enumerate(names)]
+
+
+def test_jobs_in_this_process_run_in_order(tmp_path: Path) -> None:
+    with InProcess(work) as executor:
+        for job in jobs(tmp_path, "a", "fails", "b"):
+            executor.submit(job)
+        results = [(job.name, result.exit_status, result.success) for job, result in executor.as_completed()]
+    assert results == [("a", 0, 0.0), ("fails", 2, None), ("b", 0, 0.5)]
+
+
+def test_a_killed_process_ends_its_own_job_only(tmp_path: Path) -> None:
+    with Processes(work, jobs=2) as executor:
+        for job in jobs(tmp_path, "a", "killed", "fails", "b"):
+            executor.submit(job)
+        results = {job.name: result for job, result in executor.as_completed()}
+    assert {name: result.exit_status for name, result in results.items()} == {"a": 0, "killed": 1, "fails": 2, "b": 0}
+    assert "was killed" in results["killed"].message
+    assert results["b"].success == 0.75
+    assert (tmp_path / "3" / "output.txt").read_text() == "job 3\n"
+
+
+def test_a_job_returns_its_success_rate_to_hydra() -> None:
+    value = JobValue.of(JobResult(3, success=0.25))
+    assert (float(value), value.exit_status) == (0.25, 3)
+    assert math.isnan(JobValue.of(JobResult(2)))
+
+
+def rlgpt(*arguments: str) -> None:
+    """The command line in a process of its own, which the warnings of other packages do not end."""
+    command = [sys.executable, "-m", "rlgpt", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
+def test_a_launcher_of_hydra_runs_the_jobs(site: Path, launcher: str) -> None:
+    rlgpt("train", "-m", *SMOKE, f"hydra/launcher={launcher}", "seed=1,2", "hydra.sweep.dir=sweep")
+    runs = [Run.open(path.parent).record for path in sorted(Path("sweep").rglob("run.json"))]
+    assert [(run.seed, run.status) for run in runs] == [(1, "finished"), (2, "finished")]
+
+
+@pytest.mark.slow
+def test_optuna_optimises_the_success_rate(site: Path) -> None:
+    sweeper = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.direction=maximize")
+    space = "hyperparameters.learning_rate=interval(0.0001,0.01)"
+    rlgpt("train", "-m", *SMOKE, *sweeper, "hydra.sweep.dir=sweep", space)
+    runs = [Run.open(path.parent).record for path in sorted(Path("sweep").rglob("run.json"))]
+    assert len({run.config["hyperparameters"]["learning_rate"] for run in runs}) == 2
+    best = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
+    assert best["best_value"] == max(run.success_rate for run in runs)
