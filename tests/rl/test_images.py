@@ -18,7 +18,7 @@ from rlgpt.rl.ppo import PPO
 from rlgpt.rl.rollout import Collector, Rollout
 from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
 from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
-from rlgpt.rl.vector import Vector
+from rlgpt.rl.vector import LocalVector
 from sample_factory_parts import alloc_trajectory_tensors, get_rnn_size, job_of, made
 from sight import HORIZON, spec
 
@@ -69,7 +69,7 @@ def test_sample_factory_learns_from_pictures_in_parallel(first: bool, coded: boo
 
 def rollout(recipe: EnvSpec, network: ActorCritic, folder: Path) -> Rollout:
     generator = torch.Generator().manual_seed(0)
-    with Vector(recipe, [0, 1], folder / "steps") as vector:
+    with LocalVector(recipe, [0, 1], folder / "steps") as vector:
         return Collector(vector, network, generator, TrainingStats(TrainingStatsState())).collect(8, lambda: False)
 
 

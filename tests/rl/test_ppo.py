@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import signal
 from pathlib import Path
@@ -15,7 +16,7 @@ from rlgpt.domain import Parameter, Plain, Task, TrainingRecord
 from rlgpt.errors import TrainerError
 from rlgpt.plugin.types import Context, EnvLimits
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.checkpoint import Checkpoint, TrainingState
+from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.ppo import PPO, STEPS_FILE
 from rlgpt.testing.counting import TO_ROW, WANDER, CountingGrid, action, counted, grid_spec
 from rlgpt.testing.trainer_suite import TrainerSuite
@@ -117,20 +118,18 @@ def test_a_warm_start_keeps_values_only_where_they_are_of_the_same_returns(
     assert torch.equal(warm["value.weight"], cold["value.weight"]) == kept
 
 
-def test_of_a_checkpoint_that_does_not_say_no_values_are_kept(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_schema_is_refused_with_advice(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
-    train(tmp_path / "cold", spec, budget=300)
-    old = Checkpoint.load_best(tmp_path / "cold")
-    content = old.state.model_dump(mode="json")
-    assert content.pop("returns") is not None
-    old.state = TrainingState.model_validate(content)
-    old.save(tmp_path / "cold", best=True)
-    train(tmp_path / "warm", spec, budget=10, warm_start=tmp_path / "cold")
-    assert float(old.weights["returns.count"]) > 0
-    assert float(weights(tmp_path / "warm")["returns.count"]) == 0
+    train(tmp_path / "old", spec, budget=10)
+    path = tmp_path / "old" / "policy.pt"
+    content = torch.load(path, weights_only=True)
+    content["state"] = json.dumps({**json.loads(content["state"]), "schema_version": 1})
+    torch.save(content, path)
+    with pytest.raises(TrainerError, match=r"schema version 1 .* reads 2. Use the version of rlgpt that wrote it"):
+        PPO().load(tmp_path / "old", spec)
 
 
-def test_threads_are_as_they_were(tmp_path: Path) -> None:
+def test_training_restores_the_number_of_torch_threads(tmp_path: Path) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     seen: list[int] = []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rlgpt.options.violations import QUARANTINE_AFTER
 from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
-from rlgpt.rl.vector import Transition, Vector, WorkerVector
+from rlgpt.rl.vector import LocalVector, Transition, Vector, WorkerVector
 from rlgpt.testing.counting import BROKEN, WANDER, grid_spec
 
 BROKEN_BRANCH = 5
@@ -28,7 +28,7 @@ def _masks(vector: Vector) -> list[list[float]]:
 def test_violations_of_all_workers_add_up(workers: int, tmp_path: Path) -> None:
     spec, seeds, ledger = grid_spec(tmp_path / "count", BROKEN, WANDER), [0, 1, 2, 3], tmp_path / "ledger"
     tally, fallen = TrainingStats(TrainingStatsState()), np.zeros(4, int)
-    with WorkerVector(spec, seeds, ledger, workers) if workers else Vector(spec, seeds, ledger) as vector:
+    with WorkerVector(spec, seeds, ledger, workers) if workers else LocalVector(spec, seeds, ledger) as vector:
         assert _masks(vector) == [[1, 1]] * 4
         for branches in ((5, 6, 5, 6), (5, 6, 6, 6)):
             assert not tally.close_segment()

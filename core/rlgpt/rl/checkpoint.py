@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,17 +48,21 @@ class Returns(Value):
         )
 
 
-class TrainingState(Value):
-    """Everything of a checkpoint that is no tensor."""
+SCHEMA: Literal[2] = 2
+"""2: hyperparameters and encoders have the names of today."""
 
-    schema_version: Literal[1] = 1
+
+class TrainingState(Value):
+    """The part of a checkpoint that is not a tensor."""
+
+    schema_version: Literal[2] = SCHEMA
     hyperparameters: Hyperparameters
     axis_names: Mapping[str, tuple[tuple[str, ...] | None, ...]] = Field(description="what tensors' axes stand for")
     decisions: int = 0
     seconds: float = 0.0
     tally: TrainingStatsState = TrainingStatsState()
     best: Score | None = None
-    returns: Returns | None = Field(default=None, description="None in checkpoints of older versions, which lack it")
+    returns: Returns
 
 
 class Checkpoint:
@@ -114,14 +119,26 @@ class Checkpoint:
         try:
             _check_stored(packed)
             content = torch.load(io.BytesIO(packed), map_location="cpu", weights_only=True)
-            state = TrainingState.model_validate_json(content["state"])
+            state = _read_state(path, content["state"])
             kept = content.get("imitation")
             return cls(state, dict(content["weights"]), content["optimizer"], content["generator"], kept)
+        except TrainingFolderError:
+            raise
         except Exception as fault:
             raise TrainingFolderError(
                 f"{path} cannot be read ({type(fault).__name__}: {str(fault)[:200]}). Restore it from a copy, or train "
                 "in a new folder; nothing was begun anew."
             ) from fault
+
+
+def _read_state(path: Path, text: str) -> TrainingState:
+    version = json.loads(text).get("schema_version")
+    if version != SCHEMA:
+        raise TrainingFolderError(
+            f"{path} has schema version {version!r} and this version of rlgpt reads {SCHEMA}. Use the version of rlgpt "
+            "that wrote it, or train again in a new folder."
+        )
+    return TrainingState.model_validate_json(text)
 
 
 def _packed(content: Mapping[str, Any]) -> bytes:

@@ -24,7 +24,7 @@ from rlgpt.rl.policy_env import Observation, build, plugin_of
 from rlgpt.rl.rollout import Collector, stack
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 from rlgpt.rl.training_stats import TrainingStats
-from rlgpt.rl.vector import Vector, WorkerVector, with_quarantined
+from rlgpt.rl.vector import LocalVector, Vector, WorkerVector, with_quarantined
 
 
 class PPO(Trainer):
@@ -96,7 +96,7 @@ class PPO(Trainer):
         seeds = [int(s) for s in np.random.SeedSequence([seed, spent]).generate_state(envs)]
         if self.workers:
             return WorkerVector(spec, seeds, folder / STEPS_FILE, self.workers, lock=lock)
-        return Vector(spec, seeds, folder / STEPS_FILE)
+        return LocalVector(spec, seeds, folder / STEPS_FILE)
 
 
 class NetworkPolicy(Policy):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import multiprocessing
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,15 @@ from rlgpt.secrets import secrets_hidden
 
 @dataclass(frozen=True)
 class Transition:
-    """One decision of one environment.
+    """The result of one decision in one environment.
 
-    :ivar observation: where the next decision is taken: after an episode's end, the first of the next episode.
-    :ivar last: the observation that the episode ended with; None where it goes on.
-    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, where one ended.
+    :ivar observation: input of the next decision; after the end of an episode, the first observation of the next one.
+    :ivar reward: ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
+    :ivar duration: k, primitive steps.
+    :ivar last: the last observation of the episode, if it ended; else None.
+    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, if one ended; else None.
+    :ivar usage: decisions of each action in that episode.
+    :ivar verdicts: of this decision, and of the reset after it.
     """
 
     observation: Observation
@@ -44,7 +49,7 @@ class Transition:
 
 
 class Slot:
-    """One environment that begins its next episode by itself, and enters each primitive step into the ledger."""
+    """One environment that resets itself at the end of an episode, and counts each primitive step."""
 
     def __init__(self, spec: EnvSpec, seed: int, ledger: StepCounter, cell: int) -> None:
         self.env: PolicyEnv = build(spec, seed=seed, on_step=ledger.counting(cell))
@@ -66,22 +71,55 @@ class Slot:
         return Transition(observation, reward, duration, terminated, truncated, last, episode, usage, verdicts)
 
 
-class Vector:
-    """``count`` environments of one recipe, in this process.
+class Vector(ABC):
+    """N environments of one recipe that take decisions together. A context manager: leaving it closes them."""
+
+    @abstractmethod
+    def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
+        """Start an episode in each environment.
+
+        :returns: for each environment, its first observation and the verdicts of the reset.
+        """
+
+    @abstractmethod
+    def step(self, actions: NDArray[np.float32]) -> list[Transition]:
+        """Take one decision in each environment.
+
+        :param actions: flat actions, shape (N, layout.action_size).
+        """
+
+    @abstractmethod
+    def quarantine(self, names: Iterable[str]) -> None:
+        """Mask these coded actions, and no others, from the next episode of each environment on."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the environments."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class LocalVector(Vector):
+    """Environments in this process, one after another.
 
     :param seeds: one for each environment.
-    :param ledger: file that primitive steps are entered into.
+    :param ledger: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
     """
 
     def __init__(self, spec: EnvSpec, seeds: Sequence[int], ledger: Path) -> None:
-        self._ledger = StepCounter(ledger, len(seeds))
-        self._slots = [Slot(spec, seed, self._ledger, cell) for cell, seed in enumerate(seeds)]
+        self._steps = StepCounter(ledger, len(seeds))
+        self._slots = [Slot(spec, seed, self._steps, cell) for cell, seed in enumerate(seeds)]
 
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
         return [slot.reset() for slot in self._slots]
 
     def step(self, actions: NDArray[np.float32]) -> list[Transition]:
-        """One decision of each; ``actions`` is ``[N, layout.action_size]``."""
         return [slot.step(flat) for slot, flat in zip(self._slots, actions, strict=True)]
 
     def quarantine(self, names: Iterable[str]) -> None:
@@ -91,23 +129,17 @@ class Vector:
     def close(self) -> None:
         for slot in self._slots:
             slot.env.close()
-        self._ledger.__exit__(None, None, None)
-
-    def __enter__(self) -> Vector:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        self._steps.__exit__(None, None, None)
 
 
 class WorkerVector(Vector):
-    """The same, in ``workers`` spawned processes, each with a share of the environments. They carry no secrets.
+    """Environments in ``workers`` spawned processes, a share in each. The processes get no secret variables.
 
-    :param lock: descriptor of the folder's lock, which each worker holds on to: a worker outlives a killed parent until
-        its decision is done, and counts to the end.
-    :raises TrainerError: a worker died, or its environment raised; the message holds its error.
+    :param seeds: one for each environment.
+    :param ledger: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
+    :param lock: descriptor of the lock of the training's folder. Each worker holds it too, because a worker outlives a
+        killed parent until the end of its decision and counts the steps of that decision.
+    :raises TrainerError: a worker died, or its environment raised; the message has the error.
     """
 
     def __init__(
@@ -121,8 +153,8 @@ class WorkerVector(Vector):
         self._processes = []
         for share in self._shares:
             ours, theirs = context.Pipe()
-            mine = [(int(cell), seeds[cell]) for cell in share]
-            process = context.Process(target=_work, args=(theirs, spec, mine, ledger, len(seeds), held), daemon=True)
+            jobs = [(int(cell), seeds[cell]) for cell in share]
+            process = context.Process(target=_work, args=(theirs, spec, jobs, ledger, len(seeds), held), daemon=True)
             with secrets_hidden():
                 process.start()
             theirs.close()
@@ -164,10 +196,10 @@ class WorkerVector(Vector):
 def _work(
     pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], ledger: Path, cells: int, lock: Shared | None
 ) -> None:
-    """A worker's life: it ends when the other end of its pipe is closed, by whatever cause, and ``lock`` with it."""
-    with StepCounter(ledger, cells) as book:
+    """The main function of a worker. It returns when the other end of ``pipe`` is closed, and then frees ``lock``."""
+    with StepCounter(ledger, cells) as steps:
         try:
-            slots = [Slot(spec, seed, book, cell) for cell, seed in share]
+            slots = [Slot(spec, seed, steps, cell) for cell, seed in share]
             while True:
                 order, argument = pipe.recv()
                 if order == "step":

@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium
 
 from rlgpt.domain import CodedAction, Task
+from rlgpt.plugin.types import EnvLimits
 from rlgpt.rl.base import EnvSpec
 from rlgpt.testing.grid import TASKS, GridPlugin
 
@@ -38,6 +39,17 @@ class CountingGrid(GridPlugin):
 
 def counting_grid(path: str, task: Task) -> CountingGrid:
     return CountingGrid(path)
+
+
+class OneAtATime(CountingGrid):
+    """Allows one environment, as a real robot does."""
+
+    def limits(self, task: Task) -> EnvLimits:
+        return EnvLimits(max_envs=1)
+
+
+def one_at_a_time(path: str, task: Task) -> OneAtATime:
+    return OneAtATime(path)
 
 
 def action(name: str, source: str, **more: Any) -> CodedAction:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import multiprocessing
 import os
 import pickle
@@ -16,8 +18,9 @@ from rlgpt.errors import TrainerError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Trainer
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.policy_env import build
+from rlgpt.rl.step_counter import STEPS_FILE
 from rlgpt.testing import smdp
-from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, counted, grid_spec
+from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, counted, grid_spec, one_at_a_time
 
 SETTINGS = Hyperparameters()
 
@@ -165,8 +168,11 @@ class TrainerSuite:
         assert counted(counter) == before
 
     def test_missing_checkpoint_is_an_error(self, tmp_path: Path) -> None:
+        """Trained with a plugin that allows one environment, so the step file has one count."""
         spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
+        spec = dataclasses.replace(spec, factory=functools.partial(one_at_a_time, str(tmp_path / "count")))
         self.make().train(spec, budget=200, seed=0, folder=folder, hyperparameters=SETTINGS)
+        assert (folder / STEPS_FILE).stat().st_size == 8
         for path in self.checkpoints(folder):
             path.unlink()
         with pytest.raises(TrainerError):
