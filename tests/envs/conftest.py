@@ -1,4 +1,4 @@
-"""Recipes for the environments beside the tests, and what is left of processes."""
+"""Recipes for the test environments; checks for processes and handles that are left behind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Recipes = Callable[..., Recipe]
 
 @pytest.fixture
 def recipe() -> Recipes:
-    """``recipe("trouble", how="die")``; what belongs to the recipe itself is given as ``of={...}``."""
+    """``recipe("trouble", how="die")``; fields of the recipe itself are passed as ``of={...}``."""
 
     def made(name: str, *, file: str = "worlds.py", of: dict[str, Any] | None = None, **arguments: Any) -> Recipe:
         return Recipe(
@@ -32,7 +32,7 @@ def recipe() -> Recipes:
 
 
 def gone(pid: int) -> bool:
-    """Whether that process is no more (or only waits to be reaped)."""
+    """Whether the process has ended (a zombie counts)."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -40,7 +40,7 @@ def gone(pid: int) -> bool:
 
 
 def handles() -> set[str]:
-    """What this process holds open."""
+    """The open file descriptors of this process."""
     found = set()
     for name in os.listdir("/proc/self/fd"):
         try:

@@ -1,4 +1,4 @@
-"""An environment as gym 0.21 has them: ``reset`` without a seed, four values a step, ``render(mode)``."""
+"""An environment with the protocol of gym 0.21: ``reset`` without a seed, four values a step, ``render(mode)``."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Counter(Env):
 
 
 class Wrapper(Env):
-    """Wrappers of old gym hide what the inner ``reset`` takes."""
+    """Wrappers of old gym hide the parameters of the inner ``reset``."""
 
     def __init__(self, env: Env) -> None:
         self.env = env

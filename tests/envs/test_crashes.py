@@ -1,4 +1,4 @@
-"""Real kills: each ends in an error that says what happened, the next reset starts anew, and nothing stays behind."""
+"""Crashes and kills of real workers: a clear error, a new worker at the next reset, no process left behind."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ LIES = {
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_invalid_answer_is_refused(tmp_path: Path, recipe: Recipes, lie: bytes) -> None:
-    """The environment takes hold of the connection itself."""
+    """The environment writes to the connection itself."""
     (tmp_path / "lie").write_bytes(lie)
     path = tmp_path / "liar.py"
     path.write_text(f"""
@@ -214,7 +214,7 @@ def test_worker_ends_when_its_environment_is_collected(recipe: Recipes) -> None:
 
 @pytest.mark.parametrize("doing", ["nothing", "a step that hangs"])
 def test_worker_ends_with_its_parent(recipe: Recipes, doing: str) -> None:
-    """The parent is killed, so that nothing of it can tidy up."""
+    """The parent is killed, so that it cannot clean up."""
     step = "env.step(0)" if doing != "nothing" else "time.sleep(1000)"
     source = f"""
 import time

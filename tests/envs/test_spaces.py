@@ -1,4 +1,4 @@
-"""Descriptions of spaces: back and forth without a change, and never believed without a look."""
+"""Descriptions of spaces: they survive a round trip, and invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SPACES = st.recursive(
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal to the last bit, the types included."""
+    """Bitwise equality, with types."""
     if isinstance(a, dict):
         return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
     if isinstance(a, tuple):

@@ -1,4 +1,4 @@
-"""A WorkerEnv is the environment itself, as far as anyone can see from outside."""
+"""A WorkerEnv behaves as the environment that it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Environments for workers: of gymnasium, and ones that misbehave. Their factories stand at the end."""
+"""Environments for workers, regular and misbehaving. Their factories are at the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlgpt.envs.text import TextArray
 
 
 class Everything(gymnasium.Env[Any, Any]):
-    """Every kind of space, drawn from one generator: what is seen depends on the seed and on every action so far."""
+    """Every kind of space. Observations depend on the seed and on all actions so far."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 12}  # noqa: RUF012
 
@@ -70,7 +70,7 @@ class Everything(gymnasium.Env[Any, Any]):
 
 
 class Trouble(gymnasium.Env[Any, Any]):
-    """Counts steps; on step 2 (or in reset) does what ``how`` says."""
+    """Counts steps. At step 2 (or in reset) it fails in the way of ``how``."""
 
     observation_space = spaces.Box(0, 100, (1,))
     action_space = spaces.Discrete(2)
@@ -123,7 +123,7 @@ class Trouble(gymnasium.Env[Any, Any]):
 
 
 class Wrong(Trouble):
-    """Does not keep to its own space."""
+    """Violates its own observation space."""
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         seen = {"shape": np.zeros(2, np.float32), "dtype": np.array(["a"]), "range": np.ones(1, np.float64)}[self.how]
@@ -131,7 +131,7 @@ class Wrong(Trouble):
 
 
 class Parent(gymnasium.Env[Any, Any]):
-    """Starts a child of its own, which must end with it; its pid is the observation."""
+    """Starts a child process, which must end with it; both process IDs are the observation."""
 
     observation_space = spaces.Box(0, 2**31, (2,), np.int64)
     action_space = spaces.Discrete(1)

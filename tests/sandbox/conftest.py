@@ -45,14 +45,14 @@ def library() -> Library:
 
 @pytest.fixture(scope="session")
 def open_guest(library: Library) -> Callable[..., Guest]:
-    """``open_guest(source, ..., seed=0, budgets=SandboxLimits())``: actions a, b, ... from sources or CodedActions."""
+    """``open_guest(source, ..., seed=0, limits=SandboxLimits())``: actions a, b, ... from sources or CodedActions."""
 
-    def opened(*sources: str | CodedAction, seed: int = 0, budgets: SandboxLimits | None = None) -> Guest:
+    def opened(*sources: str | CodedAction, seed: int = 0, limits: SandboxLimits | None = None) -> Guest:
         actions = [
             s if isinstance(s, CodedAction) else CodedAction(name="abcdefgh"[i], doc="", source=s)
             for i, s in enumerate(sources)
         ]
-        return Sandbox(budgets or SandboxLimits()).open(library, actions, seed=seed)
+        return Sandbox(limits or SandboxLimits()).open(library, actions, seed=seed)
 
     return opened
 

@@ -1,4 +1,4 @@
-"""What a guest asked for, and how much fuel it took; other processes import it."""
+"""The requests of a guest and their fuel, as a history. Other processes import this module."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ LONG = f"""{SOURCE}
     while True:
         table[random.random()] = object()
 """
-"""In the end only its budget of fuel stops it, which takes a while."""
-BUDGETS = SandboxLimits(turn_fuel=200_000_000, wall_seconds=60)
+"""Runs until its fuel is used up."""
+LIMITS = SandboxLimits(turn_fuel=200_000_000, wall_seconds=60)
 
 
 def history(guest: Guest) -> list[tuple[object, int]]:
-    """Every turn and its fuel, with the verdict where one fell."""
+    """Every turn with its fuel; the last one may be a verdict."""
     seen: list[tuple[object, int]] = []
     turn = guest.start("a", {})
     while isinstance(turn, Ask):
@@ -35,9 +35,9 @@ def history(guest: Guest) -> list[tuple[object, int]]:
 
 
 def elsewhere(library: Library, both: Barrier, pipe: Connection) -> None:
-    """Tells ``pipe`` the number of this process and the history of :data:`LONG`, played when ``both`` are ready."""
+    """Send the process ID and the history of :data:`LONG` through ``pipe``. Starts when ``both`` are ready."""
     action = CodedAction(name="a", doc="", source=LONG)
-    guest = Sandbox(BUDGETS).open(library, [action], seed=7)
+    guest = Sandbox(LIMITS).open(library, [action], seed=7)
     guest.load("a")
     both.wait(timeout=60)
     pipe.send((os.getpid(), history(guest)))

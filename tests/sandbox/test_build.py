@@ -1,4 +1,4 @@
-"""Building the guest: skipped where up to date, whole or not at all, and clear about what is missing."""
+"""The build of the guest: skipped if up to date, complete or not at all, with a clear error if a tool is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled guest on disk: made once however many ask, noticed where damaged, done without where it cannot be."""
+"""The cache of the compiled guest: compiled once, safe against damaged and planted files, optional."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wasmtime.component import Component
 
 @pytest.fixture
 def component(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The empty component: compiles at once."""
+    """The empty component, which compiles in no time."""
     path = tmp_path_factory.mktemp("guest") / "empty.wasm"
     path.write_bytes(b"\0asm\x0d\0\x01\0")
     return path
@@ -90,7 +90,7 @@ def test_damaged_cache_file_is_replaced(
 def test_cache_file_that_wasmtime_refuses_is_replaced(
     component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A file that is whole, but of another engine (here: compiled with fuel) under this one's name."""
+    """A complete file of another engine (compiled with fuel), under the name of this engine's file."""
     fuelled = wasmtime.Config()
     fuelled.consume_fuel = True
     cache.compiled(_engine(), component, "settings", tmp_path)
@@ -106,7 +106,7 @@ def test_cache_file_that_wasmtime_refuses_is_replaced(
 
 
 def test_cache_keeps_the_files_used_last(component: Path, tmp_path: Path) -> None:
-    """Guests of other versions stay for as long as somebody uses them; half of a file goes once nobody writes it."""
+    """Guests of other versions stay while they are used. An incomplete file is removed once it is old."""
     engine = _engine()
     names: dict[str, Path] = {}
 
@@ -162,7 +162,7 @@ POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
 def test_cache_folder_that_others_may_write_is_not_used(
     component: Path, tmp_path: Path, mode: int, used: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What lies there runs as machine code of this process: whoever may write it needs no escape."""
+    """Files in the cache run as machine code of this process, so whoever may write there needs no escape."""
     where = tmp_path / "cache"
     where.mkdir()
     where.chmod(mode)
@@ -211,7 +211,7 @@ def test_planted_file_is_not_used_in_a_folder_of_the_right_mode(
     planted: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The folder's mode was mended, so only the file itself shows that it is another user's."""
+    """After the mode of the folder is mended, only the file itself shows that another user made it."""
     cache.compiled(_engine(), component, "settings", tmp_path)
     (file,) = tmp_path.glob(planted)
     if planted == "*.lock":

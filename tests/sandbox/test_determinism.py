@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from histories import BUDGETS, LONG, SOURCE, elsewhere, history
+from histories import LIMITS, LONG, SOURCE, elsewhere, history
 from rlgpt.domain import Verdict
 from rlgpt.sandbox import Guest, Library
 
@@ -28,7 +28,7 @@ def test_other_seeds_give_other_requests(open_guest: Callable[..., Guest]) -> No
 
 @contextmanager
 def _busy() -> Iterator[None]:
-    """Meanwhile there is a process for each core that never waits."""
+    """Keep every core busy with a process."""
     program = "import os\nparent = os.getppid()\nprint(flush=True)\nwhile os.getppid() == parent: pass"
     children = [
         subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) for _ in range(os.cpu_count() or 1)
@@ -46,11 +46,11 @@ def _busy() -> Iterator[None]:
 
 
 def test_busy_cores_change_nothing(open_guest: Callable[..., Guest]) -> None:
-    quiet = history(open_guest(LONG, seed=7, budgets=BUDGETS))
+    quiet = history(open_guest(LONG, seed=7, limits=LIMITS))
     assert [type(turn) for turn, _ in quiet] == [tuple] * 6 + [Verdict]
-    assert quiet[-1][1] == BUDGETS.turn_fuel
+    assert quiet[-1][1] == LIMITS.turn_fuel
     with _busy():
-        assert history(open_guest(LONG, seed=7, budgets=BUDGETS)) == quiet
+        assert history(open_guest(LONG, seed=7, limits=LIMITS)) == quiet
 
 
 def test_concurrent_processes_have_the_same_history(library: Library, open_guest: Callable[..., Guest]) -> None:
@@ -67,4 +67,4 @@ def test_concurrent_processes_have_the_same_history(library: Library, open_guest
         ours.close()
     (one, first), (other, second) = told
     assert len({one, other, os.getpid()}) == 3
-    assert first == second == history(open_guest(LONG, seed=7, budgets=BUDGETS))
+    assert first == second == history(open_guest(LONG, seed=7, limits=LIMITS))

@@ -35,7 +35,7 @@ def _fuel_verdict(turn: object) -> Verdict:
 
 
 def test_call_fuel_limits_all_turns_of_a_call_together(open_guest: Open) -> None:
-    guest = open_guest(SLOW, budgets=SandboxLimits(call_fuel=50_000_000))
+    guest = open_guest(SLOW, limits=SandboxLimits(call_fuel=50_000_000))
     for _ in range(2):
         turn, fuel = _played(guest)
         told = "in one call, its clean-up included (over 50,000,000 units of fuel: SandboxLimits(call_fuel=...))"
@@ -45,7 +45,7 @@ def test_call_fuel_limits_all_turns_of_a_call_together(open_guest: Open) -> None
 
 def test_episode_fuel_limits_all_calls_of_an_action_together(open_guest: Open) -> None:
     source = f"def run():\n{WORK}    yield grasp()\ndef can_start(view):\n{WORK}    return True\n"
-    guest = open_guest(source, source, budgets=SandboxLimits(episode_fuel=60_000_000))
+    guest = open_guest(source, source, limits=SandboxLimits(episode_fuel=60_000_000))
     for action in ("a", "b"):
         turns: list[object] = []
         while len(turns) < 20 and not isinstance(turns[-1] if turns else None, Verdict):
@@ -125,7 +125,7 @@ def test_heartbeat_sounds_before_each_turn(library: Library) -> None:
 
 def test_idle_instances_beyond_the_limit_start_again(open_guest: Open) -> None:
     counts = "n = 0\ndef run():\n    global n\n    n += 1\n    yield move_to(tries=n)"
-    guest = open_guest(counts, counts, counts, budgets=SandboxLimits(instances=2))
+    guest = open_guest(counts, counts, counts, limits=SandboxLimits(instances=2))
 
     def tries(action: str) -> object:
         turn = guest.start(action)

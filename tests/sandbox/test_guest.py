@@ -1,4 +1,4 @@
-"""What a coded action can do: ask, look, act in chunks, keep state, clean up."""
+"""The abilities of a coded action: observe, act, act in chunks, keep state, clean up."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_trap_of_one_action_does_not_disturb_the_guest(open_guest: Open) -> None
 
 
 def test_large_or_infinite_view_is_a_verdict(open_guest: Open) -> None:
-    guest = open_guest("def run():\n    yield observe()", budgets=SandboxLimits(view_bytes=100))
+    guest = open_guest("def run():\n    yield observe()", limits=SandboxLimits(view_bytes=100))
     views: list[Plain] = [{"text": "x" * 100}, {"number": float("nan")}]
     for view in views:
         guest.start("a", {})

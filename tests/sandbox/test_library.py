@@ -1,4 +1,4 @@
-"""The library: what it refuses, and the text that a language model reads."""
+"""The library: invalid names, and the text for a language model."""
 
 from __future__ import annotations
 

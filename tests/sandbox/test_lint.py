@@ -1,4 +1,4 @@
-"""Lint: one message a model can act on for each common mistake, none for code that is right."""
+"""Lint gives one actionable message for each common mistake, and none for correct code."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ NEWER = [
     "def run():\n    try:\n        yield grasp()\n    except KeyError, ValueError:\n        pass\n",
     "def run():\n    print(t'{1}')\n    yield grasp()\n",
 ]
-"""Right for the guest's Python, and not for all of those that a host may have."""
+"""Valid for the guest's Python, but not for every Python of a host."""
 
 
 def _lint(source: str, library: Library, *parameters: Parameter) -> list[tuple[int | None, str]]:
@@ -133,7 +133,7 @@ def test_lint_finds_mistakes_in_newer_syntax(source: str, library: Library) -> N
 
 
 def test_lint_checks_nodes_that_the_host_does_not_know(library: Library) -> None:
-    """Kinds of nodes that the host's Python does not know, and known ones with more in them."""
+    """Nodes that the host's Python does not know, and known nodes with new fields."""
     source = "def run():\n    print(t'{fly()}')\n    yield grasp()\ntype P[T: land()] = int\ndef f[T: soar()](): pass"
     assert [line for line, _ in _lint(source, library)] == [2, 4, 5]
 
@@ -229,7 +229,7 @@ def test_lint_uses_the_given_limits(library: Library) -> None:
 
 
 def test_lint_walks_a_tree_a_constant_number_of_times(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sources come from outside: what 16 KB of them cost to read is counted in walks of the whole tree."""
+    """Sources are foreign data: the cost of linting 16 KB is counted in walks of the whole tree."""
     walks = 0
     whole = ast.walk
 

@@ -40,7 +40,7 @@ def test_guest_continues_in_both_processes_after_a_fork(open_guest: Callable[...
     guest = open_guest(
         "def run():\n    yield grasp()\n    yield observe()",
         ENDLESS,
-        budgets=SandboxLimits(turn_fuel=10**15, call_fuel=10**15, episode_fuel=10**15, wall_seconds=0.5),
+        limits=SandboxLimits(turn_fuel=10**15, call_fuel=10**15, episode_fuel=10**15, wall_seconds=0.5),
     )
     guest.start("a", {})
 

@@ -1,4 +1,4 @@
-"""The doctor's proof: it passes here, and it would notice each way in which a boundary can fail."""
+"""The proof of ``rlgpt doctor``: it passes here, and it reports each way in which a boundary can fail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_escapes_are_stopped_here() -> None:
 
 
 class Leaky(Sandbox):
-    """Answers every program with ``turn``, after it has done ``harm`` to the host."""
+    """A sandbox that does ``harm`` to the host and answers every program with ``turn``."""
 
     def __init__(self, turn: Turn, harm: Any = lambda source: None) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The host reads hostile text: whatever comes, it is a checked turn or a refusal, nothing else."""
+"""The host reads hostile text. Every text becomes a checked turn or a refusal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgpt.domain import PrimitiveCall, Verdict
 from rlgpt.sandbox import Ask, Done, Library, SandboxLimits, replies
 from rlgpt.sandbox.checks import Checker, Refused
 
-BUDGETS = SandboxLimits()
+LIMITS = SandboxLimits()
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 JSON = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4)
@@ -29,14 +29,14 @@ ASKS = st.tuples(
 
 def _read(text: str, library: Library) -> Ask | Done | Refused:
     try:
-        return replies.turn(text, Checker(library), BUDGETS)
+        return replies.turn(text, Checker(library), LIMITS)
     except Refused as refused:
         Verdict(kind=refused.kind, action="a", message=refused.message[:500], line=refused.line)
         return refused
 
 
 def _holds(turn: Ask, library: Library) -> None:
-    assert 1 <= len(turn.requests) <= BUDGETS.requests
+    assert 1 <= len(turn.requests) <= LIMITS.requests
     assert turn.many or len(turn.requests) == 1
     signatures = {s.name: s for s in library.primitives}
     for request in turn.requests:
@@ -92,7 +92,7 @@ def test_any_text_is_checked_or_refused(library: Library, text: str) -> None:
 
 @given(st.integers(min_value=0, max_value=900))
 def test_depth_limit_does_not_depend_on_the_stack(levels: int) -> None:
-    """Not by Python's own limit on recursion, which depends on how deep the caller is."""
+    """Python's own limit on recursion depends on the depth of the caller."""
     text = '["x",' * levels + '["[[{{"]' + "]" * levels
     if levels < replies.DEPTH:
         assert replies.parse(text, 8192)[0] in ("x", "[[{{")

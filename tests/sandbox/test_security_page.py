@@ -1,4 +1,4 @@
-"""docs/security.md, and what docs/how-to/coded-actions.md says of modules, are held to what they describe."""
+"""docs/security.md and the modules in docs/how-to/coded-actions.md match the code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ GOES_OVER = {
     "view": f"{FIRST}    yield grasp()",
     "wall clock": f"{FIRST}    while True: pass",
 }
-"""Budget, as the table calls it -> a program that goes over it."""
+"""Limit, as named in the table -> a program that exceeds it."""
 
 
 def test_page_names_the_pin_of_wasmtime() -> None:
@@ -69,22 +69,22 @@ def test_page_names_the_traps_of_the_corpus() -> None:
 
 
 def test_page_shows_the_default_limits() -> None:
-    budgets = SandboxLimits()
+    limits = SandboxLimits()
     for told in (
-        f"| source | {budgets.source_bytes:,} bytes |",
-        f"| {budgets.memory_bytes >> 20} MiB |",
-        f"| {budgets.yields}; {budgets.requests} |",
-        f"| {budgets.reply_bytes:,} bytes, {DEPTH} |",
-        f"| view | {budgets.view_bytes:,} bytes |",
-        f"| {budgets.wall_seconds:g} s |",
+        f"| source | {limits.source_bytes:,} bytes |",
+        f"| {limits.memory_bytes >> 20} MiB |",
+        f"| {limits.yields}; {limits.requests} |",
+        f"| {limits.reply_bytes:,} bytes, {DEPTH} |",
+        f"| view | {limits.view_bytes:,} bytes |",
+        f"| {limits.wall_seconds:g} s |",
     ):
         assert told in PAGE
-    assert budgets.load_fuel == budgets.turn_fuel == 10**9
-    assert (budgets.call_fuel, budgets.episode_fuel, budgets.fuel_shares) == (4 * 10**9, 2 * 10**10, 8)
+    assert limits.load_fuel == limits.turn_fuel == 10**9
+    assert (limits.call_fuel, limits.episode_fuel, limits.fuel_shares) == (4 * 10**9, 2 * 10**10, 8)
 
 
 def _rows() -> dict[str, str]:
-    """Budget, as the table calls it -> the kind of verdict it gives for what goes over."""
+    """Limit, as named in the table -> the kind of verdict that the table gives for it."""
     table = PAGE.partition("what goes over ends as |\n|---|---|---|\n")[2].partition("\n\n")[0]
     rows = {}
     for line in table.splitlines():
@@ -97,7 +97,7 @@ def _rows() -> dict[str, str]:
 
 @contextlib.contextmanager
 def _clock_that_runs_ahead() -> Iterator[None]:
-    """Ticks of the wall clock without waiting for them."""
+    """Advance the wall clock without waiting."""
     over, engine = threading.Event(), runtime().engine
 
     def tick() -> None:
@@ -117,18 +117,18 @@ def test_every_limit_of_the_table_is_tested() -> None:
     assert set(_rows()) == set(GOES_OVER)
 
 
-@pytest.mark.parametrize("budget", GOES_OVER)
-def test_exceeded_limit_ends_as_the_table_says(budget: str, open_guest: Callable[..., Guest]) -> None:
-    fuel = 10**15 if budget == "wall clock" else 10**8
-    episode = fuel // 2 if "episode" in budget else 10 * fuel
+@pytest.mark.parametrize("limit", GOES_OVER)
+def test_exceeded_limit_ends_as_the_table_says(limit: str, open_guest: Callable[..., Guest]) -> None:
+    fuel = 10**15 if limit == "wall clock" else 10**8
+    episode = fuel // 2 if "episode" in limit else 10 * fuel
     limits = SandboxLimits(turn_fuel=fuel, call_fuel=4 * fuel, episode_fuel=episode, load_fuel=10**8)
-    guest = open_guest(GOES_OVER[budget], budgets=limits)
+    guest = open_guest(GOES_OVER[limit], limits=limits)
     turn = guest.start("a", {})
-    with _clock_that_runs_ahead() if budget == "wall clock" else contextlib.nullcontext():
+    with _clock_that_runs_ahead() if limit == "wall clock" else contextlib.nullcontext():
         while isinstance(turn, Ask):
-            turn = guest.send({"text": "x" * 10_000} if budget == "view" else {})
+            turn = guest.send({"text": "x" * 10_000} if limit == "view" else {})
     assert isinstance(turn, Verdict)
-    assert turn.kind == _rows()[budget]
+    assert turn.kind == _rows()[limit]
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:core|tests|benchmarks)/[\w./]+)`", PAGE))))
@@ -149,7 +149,7 @@ def test_page_lists_the_preimported_modules() -> None:
 
 @pytest.mark.parametrize("bundle", sorted(path.name for path in (WORLDS / "bundles").iterdir()))
 def test_a_bundle_can_be_trained_by_the_function_of_its_name(bundle: str) -> None:
-    """``--make examples/design/worlds.py:NAME``, as the page has it."""
+    """``--make examples/design/worlds.py:NAME``, as on the page."""
     made = [
         node.name for node in ast.parse((WORLDS / "worlds.py").read_text()).body if isinstance(node, ast.FunctionDef)
     ]

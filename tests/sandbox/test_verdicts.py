@@ -1,4 +1,4 @@
-"""Programs that misbehave, each with the verdict that stops it; the host goes on after every one."""
+"""Misbehaving programs, each with the verdict that stops it. The host continues after each."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Case(NamedTuple):
 
 
 def _reach(patch: str) -> str:
-    """A program that replaces the guest's own functions: what an escape inside the guest can do at most."""
+    """A program that replaces the guest's own functions, the most that an escape inside the guest can do."""
     return (
         f"    g = __builtins__['__import__'].__globals__['sys'].modules['app'].__dict__\n    {patch}\n    yield grasp()"
     )
 
 
 def _says(reply: str) -> str:
-    """A program in whose place the guest answers ``reply``."""
+    """A program that makes the guest send ``reply``."""
     return _reach(f"g['_reply'] = lambda *_: {reply!r}")
 
 
@@ -147,7 +147,7 @@ def test_source_that_cannot_be_loaded_is_a_load_verdict(
 
 
 def test_load_fuel_limits_the_top_level(open_guest: Callable[..., Guest]) -> None:
-    guest = open_guest("while True: pass", budgets=SandboxLimits(load_fuel=50_000_000))
+    guest = open_guest("while True: pass", limits=SandboxLimits(load_fuel=50_000_000))
     verdict = guest.start("a", {})
     assert isinstance(verdict, Verdict)
     assert (verdict.kind, verdict.fuel) == ("fuel", 50_000_000)
@@ -155,7 +155,7 @@ def test_load_fuel_limits_the_top_level(open_guest: Callable[..., Guest]) -> Non
 
 
 def test_verdict_names_the_exceeded_limit(open_guest: Callable[..., Guest]) -> None:
-    """The budget in force, whichever it was; a message is no longer than the others for it."""
+    """The message names the limit in force and stays within 500 characters."""
     loops, hoards = "while True: pass", "x = [0] * 10**9"
     small = SandboxLimits(turn_fuel=50_000_000, memory_bytes=48 * 2**20)
     run = "def run():\n    {}\n    yield"
@@ -167,10 +167,10 @@ def test_verdict_names_the_exceeded_limit(open_guest: Callable[..., Guest]) -> N
         (run.format(hoards), "an instance has 48 MiB, the interpreter's own included"),
         (run.format("raise MemoryError('x' * 900)"), "an instance has 48 MiB, the interpreter's own included"),
     ):
-        verdict = _stopped([open_guest(source, budgets=small).start("a", {})])
+        verdict = _stopped([open_guest(source, limits=small).start("a", {})])
         assert told in verdict.message
         assert len(verdict.message) <= 500
-    guest = open_guest(f"def run():\n    yield grasp()\ndef can_start(view):\n    {loops}", budgets=small)
+    guest = open_guest(f"def run():\n    yield grasp()\ndef can_start(view):\n    {loops}", limits=small)
     refused = guest.can_start("a", {})
     assert isinstance(refused, Verdict)
     assert "in can_start(view): it ran too long before it answered" in refused.message
@@ -179,7 +179,7 @@ def test_verdict_names_the_exceeded_limit(open_guest: Callable[..., Guest]) -> N
 
 def test_load_stopped_by_the_wall_clock_is_retried(open_guest: Callable[..., Guest]) -> None:
     guest = open_guest(
-        "while True: pass", budgets=SandboxLimits(load_fuel=10**15, episode_fuel=10**15, wall_seconds=0.01)
+        "while True: pass", limits=SandboxLimits(load_fuel=10**15, episode_fuel=10**15, wall_seconds=0.01)
     )
     for _ in range(2):
         verdict = guest.load("a")
@@ -189,8 +189,8 @@ def test_load_stopped_by_the_wall_clock_is_retried(open_guest: Callable[..., Gue
 
 
 def test_wall_clock_stops_a_turn_without_fuel_limit(play: Callable[..., list[Turn]]) -> None:
-    budgets = SandboxLimits(turn_fuel=10**15, call_fuel=10**15, episode_fuel=10**15, wall_seconds=0.01)
-    verdict = _stopped(play("def run():\n    while True: pass\n    yield", budgets=budgets))
+    limits = SandboxLimits(turn_fuel=10**15, call_fuel=10**15, episode_fuel=10**15, wall_seconds=0.01)
+    verdict = _stopped(play("def run():\n    while True: pass\n    yield", limits=limits))
     assert verdict.kind == "wall"
     assert "between two yields (over 0.01 s)" in verdict.message
 

@@ -1,4 +1,4 @@
-"""The corpus and its stage are on the path, so that every test here meets the same programs and the same host."""
+"""Puts the corpus and its stage on the import path of these tests."""
 
 import sys
 from pathlib import Path

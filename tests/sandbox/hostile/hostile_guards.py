@@ -1,4 +1,4 @@
-"""What the tests of guards share: each runs twice, with a guard and with that one alone taken away."""
+"""Helpers of the tests of guards."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ BOTH = pytest.mark.parametrize("guarded", [True, False], ids=["guarded", "bare"]
 
 
 def says(reply: str) -> str:
-    """A program in whose place the guest answers ``reply``."""
+    """A program that makes the guest send ``reply``."""
     return f"def run():\n    {APP}['_reply'] = lambda *_: {reply!r}\n    yield grasp()"
 
 
 def kind_of(turn: Turn) -> str:
-    """The kind of a verdict; of another turn its name."""
+    """The kind of a verdict, or the class name of another turn."""
     return turn.kind if isinstance(turn, Verdict) else type(turn).__name__

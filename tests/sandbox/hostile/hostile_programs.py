@@ -1,4 +1,4 @@
-"""The corpus: hostile programs as data, a file of them for each kind, each with the verdict it must end in.
+"""The corpus: hostile programs as data, one file for each kind, each program with its expected verdict.
 
 ``verdict``   a kind of :class:`rlgpt.domain.Verdict`, or ``returned``: nothing is there to object to, nothing was done
 ``says``      part of the verdict's message, with ``@NAME@`` as below: the words of what stopped the program. Without
@@ -20,7 +20,7 @@ SYS = "__builtins__['__import__'].__globals__['sys']"
 BENIGN = "\ndef run():\n    yield use()\n"
 
 SPEAKS_FOR_ITSELF = {"fuel", "memory", "yields", "returned", "episode"}
-"""How a program may end with nothing more to say: it used up one budget, or nobody stopped it."""
+"""Endings that need no message: one limit was exceeded, or nothing stopped the program."""
 
 KINDS: dict[str, tuple[str, ...]] = {
     "imports": ("imports/*",),
@@ -106,12 +106,12 @@ KINDS: dict[str, tuple[str, ...]] = {
         "neighbours/rubbish_*",
     ),
 }
-"""What the corpus must hold: kind of attack -> programs of it, all of which must be there (``*``: at least one)."""
+"""The required content of the corpus: kind of attack -> its programs (``*``: at least one)."""
 
 
 @dataclass(frozen=True)
 class Targets:
-    """What can be attacked: a file with a secret, a file that must not appear, a port, a variable, a process."""
+    """The targets of attacks: a file with a secret, a file that must not appear, a port, a variable, a process."""
 
     canary: Path
     new: Path
@@ -144,7 +144,7 @@ class Targets:
 
 @dataclass(frozen=True)
 class Program:
-    """One hostile program, and how it must end."""
+    """One hostile program and its expected ending."""
 
     name: str
     source: str
@@ -153,7 +153,7 @@ class Program:
 
 
 def programs(folder: Path = FOLDER) -> list[Program]:
-    """All of them, named ``file/name``.
+    """All programs, named ``file/name``.
 
     :raises ValueError: one that is stopped does not say by what.
     """

@@ -1,4 +1,4 @@
-"""The host that hostile programs run on: a grid world, and everything they could touch, watched.
+"""The stage of hostile programs: a grid world, and a comparison of everything that they could touch.
 
 A program plays through ``extend()``, as a policy would choose it; then an honest action plays the next episode. Every
 low-level action that reached the simulator is played again on a simulator nobody touched: state, reward and ends must
@@ -32,7 +32,7 @@ TASK = TASKS["grid/door"]
 KEY = "RLGPT_CANARY_API_KEY"
 SECRET = "canary-31337-do-not-tell"
 DECISIONS = 8
-"""How often a program is chosen in one episode: enough for one that goes on."""
+"""How often a program is chosen in one episode."""
 
 PROBE = """
 def run():
@@ -44,7 +44,7 @@ def run():
     outcomes = yield [use(), go(direction="left", cells=2)]
     raise ValueError(repr((facts, outcome, outcomes)))
 """
-"""An honest action that looks at what others could have tampered with, and tells all of it."""
+"""An honest action that reports everything that another action could have changed."""
 
 
 NEIGHBOUR = """
@@ -62,11 +62,11 @@ def run():
 def depth(n):
     return n and 1 + depth(n - 1)
 """
-"""Another honest action, of the episode in which the hostile one plays; what it tells does not depend on the world."""
+"""A second honest action, for the episode of the attack. Its report does not depend on the state of the world."""
 
 
 class Witness(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Writes down the low-level actions that reach the simulator, and what came of them."""
+    """Records the low-level actions that reach the simulator, and their results."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
@@ -96,7 +96,7 @@ class Stage:
         self.verdicts: list[Verdict] = []
 
     def attack(self, seed: int = 3) -> list[Decision]:
-        """The hostile action, chosen until a verdict falls, the episode ends, or it was chosen often enough."""
+        """Choose the hostile action until there is a verdict, the episode ends, or DECISIONS is reached."""
         decisions = []
         self.over = False
         self.verdicts = list(self.env.reset(seed=seed)[1].get("verdicts", ()))
@@ -113,15 +113,16 @@ class Stage:
                 break
         return decisions
 
-    def neighbour(self) -> Verdict | None:
-        """What the other honest action tells in the episode of the attack; None where that is over."""
-        if self.over:
-            return None
-        verdict: Verdict | None = self.env.step(self.env.extension.write("neighbour"))[4]["decision"].verdict
-        return verdict
+    def neighbour(self) -> list[tuple[str, str]]:
+        """Choose the other honest action twice in the episode of the attack. Returns the endings and the messages.
+
+        Its ``can_start`` allows one call, so the second choice is masked.
+        """
+        decisions = [self.env.step(self.env.extension.write("neighbour"))[4]["decision"] for _ in range(2)]
+        return [(d.ended, d.verdict.message if d.verdict is not None else "") for d in decisions]
 
     def _compare(self, twin: GridEnv, info: dict[str, Any]) -> None:
-        """What came of a decision is what its low-level actions make of a simulator that nobody touched."""
+        """Check the decision against an untouched simulator that takes the same low-level actions."""
         total = 0.0
         for action, result in self.witness.seen:
             observation, *rest = twin.step(np.int64(action))
@@ -136,7 +137,7 @@ class Stage:
         )
 
     def honest_episode(self, seed: int = 4) -> Decision:
-        """The next episode, in which the honest action plays."""
+        """The next episode, with the honest action."""
         self.env.quarantine(["hostile", "neighbour"])
         self.env.reset(seed=seed)
         decision: Decision = self.env.step(self.env.extension.write("probe"))[4]["decision"]
@@ -144,7 +145,7 @@ class Stage:
 
 
 def straight(guest: Guest, *, action: str = "hostile", turns: int = 60) -> Turn:
-    """The last turn of ``action`` played against made-up outcomes: without options, primitives and lint."""
+    """Play ``action`` against invented outcomes, without an environment; return the last turn."""
     turn: Turn = guest.start(action, {})
     for _ in range(turns):
         if not isinstance(turn, Ask):
@@ -157,7 +158,7 @@ def straight(guest: Guest, *, action: str = "hostile", turns: int = 60) -> Turn:
 
 @contextlib.contextmanager
 def watched(folder: Path) -> Iterator[Targets]:
-    """Everything a program could do to the host, set up; what has changed at the end fails."""
+    """Set up the targets of the attacks; fail if a program has reached one."""
     canary, new = folder / "canary.txt", folder / "new.txt"
     canary.write_text(SECRET)
     with contextlib.chdir(folder), socket.create_server(("127.0.0.1", 0)) as server:
@@ -172,7 +173,7 @@ def watched(folder: Path) -> Iterator[Targets]:
 
 
 def host_state(targets: Targets) -> dict[str, Any]:
-    """What must be the same before and after a program."""
+    """The state of the host that a program must not change."""
     return {
         "files": {p.name: p.read_bytes() for p in targets.canary.parent.iterdir()},
         "new": targets.new.exists(),

@@ -1,4 +1,4 @@
-"""Whatever a guest says, at whatever moment: the episode goes on, and nothing but requests and verdicts come of it.
+"""An episode survives any message of a guest at any moment. Only requests and verdicts come of it.
 
 ``tests/sandbox/test_replies.py`` reads single replies; here a guest that says anything at all plays whole decisions
 through the host and the options.
@@ -47,11 +47,11 @@ SAID = MESSAGES | damaged() | st.text(max_size=50) | st.sampled_from(["[" * 4000
 
 
 class Liar:
-    """In the place of a running guest: says what it was told to say, and at the end nothing more."""
+    """A fake instance that sends the messages of a script, then empty ones."""
 
     script: Iterator[str] = iter(())
 
-    def __init__(self, budgets: SandboxLimits) -> None:
+    def __init__(self, limits: SandboxLimits) -> None:
         self.fuel_used = 1
 
     def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> str:
@@ -62,7 +62,7 @@ class Liar:
 
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
-    """Sets out with can_start, so that every way into the guest is taken."""
+    """A stage whose hostile action has a ``can_start``, so that every export is used."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runtime, "Instance", Liar)
         Liar.script = iter(['["loaded",true]', '["loaded",false]', '["loaded",false]'])
@@ -70,7 +70,7 @@ def stage() -> Iterator[Stage]:
 
 
 READY = ('["loaded",true]', '["answer",true]')
-"""What lets a decision begin."""
+"""The messages that let a decision begin."""
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -23,7 +23,7 @@ from rlgpt.runs import Run
 
 
 def _sneaky(name: str) -> Bundle:
-    """What would be written if names were not checked."""
+    """A bundle whose names were not checked."""
     action = CodedAction.model_construct(name=name, doc="", source="stolen = 1", parameters=(), max_steps=1)
     return Bundle.model_construct(schema_version=1, actions=(action,), setup=None, plan=None, tested_on=None)
 
@@ -47,7 +47,7 @@ def test_unchecked_name_does_not_leave_the_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("attack", ["name", "link", "linked folder", "size", "manifest size", "number"])
 def test_bundle_of_a_stranger_is_refused(attack: str, tmp_path: Path) -> None:
-    """Else a secret would be read, or as much as the stranger likes."""
+    """Otherwise a secret would be read, or any amount of data."""
     (tmp_path / "go.py").write_text("secret")
     action = CodedAction(name="go", doc="", source="def run():\n    yield\n")
     folder = save_bundle(Bundle(actions=(action,)), tmp_path / "bundle")
@@ -78,7 +78,7 @@ def test_bundle_of_a_stranger_is_refused(attack: str, tmp_path: Path) -> None:
 
 
 class _RunsCode:
-    """Pickled, it is a call that makes a folder."""
+    """Its pickle is a call that makes a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Every hostile program ends in its verdict, within its budget, and nothing of the host has changed.
+"""Every hostile program ends in its verdict, within its limits, without any effect on the host.
 
 No lint stands in their way here: it is feedback for the model, and the boundary must hold without it. The second test
 also takes away what the guest puts around a program (the list of imports, the missing ``open``), which is no boundary.
@@ -21,7 +21,7 @@ from rlgpt.testing.grid import GridPlugin
 
 PROGRAMS = programs()
 EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
-BUDGETS = SandboxLimits()
+LIMITS = SandboxLimits()
 
 UNLOCKED = """
 def run():
@@ -34,12 +34,12 @@ def run():
     sys.path.append("/")
     yield use()
 """
-"""What stands around a program in the guest, taken away."""
+"""Removes the guest's own guards (the list of imports, the missing ``open``)."""
 
 
 @pytest.fixture(scope="module")
 def sandbox() -> Sandbox:
-    return Sandbox(BUDGETS)
+    return Sandbox(LIMITS)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def targets(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Itera
 
 @pytest.fixture(scope="module")
 def undisturbed(sandbox: Sandbox) -> Decision:
-    """The honest episode where no program ran before."""
+    """The honest episode without an attack before it."""
     stage = Stage(BENIGN, sandbox)
     stage.attack()
     return stage.honest_episode()
@@ -88,20 +88,20 @@ def test_corpus_is_large_and_without_duplicates() -> None:
 
 
 @pytest.fixture(scope="module")
-def neighbour(sandbox: Sandbox) -> Verdict:
-    """What the other honest action tells where no program ran before."""
+def neighbour(sandbox: Sandbox) -> list[tuple[str, str]]:
+    """The other honest action in an episode without an attack."""
     stage = Stage(BENIGN, sandbox)
     stage.env.reset(seed=3)
-    stage.over = False
-    verdict = stage.neighbour()
-    assert verdict is not None
-    assert verdict.message.startswith("ValueError: [3, 3.14159")
-    return verdict
+    first, second = stage.neighbour()
+    assert first[0] == "violation"
+    assert first[1].startswith("ValueError: [3, 3.14159")
+    assert second == ("masked", "")
+    return [first, second]
 
 
 @EACH
 def test_through_the_environment(
-    program: Program, targets: Targets, undisturbed: Decision, neighbour: Verdict, sandbox: Sandbox
+    program: Program, targets: Targets, undisturbed: Decision, neighbour: list[tuple[str, str]], sandbox: Sandbox
 ) -> None:
     before = host_state(targets)
     stage = Stage(targets.aim(program.source), sandbox)
@@ -112,11 +112,11 @@ def test_through_the_environment(
         _within_budgets(verdict)
     if not stage.verdicts:
         assert decisions[-1].ended == program.verdict
-    assert all(d.duration <= 60 and len(d.calls) <= BUDGETS.yields * BUDGETS.requests for d in decisions)
+    assert all(d.duration <= 60 and len(d.calls) <= LIMITS.yields * LIMITS.requests for d in decisions)
     assert SECRET not in repr((stage.verdicts, decisions))
     assert set(stage.env.load_verdicts) <= {"hostile"}
-    told = stage.neighbour()
-    assert told is None or (told.kind, told.message) == (neighbour.kind, neighbour.message)
+    if not stage.over:
+        assert stage.neighbour() == neighbour
     assert stage.honest_episode() == undisturbed
     assert host_state(targets) == before
 
@@ -147,8 +147,8 @@ def test_lint_has_no_effect_on_the_host(targets: Targets) -> None:
 
 
 def _within_budgets(verdict: Verdict) -> None:
-    budget = max(BUDGETS.load_fuel, BUDGETS.turn_fuel)
-    assert 0 <= verdict.fuel <= budget
-    assert (verdict.fuel == budget) == (verdict.kind == "fuel" and "call_fuel" not in verdict.message)
+    limit = max(LIMITS.load_fuel, LIMITS.turn_fuel)
+    assert 0 <= verdict.fuel <= limit
+    assert (verdict.fuel == limit) == (verdict.kind == "fuel" and "call_fuel" not in verdict.message)
     assert verdict.step <= 60
     assert verdict.message.replace("\n", "").isprintable()

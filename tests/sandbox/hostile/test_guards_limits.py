@@ -1,4 +1,4 @@
-"""Guards on what a program may use up, and on what outlasts a call: each with it, and with it alone taken away.
+"""Guards on resources and on state. A test marked BOTH also runs without its guard, to show that the guard is needed.
 
 The guest's own import list and missing ``open`` are no guards; see ``test_programs.py``, which runs without them.
 """
@@ -30,7 +30,7 @@ def test_fuel(guarded: bool, where: str, open_guest: Open, monkeypatch: Patch) -
         f"def run():\n    {loop}\n    yield grasp()" if where == "in run" else f"{loop}{BENIGN.replace('use', 'grasp')}"
     )
     small = SandboxLimits(turn_fuel=10_000_000, load_fuel=10_000_000)
-    assert kind_of(open_guest(source, budgets=small).start("a", {})) == ("fuel" if guarded else "Ask")
+    assert kind_of(open_guest(source, limits=small).start("a", {})) == ("fuel" if guarded else "Ask")
 
 
 @BOTH
@@ -43,7 +43,7 @@ def test_memory(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
 
 @contextmanager
 def _fast_clock() -> Iterator[None]:
-    """Ticks of the wall clock without waiting for them."""
+    """Advance the wall clock without waiting."""
     over, engine = threading.Event(), runtime().engine
 
     def tick() -> None:
@@ -65,10 +65,10 @@ def test_wall_clock(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None
         deadline = wasmtime.Store.set_epoch_deadline
         monkeypatch.setattr(wasmtime.Store, "set_epoch_deadline", lambda store, ticks: deadline(store, 2**40))
     # without the clock nothing but fuel ends it: enough for hundreds of ticks there, without an end with the clock
-    budgets = SandboxLimits(
+    limits = SandboxLimits(
         turn_fuel=10**15 if guarded else 4 * 10**9, call_fuel=10**15, episode_fuel=10**15, wall_seconds=0.3
     )
-    guest = open_guest("def run():\n    yield grasp()\n    while True: pass", budgets=budgets)
+    guest = open_guest("def run():\n    yield grasp()\n    while True: pass", limits=limits)
     assert isinstance(guest.start("a", {}), Ask)
     with _fast_clock():
         assert kind_of(guest.send({})) == ("wall" if guarded else "fuel")
@@ -76,7 +76,7 @@ def test_wall_clock(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None
 
 @BOTH
 def test_yields(guarded: bool, open_guest: Open) -> None:
-    guest = open_guest("def run():\n    while True:\n        yield observe()", budgets=_without("yields", guarded))
+    guest = open_guest("def run():\n    while True:\n        yield observe()", limits=_without("yields", guarded))
     turn = guest.start("a", {})
     for _ in range(100):
         turn = guest.send({}) if isinstance(turn, Ask) else turn
@@ -94,7 +94,7 @@ def test_yields(guarded: bool, open_guest: Open) -> None:
     ],
 )
 def test_sizes(guarded: bool, field: str, source: str, kind: str, open_guest: Open) -> None:
-    guest = open_guest(source, budgets=_without(field, guarded))
+    guest = open_guest(source, limits=_without(field, guarded))
     turn = guest.start("a", {})
     if field == "view_bytes":
         assert isinstance(turn, Ask)
