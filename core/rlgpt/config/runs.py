@@ -46,7 +46,7 @@ def begin(context: LoopContext) -> LoopContext:
     """Writes the record of a new run.
 
     :raises RunError: a run lives in the folder already.
-    :raises ConfigError: the budget leaves nothing to learn with.
+    :raises ConfigError: the budget leaves too little for learning.
     """
     check_budget(context.settings, context.task, context.agents)
     record = context.run.record

@@ -119,9 +119,9 @@ class Budgeted(LLM):
             self._refuse("tokens", f"{budget.tokens:,}", f" and the next prompt takes about {prompt:,} tokens")
         if budget.dollars is not None and spent.unpriced:
             raise BudgetExceeded(
-                f"the budget of ${budget.dollars:g} cannot be held: nobody knows what {spent.unpriced} of the run's "
-                f"calls cost ({spent}). Give the model's price (llm.price=[PROMPT, COMPLETION], dollars per million "
-                "tokens) in a new run, or resume with llm.budget.dollars=null and a budget in tokens."
+                f"the budget of ${budget.dollars:g} cannot be enforced: the price of {spent.unpriced} of the run's "
+                f"calls is unknown ({spent}). Give the model's price (llm.price=[PROMPT, COMPLETION], dollars per "
+                "million tokens) in a new run, or resume with llm.budget.dollars=null and a budget in tokens."
             )
         if budget.dollars is not None and spent.dollars >= budget.dollars:
             self._refuse("dollars", f"${budget.dollars:g}")

@@ -7,7 +7,7 @@ from rlgpt.domain import Evaluation, Iteration, best_of
 from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.critique import add_critique
-from rlgpt.loop.reserve import turns_of
+from rlgpt.loop.reserve import max_iterations
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.loop.stages import Stages, steps_of
 
@@ -71,7 +71,7 @@ def is_finished(ctx: LoopContext, history: History) -> bool:
         return False
     lost = ctx.book.bill(history, finished_stages(ctx.run, len(history))).lost
     return (
-        len(history) >= turns_of(ctx.settings, ctx.agents)
+        len(history) >= max_iterations(ctx.settings, ctx.agents)
         or best_of(history).success_rate >= ctx.settings.target_success
         or spent(history).total + lost >= ctx.settings.budget
     )

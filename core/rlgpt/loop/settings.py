@@ -8,7 +8,7 @@ from rlgpt.domain import Value
 
 
 class LoopSettings(Value):
-    """SandboxLimits of the two loops. Steps are primitive steps, all of them since the run began.
+    """The budgets of the two loops. Steps are primitive steps, all of them since the run began.
 
     The reported evaluation is on seeds of its own and outside the budget; everything else is inside.
     """

@@ -10,7 +10,7 @@ from rlgpt.agents.base import Brief, History
 from rlgpt.domain import ActionPlan, CodedAction, Evaluation, Rehearsal, RLSetup, Steps, TrainingRecord
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.inner import write_actions
-from rlgpt.loop.reserve import reserve, turns_of
+from rlgpt.loop.reserve import max_iterations, reserve
 from rlgpt.rl.evaluation import evaluate, evaluate_code
 
 Actions = tuple[CodedAction, ...]
@@ -64,7 +64,7 @@ class Stages:
     def evaluate_code(self, setup: RLSetup, actions: Actions) -> Evaluation | None:
         """The coded actions alone, in the plan's order, on the selection seeds.
 
-        None where there are no actions, where nobody would repair them, or where the policy stays untrained: that
+        None where there are no actions, where no agent repairs them, or where the policy stays untrained: that
         ablation measures what the extended action space is worth without learning.
         """
         ctx = self.ctx
@@ -135,7 +135,7 @@ class Stages:
     def _training_budget(self, steps: Steps) -> int:
         """Primitive steps of this training: an equal share of what remains after the reserve for evaluations."""
         ctx = self.ctx
-        iterations_left = turns_of(ctx.settings, ctx.agents) - self.index
+        iterations_left = max_iterations(ctx.settings, ctx.agents) - self.index
         reserved_steps = reserve(ctx.settings, ctx.task, ctx.agents, iterations_left)
         return max(1, (ctx.settings.budget - steps.total - reserved_steps) // iterations_left)
 
