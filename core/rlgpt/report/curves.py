@@ -39,7 +39,7 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, 
         if iteration.training is not None:
             so_far: list[tuple[int, float]] = []
             for p in iteration.training.curve:
-                if p.episodes > 0:
+                if p.episodes > 0 and 0 <= p.success <= 1:
                     so_far.append((p.episodes, p.success))
                     points.append((start + p.primitive_steps, _newest(so_far, smooth)))
         before += steps.total

@@ -1,0 +1,65 @@
+"""A stranger's bundle: loaded as data, or refused with a message."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from rlgpt.errors import BundleError
+from rlgpt.options import load_bundle, save_bundle
+
+
+@pytest.fixture
+def bundle(own_run: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "bundle"
+    shutil.copytree(own_run / "bundle", folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["bundle.json", "actions", "actions/to_row.py"])
+@pytest.mark.parametrize("kind", ["link", "pipe", "device", "folder"])
+def test_only_regular_files_are_read(bundle: Path, private: Path, name: str, kind: str) -> None:
+    path = bundle / name
+    path.rename(private / "moved")
+    if kind == "link":
+        path.symlink_to(private / "moved")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif name != "actions":
+        path.mkdir()
+    with pytest.raises(BundleError, match=name.split("/")[0]):
+        load_bundle(bundle)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ('"schema_version": 1', f'"schema_version": {"9" * 5000}', "digits"),
+        ('"schema_version": 1', '"schema_version": 1, "x": ' + "[" * 9999 + "]" * 9999, "deep"),
+        ('"schema_version": 1', '"schema_version": 1, "schema_version": 1', "twice"),
+        ('"name": "to_row"', '"name": "../../private/id_rsa"', "name"),
+        ('"max_steps": 10', '"max_steps": 1e999', "max_steps"),
+    ],
+)
+def test_a_manifest_is_checked_before_it_is_believed(bundle: Path, old: str, new: str, word: str) -> None:
+    path = bundle / "bundle.json"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(BundleError, match=word) as caught:
+        load_bundle(bundle)
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_bundle_is_saved_beside_a_link_not_through_it(bundle: Path, private: Path, tmp_path: Path) -> None:
+    loaded = load_bundle(bundle)
+    (tmp_path / "link").symlink_to(private / "deep")
+    with pytest.raises(BundleError, match="link"):
+        save_bundle(loaded, tmp_path / "link")
+    assert sorted(p.name for p in (private / "deep").iterdir()) == ["notes.txt"]
+    assert json.loads((bundle / "bundle.json").read_text())["schema_version"] == 1

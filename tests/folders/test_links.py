@@ -1,0 +1,137 @@
+"""Links, pipes and devices in a run's folder: nothing outside the folder is read, written or waited for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from stranger import CANARY, checksums, rlgpt, unfinish
+
+FILES = (
+    "run.json",
+    "llm.jsonl",
+    "steps.bin",
+    ".lock",
+    "report.json",
+    "report.html",
+    "videos/best.mp4",
+    "videos/.best.part.mp4",
+    "evaluations/sampled-5-1.json",
+    "iterations/0/iteration.json",
+    "iterations/0/plan.json",
+    "iterations/0/train/policy.pt",
+    "iterations/0/train/best.pt",
+    "iterations/0/train/steps.bin",
+    "iterations/0/train/lock",
+)
+FOLDERS = (
+    "videos",
+    "iterations",
+    "iterations/0",
+    "iterations/0/train",
+    "iterations/0/actions",
+    "evaluations",
+    "bundle",
+)
+COMMANDS = (
+    ("report",),
+    ("evaluate", "--episodes", "1", "--seed", "5", "--video"),
+    ("resume", "report_episodes=2"),
+)
+
+
+def replace(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def play(folder: Path, private: Path) -> None:
+    """Each command ends readably, leaves the private files alone and copies nothing of them."""
+    before = checksums(private)
+    for name, *rest in COMMANDS:
+        done = rlgpt(name, folder, *rest)
+        assert done.status in (0, 2), done.text
+        assert checksums(private) == before, name
+        assert CANARY not in done.text
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink() and path.stat().st_nlink == 1:
+            assert CANARY.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_link_to_a_file_is_not_followed(shared: Path, private: Path, name: str) -> None:
+    replace(shared / name)
+    (shared / name).symlink_to(private / "id_rsa")
+    play(shared, private)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_link_to_a_file_that_is_missing_creates_none(shared: Path, private: Path, name: str) -> None:
+    replace(shared / name)
+    (shared / name).symlink_to(private / "new")
+    play(shared, private)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_link_to_a_folder_is_not_followed(shared: Path, private: Path, name: str) -> None:
+    replace(shared / name)
+    (shared / name).symlink_to(private / "deep")
+    play(shared, private)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_an_unfinished_run_writes_through_no_link(shared: Path, private: Path, name: str) -> None:
+    unfinish(shared)
+    replace(shared / name)
+    (shared / name).symlink_to(private / "deep")
+    play(shared, private)
+
+
+@pytest.mark.parametrize("name", ["steps.bin", "llm.jsonl", ".lock", "iterations/0/train/lock"])
+def test_a_second_name_of_a_private_file_is_not_written(shared: Path, private: Path, name: str) -> None:
+    unfinish(shared)
+    replace(shared / name)
+    os.link(private / "id_rsa", shared / name)
+    play(shared, private)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_pipe_is_not_waited_for(shared: Path, private: Path, name: str) -> None:
+    replace(shared / name)
+    os.mkfifo(shared / name)
+    play(shared, private)
+
+
+@pytest.mark.parametrize("name", ["videos/best.mp4", "run.json", "llm.jsonl", "iterations/0/iteration.json"])
+def test_a_device_is_not_read(shared: Path, private: Path, name: str) -> None:
+    replace(shared / name)
+    (shared / name).symlink_to("/dev/zero")
+    play(shared, private)
+
+
+def test_a_report_embeds_no_process_environment(shared: Path, private: Path) -> None:
+    (shared / "videos").mkdir(exist_ok=True)
+    (shared / "videos" / "a.mp4").symlink_to("/proc/self/environ")
+    play(shared, private)
+    assert b"data:video/mp4;base64,UEFUSD" not in (shared / "report.html").read_bytes()
+
+
+def test_a_report_embeds_videos_only(shared: Path) -> None:
+    (shared / "videos" / "notes.mp4").write_bytes(b"no video at all")
+    assert rlgpt("report", shared).status == 0
+    assert "bm8gdmlkZW8" not in (shared / "report.html").read_text()
+
+
+def test_a_sweeps_report_follows_no_link(shared: Path, private: Path, own_run: Path) -> None:
+    sweep = shared.parent / "sweep"
+    shutil.copytree(own_run, sweep / "0")
+    (sweep / "1").symlink_to(private)
+    (sweep / "report.html").symlink_to(private / "id_rsa")
+    before = checksums(private)
+    assert rlgpt("report", sweep).status == 0
+    assert checksums(private) == before
+    assert not (sweep / "report.html").is_symlink()
