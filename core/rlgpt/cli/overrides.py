@@ -37,6 +37,11 @@ def parse(text: str) -> Override:
         ) from error
 
 
+def keys_of(overrides: Sequence[str]) -> set[str]:
+    """What the overrides set: keys, and groups of which an option is chosen."""
+    return {override.key_or_group for override in map(parse, overrides)}
+
+
 def search_path(overrides: Sequence[str]) -> list[str]:
     """The folders that ``hydra.searchpath=[...]`` names."""
     values = [o.value() for o in map(parse, overrides) if o.key_or_group == "hydra.searchpath"]

@@ -55,7 +55,7 @@ def begin(context: LoopContext) -> LoopContext:
 
 
 def resume(context: LoopContext) -> LoopContext:
-    """Opens the run that exists in the folder; a changed configuration becomes part of its record.
+    """Opens the run that exists in the folder; the configuration becomes part of its record, under the user's seal.
 
     :raises RunError: the folder holds a run of another task, seed, environment or team of agents.
     """
@@ -64,7 +64,7 @@ def resume(context: LoopContext) -> LoopContext:
     changed = _differences({**before.plain(), "task_id": run.record.task}, {**now, "task_id": context.run.record.task})
     if changed:
         raise RunError(f"{run.folder} holds another run: {changed}. Give what it began with, or choose another folder.")
-    if dict(run.record.config) != dict(now):
+    if dict(run.record.config) != dict(now) or not run.own:
         with run.lock():
             run.update(config=now)
     return replace(context, run=run)

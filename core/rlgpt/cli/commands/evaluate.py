@@ -24,7 +24,9 @@ PREFIX = "task_settings."
 
 def main(arguments: argparse.Namespace) -> int:
     """Print success rate, return and steps in each mode; keep the evaluations in the run's folder."""
+    from rlgpt.cli.commands.resume import with_overrides
     from rlgpt.cli.film import film
+    from rlgpt.config.approval import require_approval
     from rlgpt.config.build import build
     from rlgpt.config.run_config import AgentsConfig
     from rlgpt.config.runs import config_of
@@ -37,12 +39,17 @@ def main(arguments: argparse.Namespace) -> int:
         raise RunError(f"{run.folder} has no finished iteration yet: rlgpt resume {run.folder} continues it.")
     first = run.record.seed * 1_000_000 + FRESH if arguments.seed is None else arguments.seed
     seeds = tuple(range(first, first + arguments.episodes))
-    changes, config = settings(arguments.overrides), config_of(run)
+    config, manager = config_of(run), PluginManager()
+    own = [text for text in arguments.overrides if run.own or text.startswith(PREFIX)]
+    changes = settings(own)
+    if words := [text for text in arguments.overrides if text not in own]:
+        config = with_overrides(config, words, manager)
+    require_approval(run, config, checks.keys_of(arguments.overrides), manager, evaluation=True)
     if changes and config.environment is not None:
         raise ConfigError(f"{run.folder} has an environment without a plugin and no task_settings. Leave them out.")
     # No agent works here, so none needs a language model.
     changed = {"task_settings": {**config.task_settings, **changes}, "agents": AgentsConfig(name="rl_only")}
-    context = replace(build(config.model_copy(update=changed), run.folder, PluginManager()), run=run)
+    context = replace(build(config.model_copy(update=changed), run.folder, manager), run=run)
     with context.observer:
         best = best_of(history)
         say(f"{run.record.task}{_listed(changes)}, iteration {best.index}, seeds {seeds[0]} to {seeds[-1]}")

@@ -5,23 +5,30 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rlgpt.cli import overrides as checks
 from rlgpt.cli.compose import changed
 from rlgpt.cli.hydra_app import opened
+from rlgpt.config.approval import require_approval
 from rlgpt.config.run_config import RunConfig
 from rlgpt.config.runs import KEPT, config_of
 from rlgpt.errors import ConfigError
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
 
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
 
 def main(arguments: argparse.Namespace) -> int:
     """Continue a run, perhaps with settings changed."""
     folder, manager = Path(arguments.run), PluginManager()
-    config = config_of(Run.open(folder))
+    there = Run.open(folder)
+    config = config_of(there)
     if arguments.overrides:
         config = with_overrides(config, arguments.overrides, manager)
+    require_approval(there, config, checks.keys_of(arguments.overrides), manager)
     from rlgpt.cli.start import go_on
 
     return go_on(config, folder, manager).exit_status
@@ -33,8 +40,15 @@ def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginM
     :raises ConfigError: a run keeps this setting for its whole life, or a value cannot be used.
     """
     for override in map(checks.parse, overrides):
-        if (key := override.key_or_group.partition(".")[0]) in KEPT:
+        if (key := override.key_or_group.partition(".")[0]) in KEPT and not _is_kept(config, override):
             raise ConfigError(f"a run keeps its {key} for its whole life: start a new run instead.")
     with opened(manager) as app:
         checked = checks.check(overrides, app.config_loader, manager)
         return changed(config, app.config_loader, overrides, checked)
+
+
+def _is_kept(config: RunConfig, override: Override) -> bool:
+    """Whether an override repeats a setting of the task, which approves it in a run that was made elsewhere."""
+    group, _, name = override.key_or_group.partition(".")
+    known = group == "task_settings" and name in config.task_settings and not override.is_sweep_override()
+    return known and bool(config.task_settings[name] == override.value())

@@ -1,0 +1,111 @@
+"""A run that was made elsewhere does nothing beyond its folder without the user's own word.
+
+Its configuration is data of a stranger: it may name a server, a key, a module or a limit. Each such setting must stand
+on the command line of the user who resumes or evaluates the run.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from rlgpt.config.components import effective, factory_of
+from rlgpt.config.run_config import RunConfig
+from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.plugin import PluginManager
+from rlgpt.runs import Run
+
+_HARMLESS = ("task", "seed", "folder", "video", "target_success", "setup", "hyperparameters")
+"""Settings that act inside the run's folder. Their types bound them."""
+_UNUSED_IN_EVALUATION = ("llm", "agents", "executor", "budget", "iterations", "repairs", "selection_episodes")
+_UNUSED_IN_EVALUATION += ("report_episodes", "traces")
+
+
+def require_approval(
+    run: Run, config: RunConfig, given: Collection[str], manager: PluginManager, *, evaluation: bool = False
+) -> None:
+    """Check a run's configuration before anything is made from it. The user's own run needs no approval.
+
+    :param config: the configuration, with the changes of the command line.
+    :param given: the keys that the user wrote on the command line, ``llm`` or ``llm.model`` for example.
+    :param evaluation: only the settings that an evaluation uses are checked.
+    :raises ConfigError: a setting needs the user's word; lists all of them, as they are to be written.
+    """
+    if run.own:
+        return
+    unused = _UNUSED_IN_EVALUATION if evaluation else ()
+    settings = {k: v for k, v in unapproved(config, given, manager).items() if k.partition(".")[0] not in unused}
+    if not settings:
+        return
+    words = " ".join(shlex.quote(f"{key}={_text(value)}") for key, value in settings.items())
+    command = "evaluate" if evaluation else "resume"
+    raise ConfigError(
+        f"{run.folder} was made elsewhere, or its run.json was changed: it lacks your seal. What it sets beyond its "
+        f"folder needs your own word. Write your values (llm=replay, trainer=ppo, ...), or, if you trust them, its "
+        f"own: rlgpt {command} {shlex.quote(str(run.folder))} {words}"
+    )
+
+
+def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager) -> dict[str, Any]:
+    """The settings that name an address, a key, a file or a module, or raise a limit, and that the user did not write.
+
+    :returns: key -> value.
+    """
+    plain, default = config.plain(), RunConfig().plain()
+    default["trainer"] = _default_trainer(config, manager)
+    default["agents"]["name"] = config.agents.name  # only installed distributions offer names
+    if config.llm.kind == "replay":
+        transcript = config.llm.transcript
+        plain["llm"] = {"transcript": transcript} if _is_path(transcript) else {}
+    environment = config.environment.id if config.environment is not None else None
+    plain["environment"] = {"id": environment} if environment is not None and ":" in environment else {}
+    leaves = {key: value for key, value in _leaves(plain) if key.partition(".")[0] not in _HARMLESS}
+    return {key: value for key, value in leaves.items() if _differs(value, _at(default, key)) and not _said(key, given)}
+
+
+def _default_trainer(config: RunConfig, manager: PluginManager) -> dict[str, Any]:
+    """The trainer of the same name with the settings that it has by itself; nothing if no such name is installed."""
+    if config.trainer.target is not None or config.trainer.name is None:
+        return {}
+    named = type(config.trainer)(name=config.trainer.name)
+    try:
+        factory = factory_of("trainer", named, manager)
+    except (ConfigError, UnknownNameError):
+        return {"name": named.name}  # the run's own error follows when the trainer is made
+    return named.with_settings(effective("trainer", factory, {})).model_dump(mode="json")
+
+
+def _differs(value: Any, default: Any) -> bool:
+    """Whether a value is not the default; a lower number is a tighter limit."""
+    if isinstance(value, int | float) and isinstance(default, int | float) and not isinstance(default, bool):
+        return not value <= default
+    return bool(value != default)
+
+
+def _said(key: str, given: Collection[str]) -> bool:
+    """Whether the user wrote the key, or chose the whole group that names this part (``llm=live``, ``trainer=ppo``)."""
+    group, _, rest = key.partition(".")
+    return key in given or (group in given and rest in ("name", "kind"))
+
+
+def _is_path(transcript: int | str | None) -> bool:
+    return isinstance(transcript, str) and (transcript.endswith(".jsonl") or "/" in transcript or "\\" in transcript)
+
+
+def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            yield from _leaves(value, f"{prefix}.{key}" if prefix else str(key))
+    elif prefix:
+        yield prefix, node
+
+
+def _at(node: Any, key: str) -> Any:
+    for part in key.split("."):
+        node = node.get(part) if isinstance(node, Mapping) else None
+    return node
+
+
+def _text(value: Any) -> str:
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

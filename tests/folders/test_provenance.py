@@ -1,0 +1,139 @@
+"""A run that was made elsewhere does nothing with the user's keys, code or limits without the user's own word."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from stranger import rlgpt, set_config, unfinish
+
+KEY = "canary-9999-of-the-user"
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    """A stranger's server: keeps every request."""
+
+    requests: list[str]
+
+
+@pytest.fixture
+def server() -> Iterator[_Server]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            assert isinstance(self.server, _Server)
+            self.server.requests.append(str(self.headers))
+            self.send_error(404)
+
+        def log_message(self, *text: object) -> None:
+            return None
+
+    with _Server(("127.0.0.1", 0), Handler) as listening:
+        listening.requests = []
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        yield listening
+        listening.shutdown()
+
+
+LIVE = {"kind": "live", "retries": 0, "budget": {"tokens": None, "dollars": None, "calls": None}}
+
+
+@pytest.mark.parametrize("command", ["resume", "evaluate"])
+def test_a_foreign_run_sends_no_key_to_the_address_that_it_names(
+    shared: Path, server: _Server, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("MY_SECRET", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    address = f"http://127.0.0.1:{server.server_port}/v1"
+    if command == "resume":
+        unfinish(shared)
+    set_config(shared, llm={**LIVE, "model": "openai/m", "api_base": address, "key_env": "MY_SECRET"})
+    done = rlgpt(command, shared)
+    assert not server.requests
+    assert KEY not in done.text
+    if command == "resume":
+        assert done.status == 2
+        assert "made elsewhere" in done.err
+        assert "llm=" in done.err
+        assert address in done.err
+
+
+def test_the_users_own_word_replaces_the_model_of_a_foreign_run(shared: Path, server: _Server, home: Path) -> None:
+    unfinish(shared)
+    set_config(shared, llm={**LIVE, "model": "openai/m", "api_base": f"http://127.0.0.1:{server.server_port}/v1"})
+    transcript = home / "recorded" / "transcript.jsonl"
+    done = rlgpt("resume", shared, "llm=replay", f"llm.transcript={transcript}")
+    assert done.status == 0, done.err
+    assert not server.requests
+    again = rlgpt("resume", shared)
+    assert again.status == 0, "the user's word makes the run the user's own"
+
+
+def test_a_run_of_this_user_is_resumed_without_a_word(shared: Path) -> None:
+    assert rlgpt("resume", shared).status == 0
+
+
+@pytest.mark.parametrize("words", [(), ("llm.retries=1",), ("report_episodes=2",)])
+def test_interpolations_of_a_run_are_text(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("CANARY", KEY)
+    set_config(
+        shared, hyperparameters={"encoder": "${oc.env:CANARY}"}, llm={"kind": "replay", "model": "${oc.env:CANARY}"}
+    )
+    done = rlgpt("resume", shared, *words)
+    assert done.status == 2
+    assert KEY not in done.text + (shared / "run.json").read_text()
+    assert rlgpt("report", shared).status == 0
+    assert KEY not in (shared / "report.html").read_text()
+
+
+@pytest.mark.parametrize("command", ["resume", "evaluate"])
+def test_a_module_that_a_foreign_run_names_is_not_imported(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    (tmp_path / "planted_module.py").write_text("raise SystemExit(77)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    set_config(shared, trainer={"_target_": "planted_module.Trainer"})
+    done = rlgpt(command, shared)
+    assert "planted_module" not in sys.modules
+    assert done.status == 2
+    assert "trainer" in done.err
+
+
+@pytest.mark.parametrize("command", ["resume", "evaluate"])
+def test_an_environment_that_a_foreign_design_names_is_not_imported(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    (tmp_path / "planted_env.py").write_text("raise SystemExit(77)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    environment = {"id": "planted_env:Any-v0", "goal": "win"}
+    set_config(shared, task=None, environment=environment, agents={"name": "rl_only"})
+    done = rlgpt(command, shared)
+    assert "planted_env" not in sys.modules
+    assert done.status == 2
+    assert "environment.id=planted_env:Any-v0" in done.err
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"), [("budget", 10**12), ("iterations", 10**6), ("sandbox__turn_fuel", 10**15), ("repairs", 9999)]
+)
+def test_a_foreign_run_does_not_raise_the_users_limits(shared: Path, limit: str, value: int) -> None:
+    set_config(shared, **{limit: value})
+    done = rlgpt("resume", shared)
+    assert done.status == 2
+    assert limit.replace("__", ".") in done.err
+
+
+def test_a_foreign_bill_does_not_raise_the_users_budget(shared: Path) -> None:
+    path = shared / "llm.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[0]["reply"]["usage"]["prompt_tokens"] = -(10**9)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = rlgpt("resume", shared)
+    assert done.status == 2
+    assert "llm.jsonl, line 1" in done.err
