@@ -73,7 +73,7 @@ class Trace(Value):
     seed: int
     success: bool
     total_reward: float
-    primitive_steps: int
+    primitive_steps: int = Field(ge=0)
     decisions: tuple[Decision, ...]
     omitted: int = 0
 
@@ -89,8 +89,8 @@ class Episode(Value):
     seed: int
     success: bool
     total_reward: float
-    primitive_steps: int
-    decisions: int
+    primitive_steps: int = Field(ge=0)
+    decisions: int = Field(ge=0)
     reward_terms: Mapping[str, float] = Field(default_factory=dict, description="undiscounted sum of each term")
 
 
@@ -138,8 +138,8 @@ class CurvePoint(Value):
     :ivar usage: share of the decisions of each action, 0 to 1.
     """
 
-    primitive_steps: int = Field(description="since this training began, in all environments")
-    episodes: int
+    primitive_steps: int = Field(ge=0, description="since this training began, in all environments")
+    episodes: int = Field(ge=0)
     success: float
     total_reward: float
     decisions: int = Field(description="since this training began")
@@ -156,8 +156,8 @@ class TrainingRecord(Value):
     """
 
     trainer: str
-    primitive_steps: int
-    decisions: int
+    primitive_steps: int = Field(ge=0)
+    decisions: int = Field(ge=0)
     seconds: float
     curve: tuple[CurvePoint, ...] = ()
     verdicts: tuple[Verdict, ...] = ()

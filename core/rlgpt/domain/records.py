@@ -45,7 +45,7 @@ class Rehearsal(Value):
 
     attempt: int
     action: CodedAction
-    steps: int = Field(default=0, description="primitive steps that it cost, including those outside the trace")
+    steps: int = Field(default=0, ge=0, description="primitive steps that it cost, including those outside the trace")
     trace: Trace | None = None
     verdict: Verdict | None = None
     review: Review | None = None

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import Field
 
@@ -22,13 +22,14 @@ Encoder = Literal["small", "nature", "impala"]
 class Hyperparameters(Value):
     """PPO's settings, the same names in every trainer. Lengths are in decisions, not primitive steps.
 
-    The defaults are those that learnt with options at a few thousand decisions (small batches, little entropy).
+    The defaults are those that learnt with options at a few thousand decisions (small batches, little entropy). Upper
+    bounds keep a run that somebody else made from filling the memory.
     """
 
-    num_envs: int = Field(default=4, ge=1)
-    num_steps: int = Field(default=32, ge=1, description="decisions of each environment between updates")
-    minibatch_size: int = Field(default=64, ge=1)
-    update_epochs: int = Field(default=8, ge=1)
+    num_envs: int = Field(default=4, ge=1, le=4096)
+    num_steps: int = Field(default=32, ge=1, le=100_000, description="decisions of each environment between updates")
+    minibatch_size: int = Field(default=64, ge=1, le=1_000_000)
+    update_epochs: int = Field(default=8, ge=1, le=1000)
     learning_rate: float = Field(default=1e-3, gt=0)
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
     clip_coef: float = Field(default=0.2, gt=0)
@@ -36,15 +37,15 @@ class Hyperparameters(Value):
     ent_coef: float = Field(default=0.003, ge=0)
     max_grad_norm: float = Field(default=1.0, gt=0)
     initial_std: float = Field(default=0.6, gt=0)
-    hidden: tuple[int, ...] = (64, 64)
+    hidden: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = Field(default=(64, 64), max_length=8)
     normalize_observations: bool = True
     normalize_returns: bool = True
     semi_markov: bool = Field(default=True, description="discount an option of k steps by gamma^k, not gamma")
     branch_masking: bool = Field(default=True, description="heads the chosen branch ignores take no gradient")
     encoder: Encoder = Field(default="small", description="of each image; see rlgpt.rl.encoder")
     imitation_coef: float = Field(default=0.0, ge=0, description="of self-imitation (rlgpt.rl.imitation); 0: none")
-    imitation_minibatches: int = Field(default=16, ge=1, description="its gradient steps after each update")
-    imitation_capacity: int = Field(default=4096, ge=1, description="decisions of good episodes that are kept")
+    imitation_minibatches: int = Field(default=16, ge=1, le=10_000, description="its gradient steps after each update")
+    imitation_capacity: int = Field(default=4096, ge=1, le=10_000_000, description="decisions of good episodes that are kept")
 
 
 @dataclass(frozen=True)

@@ -120,8 +120,10 @@ class Checkpoint:
             _check_stored(packed)
             content = torch.load(io.BytesIO(packed), map_location="cpu", weights_only=True)
             state = _read_state(path, content["state"])
-            kept = content.get("imitation")
-            return cls(state, dict(content["weights"]), content["optimizer"], content["generator"], kept)
+            kept, weights = content.get("imitation"), dict(content["weights"])
+            if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
+                raise ValueError("a weight is not finite")
+            return cls(state, weights, content["optimizer"], content["generator"], kept)
         except TrainingFolderError:
             raise
         except Exception as fault:
