@@ -18,8 +18,10 @@ from rlgpt.runs import Run
 
 _HARMLESS = ("task", "seed", "folder", "video", "target_success", "setup", "hyperparameters")
 """Settings that act inside the run's folder. Their types bound them."""
-_UNUSED_IN_EVALUATION = ("llm", "agents", "executor", "budget", "iterations", "repairs", "selection_episodes")
-_UNUSED_IN_EVALUATION += ("report_episodes", "traces")
+_UNUSED_IN_EVALUATION = {
+    *("llm", "agents", "executor"),
+    *("budget", "iterations", "repairs", "selection_episodes", "report_episodes", "traces"),
+}
 
 
 def require_approval(
@@ -34,7 +36,7 @@ def require_approval(
     """
     if run.own:
         return
-    unused = _UNUSED_IN_EVALUATION if evaluation else ()
+    unused = _UNUSED_IN_EVALUATION if evaluation else set()
     settings = {k: v for k, v in unapproved(config, given, manager).items() if k.partition(".")[0] not in unused}
     if not settings:
         return

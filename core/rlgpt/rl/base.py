@@ -45,7 +45,9 @@ class Hyperparameters(Value):
     encoder: Encoder = Field(default="small", description="of each image; see rlgpt.rl.encoder")
     imitation_coef: float = Field(default=0.0, ge=0, description="of self-imitation (rlgpt.rl.imitation); 0: none")
     imitation_minibatches: int = Field(default=16, ge=1, le=10_000, description="its gradient steps after each update")
-    imitation_capacity: int = Field(default=4096, ge=1, le=10_000_000, description="decisions of good episodes that are kept")
+    imitation_capacity: int = Field(
+        default=4096, ge=1, le=10_000_000, description="decisions of good episodes that are kept"
+    )
 
 
 @dataclass(frozen=True)
