@@ -80,7 +80,7 @@ def _text(folder: Path, private: Path, rng: random.Random) -> str:
 
 def _cut(folder: Path, private: Path, rng: random.Random) -> str:
     path = rng.choice(_files(folder))
-    os.truncate(path, rng.choice((0, path.stat().st_size // 2, path.stat().st_size - 1, 1 << 40)))
+    os.truncate(path, rng.choice((0, path.stat().st_size // 2, max(0, path.stat().st_size - 1), 1 << 40)))
     return f"{path.name}: {path.stat().st_size} bytes"
 
 

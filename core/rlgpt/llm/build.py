@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ def choose(
         named = {name: p for p in transcripts for name in (p.name, p.stem)}
         if which in named:
             return named[which]
-        if Path(which).is_file():
+        if os.path.isfile(which):  # unlike Path.is_file, false for a name that no file can have
             return Path(which)
         raise UnknownNameError("transcript", which, {p.stem for p in transcripts}, "Or give the path of a file.")
     if not transcripts:
