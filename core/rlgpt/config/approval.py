@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from rlgpt.config.build import OBJECT
 from rlgpt.config.components import effective, factory_of
 from rlgpt.config.run_config import RunConfig
 from rlgpt.errors import ConfigError, UnknownNameError
@@ -57,9 +58,11 @@ def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager
     plain, default = config.plain(), RunConfig().plain()
     default["trainer"] = _default_trainer(config, manager)
     default["agents"]["name"] = config.agents.name  # only installed distributions offer names
-    if config.llm.kind == "replay":
-        transcript = config.llm.transcript
-        plain["llm"] = {"transcript": transcript} if _is_path(transcript) else {}
+    transcript = config.llm.transcript
+    if config.llm.kind == OBJECT or (config.llm.kind == "replay" and not _is_path(transcript)):
+        plain["llm"] = {}  # asks nobody
+    elif config.llm.kind == "replay":
+        plain["llm"] = {"transcript": transcript}
     environment = config.environment.id if config.environment is not None else None
     plain["environment"] = {"id": environment} if environment is not None and ":" in environment else {}
     leaves = {key: value for key, value in _leaves(plain) if key.partition(".")[0] not in _HARMLESS}
