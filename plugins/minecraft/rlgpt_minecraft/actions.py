@@ -34,7 +34,7 @@ MOVES: dict[str, Action] = {
 """The first head, in the order of the official code. The camera turns by two bins, 30 degrees. As in the official code,
 jump and sprint alone do not move the player."""
 
-HANDS = ("no_op", "use", "attack")
+HAND_CHOICES = ("no_op", "use", "attack")
 """The second head, as in the paper."""
 
 HEADS = ("move", "hand")
@@ -43,10 +43,10 @@ HEADS = ("move", "hand")
 _FUNCTION = 5
 
 
-def hands(crafts: Sequence[str], places: Sequence[str], equips: Sequence[str]) -> tuple[str, ...]:
+def hand_choices(crafts: Sequence[str], places: Sequence[str], equips: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the choices of the second head."""
     return (
-        *HANDS,
+        *HAND_CHOICES,
         *(f"craft_{item}" for item in crafts),
         *(f"place_{item}" for item in places),
         *(f"equip_{item}" for item in equips),
@@ -56,7 +56,7 @@ def hands(crafts: Sequence[str], places: Sequence[str], equips: Sequence[str]) -
 class BaseActions:
     """The base action space of a task. It translates each choice to an action of MineDojo.
 
-    :param choices: choices of the second head; see :func:`hands`.
+    :param choices: choices of the second head; see :func:`hand_choices`.
     """
 
     def __init__(self, choices: Sequence[str]) -> None:
@@ -72,16 +72,16 @@ class BaseActions:
 
         :raises ConfigError: the pair is not in ``space``: two integers, each in its range.
         """
-        given = np.asarray(action)
-        if given.shape != self.space.shape or given.dtype.kind not in "iu" or not self._has(given):
+        pair = np.asarray(action)
+        if pair.shape != self.space.shape or pair.dtype.kind not in "iu" or not self._has(pair):
             raise ConfigError(
                 f"{action!r} is no pair of {self.space}; valid: whole numbers from 0 to {len(MOVES) - 1} and from 0 to "
                 f"{len(self.choices) - 1}."
             )
-        first, second = (int(part) for part in given)
-        whole = self._moves[first].copy()
-        whole[_FUNCTION:] = self._hand(self.choices[second], obs)[_FUNCTION:]
-        return whole
+        first, second = (int(part) for part in pair)
+        translated = self._moves[first].copy()
+        translated[_FUNCTION:] = self._hand(self.choices[second], obs)[_FUNCTION:]
+        return translated
 
     def _has(self, pair: NDArray[np.integer]) -> bool:
         return bool((pair >= 0).all() and (pair < self.space.nvec).all())

@@ -10,7 +10,7 @@ import numpy as np
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
 
-from rlgpt_minecraft.actions import BaseActions, hands
+from rlgpt_minecraft.actions import BaseActions, hand_choices
 from rlgpt_minecraft.moves import SPACE, Action
 from rlgpt_minecraft.observation import ObservationReader, ParsedObservation
 from rlgpt_minecraft.progress import Progress
@@ -52,22 +52,22 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         observation, _ = self.base.reset(seed=int(self.np_random.integers(2**31)))
-        obs = self._take(observation)
+        obs = self._read(observation)
         self._steps = 0
-        self._had = obs.inventory.get(self.spec_of_task.target, 0)
-        self._held = self._had
+        self._initial_count = obs.inventory.get(self.spec_of_task.target, 0)
+        self._count = self._initial_count
         self._progress = Progress(obs, self.spec_of_task.path)
         return obs.observation, self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        whole = self._whole(action)
-        observation, _, ended, cut, _ = self.base.step(whole)
-        obs = self._take(observation)
+        translated = self._minedojo_action(action)
+        observation, _, ended, cut, _ = self.base.step(translated)
+        obs = self._read(observation)
         self._steps += 1
-        self._progress.update(obs, whole)
-        held = obs.inventory.get(self.spec_of_task.target, 0)
-        reward, self._held = float(held - self._held), held
-        terminated = self._won or bool(ended)
+        self._progress.update(obs, translated)
+        count = obs.inventory.get(self.spec_of_task.target, 0)
+        reward, self._count = float(count - self._count), count
+        terminated = self._succeeded or bool(ended)
         truncated = not terminated and (bool(cut) or self._steps >= self.horizon)
         return obs.observation, reward, terminated, truncated, self._info()
 
@@ -79,32 +79,32 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         self.base.close()
 
     @property
-    def _won(self) -> bool:
-        return self._held - self._had >= 1
+    def _succeeded(self) -> bool:
+        return self._count - self._initial_count >= 1
 
-    def _whole(self, action: Any) -> Action:
+    def _minedojo_action(self, action: Any) -> Action:
         """Return MineDojo's action for a pair of base choices, or for MineDojo's own eight numbers."""
-        given = np.asarray(action)
-        if given.shape == SPACE.shape and given.dtype.kind in "iu":
-            return given.astype(np.int64)
-        if given.shape != self.action_space.shape:
+        array = np.asarray(action)
+        if array.shape == SPACE.shape and array.dtype.kind in "iu":
+            return array.astype(np.int64)
+        if array.shape != self.action_space.shape:
             raise ConfigError(
-                f"an action of shape {given.shape}, {given.dtype}: it must be a pair of {self.action_space} or the "
+                f"an action of shape {array.shape}, {array.dtype}: it must be a pair of {self.action_space} or the "
                 f"eight numbers of MineDojo's {SPACE}."
             )
-        return self.actions.translate(given, self.reader.read(self._observation))
+        return self.actions.translate(array, self.reader.read(self._observation))
 
-    def _take(self, observation: dict[str, Any]) -> ParsedObservation:
+    def _read(self, observation: dict[str, Any]) -> ParsedObservation:
         self._observation = observation
         return self.reader.read(observation)
 
     def _info(self) -> dict[str, Any]:
-        return {"success": self._won, **self._progress.as_info()}
+        return {"success": self._succeeded, **self._progress.as_info()}
 
 
 def choices(task: Task) -> tuple[str, ...]:
     """Return the choices of the second head of the task's base actions."""
     spec = spec_of(task)
     if Settings.of(task).actions == "paper":
-        return hands((), (), ())
-    return hands(spec.makeable, spec.places, spec.equips)
+        return hand_choices((), (), ())
+    return hand_choices(spec.makeable, spec.places, spec.equips)

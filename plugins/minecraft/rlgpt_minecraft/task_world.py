@@ -54,22 +54,22 @@ class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: MineDojoEnv, spec: Spec) -> None:
         super().__init__(env)
-        self._mojo, self._spec = env, spec
+        self._minedojo, self._spec = env, spec
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        begun = self._mojo.reset(seed=seed, options=options)
+        result = self._minedojo.reset(seed=seed, options=options)
         for mob in self._spec.mobs:
-            x, y, z = self._somewhere()
-            self._mojo.sim.chat(f"/summon {mob} {x} {y} {z}")
+            x, y, z = self._random_ground()
+            self._minedojo.sim.chat(f"/summon {mob} {x} {y} {z}")
         if not self._spec.mobs:
-            return begun
-        observation, _, _, _, info = self._mojo.step(move())
+            return result
+        observation, _, _, _, info = self._minedojo.step(move())
         return observation, info
 
-    def _somewhere(self) -> tuple[float, int, float]:
+    def _random_ground(self) -> tuple[float, int, float]:
         """Draw the centre of a block of firm ground in the square. If all draws fail, return the place of the
         player."""
-        world, draw, reach = self._mojo.sim.world, self._mojo.np_random, self._spec.spread
+        world, draw, reach = self._minedojo.sim.world, self._minedojo.np_random, self._spec.spread
         player = world.player[0]
         for _ in range(TRIES):
             x, z = (int(player[axis] + draw.uniform(-reach, reach)) for axis in "xz")

@@ -18,7 +18,7 @@ IDLE = np.array([0, 0])
 
 
 class Player(Stage):
-    """``player("walk", metres=2)``; arguments that are left out have their defaults."""
+    """Runs primitives: ``player("walk", metres=2)``. Missing arguments have their defaults."""
 
     def __init__(self, task: str, seed: int = 0, **settings: Any) -> None:
         plugin = MinecraftPlugin()
@@ -50,19 +50,19 @@ class Player(Stage):
         return obs
 
     def type(self, *commands: str) -> None:
-        """Change the embedded world by its own commands, and look again: for tests alone."""
+        """Run server commands in the embedded world, then one idle step."""
         for command in commands:
             self.env.unwrapped.base.unwrapped.sim.chat(command)  # type: ignore[attr-defined]
         self.step(IDLE)
 
     def feet(self) -> tuple[int, int, int]:
-        """The block that the feet are in."""
+        """Return the block that contains the feet."""
         x, y, z = (math.floor(v) for v in self.obs.position)
         return x, y, z
 
     @property
     def world(self) -> Any:
-        """The embedded world: for tests alone."""
+        """The embedded world."""
         return self.env.unwrapped.base.unwrapped.sim.world  # type: ignore[attr-defined]
 
     @property
@@ -74,7 +74,7 @@ Make = Callable[..., Player]
 
 
 def roomy(player: Player) -> Player:
-    """Put a player on a floor of stone, 13 x 13, in the middle of nothing, looking south."""
+    """Put a player on an isolated floor of stone, 13 x 13, looking south."""
     x, _, z = player.feet()
     player.world.mobs["kind"] = 0
     player.world.clock["mobs_spawn"] = False
@@ -102,7 +102,7 @@ def make_player() -> Iterator[Make]:
 
 @pytest.fixture
 def room(make_player: Make) -> Player:
-    """The bed's task in a bare room; see :func:`roomy`."""
+    """Return a player of the task ``bed`` in a bare room; see :func:`roomy`."""
     return roomy(make_player("bed", biome="plains"))
 
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from rlgpt_minecraft.actions import HANDS, MOVES, BaseActions, hands
+from rlgpt_minecraft.actions import HAND_CHOICES, MOVES, BaseActions, hand_choices
 from rlgpt_minecraft.moves import LEVEL, SPACE, bins, crafting, move
 from voxeldojo.names import CRAFTS
 from voxeldojo.spaces import FUNCTIONS
 
 
 class Pockets:
-    """What a translation asks of an observation."""
+    """The part of a parsed observation that the translation uses."""
 
     def __init__(self, **slots: int) -> None:
         self._slots = slots
@@ -19,7 +19,7 @@ class Pockets:
 
 
 def official(first: int, second: int) -> list[int]:
-    """``transform_action`` of the official code, by its table of twelve choices."""
+    """Reference: ``transform_action`` of the official code."""
     action = [0, 0, 0, 12, 12, 0, 0, 0]
     if 1 <= first <= 2:
         action[0] = first
@@ -34,7 +34,7 @@ def official(first: int, second: int) -> list[int]:
 
 
 def test_base_actions_match_the_paper() -> None:
-    actions = BaseActions(HANDS)
+    actions = BaseActions(HAND_CHOICES)
     assert actions.space.nvec.tolist() == [12, 3]
     for first in range(12):
         for second in range(3):
@@ -42,7 +42,7 @@ def test_base_actions_match_the_paper() -> None:
 
 
 def test_further_choices_craft_place_and_equip() -> None:
-    choices = hands(("planks", "iron_ingot"), ("crafting_table",), ("wooden_pickaxe",))
+    choices = hand_choices(("planks", "iron_ingot"), ("crafting_table",), ("wooden_pickaxe",))
     actions = BaseActions(choices)
     assert actions.space.nvec.tolist() == [12, 7]
     full = Pockets(crafting_table=4, wooden_pickaxe=7)
@@ -55,14 +55,14 @@ def test_further_choices_craft_place_and_equip() -> None:
 
 @pytest.mark.parametrize("choice", ["place_crafting_table", "equip_wooden_pickaxe"])
 def test_missing_item_leaves_the_hand_idle(choice: str) -> None:
-    """MineDojo raises where air is equipped or placed."""
-    choices = hands((), ("crafting_table",), ("wooden_pickaxe",))
+    """MineDojo raises an error for equipping or placing air."""
+    choices = hand_choices((), ("crafting_table",), ("wooden_pickaxe",))
     found = BaseActions(choices).translate((1, choices.index(choice)), Pockets())
     assert found.tolist() == move(1).tolist()
 
 
 def test_every_pair_is_an_action_of_minedojo() -> None:
-    actions = BaseActions(hands(("planks",), ("furnace",), ("stone_pickaxe",)))
+    actions = BaseActions(hand_choices(("planks",), ("furnace",), ("stone_pickaxe",)))
     for pair in np.ndindex(*actions.space.nvec):
         for pockets in (Pockets(), Pockets(furnace=35, stone_pickaxe=0)):
             assert actions.translate(np.array(pair), pockets) in SPACE

@@ -1,4 +1,4 @@
-"""What doctor looks at, each of it there, missing and wrong."""
+"""The checks of doctor, each with the thing present, missing and wrong. Settings and options of the backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an observation shows, held against a world whose blocks and animals are known."""
+"""The parsed observation in worlds with known blocks and animals."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_view_describes_fluids(room: Player) -> None:
 
 
 def test_ray_directions_match_the_hits(make_player: Make) -> None:
-    """The directions that ``rays`` reckons are those the world (and MineDojo) casts."""
+    """The directions that ``rays`` computes are those of the world and of MineDojo."""
     player = make_player("harvest_log")
     rng = np.random.default_rng(0)
     checked = 0

@@ -1,4 +1,5 @@
-"""The tasks are doable with these primitives and this view: one fixed script for each, which is not always lucky."""
+"""The tasks can be solved with these primitives and this view: one fixed script for each. A script can fail by bad
+luck."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ Make = Callable[..., Any]
 
 PARTIES, FEWER, FIRST_TRIES = 20, 6, 17
 SLACK = 3
-"""What other machines may win less, of the claims of ``PARTIES``; one of ``FEWER``."""
+"""Tolerance of the claims of ``PARTIES`` on other machines; it is 1 for ``FEWER``."""
 
 
 def find(player: Player, target: str) -> bool:
-    """Turn around, then wander until it is seen."""
+    """Turn around, then wander until the thing is visible."""
     while not player.over:
         if player.see()[f"{target}_seen"]:
             return True
@@ -30,7 +31,7 @@ def find(player: Player, target: str) -> bool:
 
 
 def reach(player: Player, target: str, within: float) -> bool:
-    """Come so near that the target is under the cross-hair and in reach."""
+    """Approach until the target is under the cross-hair and in reach."""
     while find(player, target):
         barred = player("approach", target=target, within=within).get("stopped_by")
         if player.over:
@@ -47,7 +48,7 @@ def reach(player: Player, target: str, within: float) -> bool:
 
 
 def chop(player: Player) -> None:
-    """One log from where a log is in reach."""
+    """Harvest one log that is in reach."""
     if not reach(player, "log", 2.5):
         return
     before = player.see()["log_count"]
@@ -168,7 +169,7 @@ def _bed(player: Player) -> None:
 
 
 def _first_try(player: Player) -> None:
-    """What one writes for a log at first sight: look around, go there, mine, collect. A log takes two calls."""
+    """A naive script for a log: scan, approach, mine, collect. A log takes two calls."""
     around = player("scan", target="log")
     if around.get("found"):
         player("turn", degrees=around["bearing"])
@@ -207,7 +208,7 @@ CLAIMS: Mapping[str, int] = {
     **{"harvest_sand": 6, "harvest_beef": 6, "harvest_mutton": 6, "furnace": 6, "stone_pickaxe": 6},
     **{"stick": 3, "bed": 3},
 }
-"""What the README claims: of ``PARTIES`` seeds, of ``FEWER`` those of ``MORE``."""
+"""Successes that the README claims: of ``PARTIES`` seeds, of ``FEWER`` seeds for the tasks in ``MORE``."""
 
 
 def wins(player: Player, script: Callable[[Player], None], seeds: int) -> int:

@@ -1,4 +1,4 @@
-"""Each skill where its effect is known: in a bare room with what it needs."""
+"""Each primitive in a bare room with everything that it needs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_approach_goes_around_a_wall(room: Player) -> None:
 
 
 def _around(room: Player, dx: int, block: str) -> Stride:
-    """A wall ahead and on one side; on the other, ``dx`` east, blocks instead of the floor. 40 ticks of ways around."""
+    """Build a wall ahead and on one side, and blocks instead of the floor ``dx`` east. Approach for 40 ticks."""
     x, y, z = room.feet()
     room.type(
         *(f"/setblock {x + a} {y + b} {z + c} stone" for a, c in ((0, 1), (-dx, 0), (-dx, 1)) for b in (0, 1, 2)),
@@ -97,7 +97,7 @@ def test_detours_avoid_lava_and_cliffs(room: Player, block: str, why: str, dx: i
 
 @pytest.mark.parametrize("block", ["lava", "air"])
 def test_detour_at_a_hazard_takes_the_other_side(room: Player, block: str) -> None:
-    """Two steps east the floor ends; west it goes on, past the wall."""
+    """The floor ends two steps east. West, it continues past the wall."""
     x, y, z = room.feet()
     room.type(
         *(f"/setblock {x} {y + b} {z + 5} log" for b in range(5)),
@@ -214,7 +214,7 @@ def test_smelt_needs_furnace_and_fuel(make_player: Make) -> None:
 
 
 def test_smelt_reports_missing_material_despite_the_mask(make_player: Make) -> None:
-    """MineDojo's mask takes logs for coal's material; its smelting makes no charcoal."""
+    """MineDojo's mask accepts logs as material of coal, but its smelting makes no charcoal."""
     player = roomy(make_player("iron_ingot", biome="plains"))
     player.type("/clear", "/give @p furnace 1", "/give @p log 6")
     assert player("place", item="furnace")["furnace_near"]
@@ -233,7 +233,7 @@ def test_craft_reports_missing_room(make_player: Make) -> None:
 
 
 def test_mine_keeps_its_block_while_the_body_slides(room: Player) -> None:
-    """Sprinting past a trunk: the cross-hair leaves it, the log stands."""
+    """A sprint past a trunk moves the cross-hair off it; the log does not break."""
     x, y, z = room.feet()
     room.type(f"/setblock {x + 1} {y + 1} {z + 3} log", f"/tp {x + 0.9} {y} {z + 0.5} 0 0")
     room("walk", metres=0.75, direction="left")
@@ -258,7 +258,7 @@ def test_dig_down_and_dig_ahead(room: Player) -> None:
 
 
 def test_dig_ahead_reports_what_stopped_it(room: Player) -> None:
-    """A shoulder at a corner is stuck; a floor that ends is a fall."""
+    """A body at a corner is blocked by a wall. The end of the floor is a fall."""
     x, y, z = room.feet()
     room.type(*(f"/setblock {x + 1} {y + b} {z + 2} stone" for b in (0, 1)), f"/tp {x + 0.9} {y} {z + 0.5} 0 0")
     outcome = room("dig_ahead", blocks=3)
@@ -268,7 +268,7 @@ def test_dig_ahead_reports_what_stopped_it(room: Player) -> None:
 
 
 def test_dig_down_starts_at_the_centre_of_a_block(room: Player) -> None:
-    """A body that overhangs the hole would stay on top."""
+    """A body that overlaps the rim of the hole would stay on top."""
     x, y, z = room.feet()
     room.type(
         "/replaceitem entity @p slot.weapon.mainhand iron_pickaxe 1",

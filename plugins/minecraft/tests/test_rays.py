@@ -1,4 +1,4 @@
-"""Where the lidar's rays go."""
+"""The directions of the lidar's rays."""
 
 import math
 
@@ -43,7 +43,7 @@ def test_bearing_and_elevation_invert_look_vector(yaw: float, pitch: float) -> N
 
 
 def test_positive_yaw_turns_a_ray_left_for_every_heading() -> None:
-    """As the game's ``rotateYaw`` does; MineDojo's users know it as its mirrored lidar."""
+    """Like the game's ``rotateYaw``. MineDojo's users know it as the mirrored lidar."""
     which = next(i for i, (pitch, yaw, _) in enumerate(RAYS) if pitch == 0 and yaw == pytest.approx(math.radians(28)))
     for heading in (-120.0, 0.0, 45.0, 90.0):
         assert bearing(directions(heading, 0.0)[which], heading) == pytest.approx(-28.0)

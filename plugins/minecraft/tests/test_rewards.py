@@ -1,4 +1,4 @@
-"""What rewards pay, in a bare room where it is known what happens; and what an episode is remembered by."""
+"""Reward terms and progress in a bare room."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def value(player: Player, name: str) -> float:
 
 
 def test_nearness_rewards_only_new_minimal_distances(room: Player) -> None:
-    """As in the official code: how much the smallest distance so far shrank."""
+    """As in the official code, the reward is the decrease of the smallest distance."""
     x, y, z = room.feet()
     room.type(*(f"/setblock {x} {y + b} {z + 5} log" for b in range(3)))
     far = value(room, "near_log")
@@ -86,7 +86,7 @@ def test_initial_items_earn_no_reward(make_player: Make) -> None:
 
 
 def test_reward_matches_minedojo(make_player: Make) -> None:
-    """``simple_inventory_based_reward``: what of the target came in this step."""
+    """``simple_inventory_based_reward``: the gain of the target in this step."""
     player = make_player("harvest_wool")
     player.env.unwrapped.base.unwrapped.sim.chat("/give @p wool 3")
     _, reward, terminated, truncated, info = player.step(np.array([0, 0]))

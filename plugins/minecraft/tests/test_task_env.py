@@ -40,7 +40,7 @@ def test_invalid_action_raises(make_player: Make) -> None:
 
 
 def test_base_actions_can_craft(make_player: Make) -> None:
-    """Pure RL could do it: no choice is missing."""
+    """The base actions are sufficient for pure RL."""
     player = make_player("wooden_pickaxe", biome="plains")
     names = choices(player.task)
     player.type("/give @p log 3")

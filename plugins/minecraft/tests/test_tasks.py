@@ -1,4 +1,4 @@
-"""The tasks, held against what MineDojo and this plugin can do."""
+"""The tasks use only what MineDojo and this plugin support."""
 
 import pytest
 from rlgpt.domain import Task

@@ -12,7 +12,7 @@ from voxeldojo.spaces import CAMERA_INTERVAL
 
 from rlgpt_minecraft.moves import LEVEL, bins, move
 from rlgpt_minecraft.observation import ParsedObservation, Sighting
-from rlgpt_minecraft.primitives.common import Moves, Run, number, observe, sight, which
+from rlgpt_minecraft.primitives.common import Moves, Run, choice, number, observe, sight
 from rlgpt_minecraft.rays import look_vector
 
 TRIES = 3
@@ -123,7 +123,7 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
             "Does nothing if none is seen. Up to 3 ticks. The camera turns in steps of 15 degrees, so that small "
             "things farther away than about 3 m may be missed; come nearer first.",
             look_at,
-            (which(sights, "what to look at"),),
+            (choice(sights, "what to look at"),),
             _SIGHT,
             TRIES,
         ),
@@ -154,7 +154,7 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
             "Turn once around on the spot, in 12 ticks, back to the heading it began with, and tell where the nearest "
             "thing of a kind was seen.",
             scan,
-            (which(sights, "what to look for"),),
+            (choice(sights, "what to look for"),),
             {
                 "found": "one was seen",
                 "distance": "m to the nearest; 40 if none",

@@ -38,7 +38,7 @@ def gained(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, Pla
     return {item: n - before.get(item, 0) for item, n in after.items() if n > before.get(item, 0)}
 
 
-def which(names: Sequence[str], doc: str, name: str = "target") -> Parameter:
+def choice(names: Sequence[str], doc: str, name: str = "target") -> Parameter:
     """Declare a choice among names. The first is the default."""
     return Parameter(name=name, kind="choice", choices=tuple(names), default=names[0], doc=doc)
 

@@ -10,7 +10,7 @@ from voxeldojo.world.constants import SMELT_TICKS
 from voxeldojo.world.items import FUEL, ID
 
 from rlgpt_minecraft.moves import crafting, move
-from rlgpt_minecraft.primitives.common import Run, observe, which
+from rlgpt_minecraft.primitives.common import Run, choice, observe
 
 
 def _hindrance(ctx: Context, item: str) -> str:
@@ -67,7 +67,7 @@ def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[st
                 "Make one portion of an item from the inventory. Takes one step (3 ticks); none if something is "
                 "missing. Things of more than 2 x 2 need a crafting table on the screen, at most 5 m away.",
                 craft,
-                (which(crafts, "what to make", "item"),),
+                (choice(crafts, "what to make", "item"),),
                 outcome,
                 1,
             )
@@ -79,7 +79,7 @@ def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[st
                 "Smelt one item. Takes one step (3 ticks); none if something is missing. Needs a furnace on the "
                 "screen, at most 5 m away, and fuel in the inventory.",
                 craft,
-                (which(smelts, "what to make", "item"),),
+                (choice(smelts, "what to make", "item"),),
                 {**outcome, "missing": "'' or what is missing: 'material', 'furnace', 'fuel', 'room'"},
                 1,
             )
@@ -90,7 +90,7 @@ def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[st
                 "equip",
                 "Take an item of the inventory into the hand. One step (3 ticks).",
                 equip,
-                (which(tools, "what to take", "item"),),
+                (choice(tools, "what to take", "item"),),
                 {"equipped": "it is in the hand", "hand": "item in the hand"},
                 1,
             )

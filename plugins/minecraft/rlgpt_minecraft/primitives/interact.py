@@ -12,7 +12,7 @@ from voxeldojo.world.constants import EYE_HEIGHT
 from rlgpt_minecraft.moves import bins, move
 from rlgpt_minecraft.observation import ParsedObservation, Place
 from rlgpt_minecraft.primitives.camera import turn_to
-from rlgpt_minecraft.primitives.common import Moves, Run, gained, integer, observe, which
+from rlgpt_minecraft.primitives.common import Moves, Run, choice, gained, integer, observe
 from rlgpt_minecraft.rays import bearing, elevation
 from rlgpt_minecraft.things import THINGS
 
@@ -145,7 +145,7 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
         "free; else look for a place on the ground around, looking down. The look stays on it: a table or furnace "
         "that is on the screen, at most 5 m away, can be used. A try takes 3 ticks.",
         place,
-        (which(places, "what to place", "item"),) if places else (),
+        (choice(places, "what to place", "item"),) if places else (),
         {key: str(doc) for key, doc in outcome.items()},
         2 * (len(PLACE_LOOKS) + 1),
     )

@@ -9,6 +9,7 @@ from rlgpt_minecraft.primitives.camera import aim_at, facing, turn_to
 from rlgpt_minecraft.primitives.common import (
     Moves,
     Run,
+    choice,
     flag,
     gained,
     integer,
@@ -16,7 +17,6 @@ from rlgpt_minecraft.primitives.common import (
     observe,
     sight,
     travelled,
-    which,
 )
 from rlgpt_minecraft.primitives.locomotion import Stride, Way
 from rlgpt_minecraft.rays import Array, bearing
@@ -152,7 +152,7 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
             walk,
             (
                 number("metres", 0.5, 8.0, 3.0, "m", "how far, along the ground"),
-                which(("forward", "back", "left", "right"), "seen from the heading", "direction"),
+                choice(("forward", "back", "left", "right"), "seen from the heading", "direction"),
                 flag("sprint", False, "faster, forward only; costs food"),
             ),
             {"moved": "m along the ground", "stopped_by": _STOPPED},
@@ -166,7 +166,7 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
             "seen. Call it again for a longer way.",
             approach,
             (
-                which(sights, "what to go to"),
+                choice(sights, "what to go to"),
                 number("within", 0.5, 8.0, 2.5, "m", "ends this far from the eyes; reach: blocks 4.5 m, animals 3 m"),
                 integer("steps", 1, MAX_TICKS, MAX_TICKS, "ticks", "at most; some 0.22 m each"),
             ),

@@ -1,4 +1,4 @@
-"""What the real package is asked, the same every time; its own interpreter answers once a session."""
+"""Questions to the real package. They are always the same. MineDojo's interpreter answers them once per session."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MISSIONS = [
 
 
 def inventory(rng: np.random.Generator) -> dict[str, Any]:
-    """A random inventory, near a table or furnace or not; in half of them something can be made."""
+    """Return a random inventory with random table and furnace flags. In half of them a craft is possible."""
     names, quantities = ["air"] * INVENTORY, [0] * INVENTORY
     filled = [0.0, 0.1, 0.5, 1.0][rng.integers(4)]
     for slot in np.flatnonzero(rng.random(INVENTORY) < filled):
@@ -63,7 +63,7 @@ def inventory(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def change(rng: np.random.Generator) -> dict[str, Any]:
-    """Two inventories with an action between them: half are what crafting comes to, or nearly."""
+    """Return two inventories and an action between them. Half of the changes result from crafting, or nearly."""
     before = inventory(rng)
     craft = int(rng.integers(len(CRAFTS)))
     after = {"name": [*before["name"]], "quantity": [*before["quantity"]]}
@@ -106,7 +106,7 @@ STEPS = 60
 
 
 def played(start: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What our environment observes now and then in a random episode, and the same world as Malmo would tell it."""
+    """Return observations of our environment in random episodes, and Malmo's JSON of the same worlds."""
     env = MineDojoEnv(Mission.model_validate(start), strict=False)
     env.action_space.seed(1)
     observation, _ = env.reset(seed=1)
@@ -131,17 +131,17 @@ def played(start: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 SIZE = (64, 64)
-"""Of the picture in every mission that is compared: MineDojo has none without one."""
+"""Size of the picture in every compared mission. MineDojo's missions always have a picture."""
 
 
 def mission_of_task(task: str) -> Mission:
-    """The mission of a task of ours."""
+    """Return the mission of one of our tasks."""
     settings = Settings.of(make_tasks()[f"minecraft/{task}"])
     return mission_of(SPECS[task], settings).model_copy(update={"image_size": SIZE})
 
 
 def options_of_task(task: str) -> dict[str, Any]:
-    """What the backend asks MineDojo for."""
+    """Return the options that the backend passes to MineDojo."""
     return {**mission_options(mission_of_task(task)), "image_size": SIZE}
 
 

@@ -1,8 +1,8 @@
-"""Run by MineDojo's interpreter: what the real package says of spaces, names, recipes, masks, actions, missions.
+"""Runs in MineDojo's interpreter: spaces, names, recipes, masks, actions and missions of the real package.
 
     python dump.py QUESTIONS.json ANSWERS.json
 
-Questions are made by ``conftest.py``. Imports nothing of ours.
+``conftest.py`` writes the questions. This file imports none of our modules.
 """
 
 import base64
@@ -37,7 +37,7 @@ def plain(x):
 
 
 def described(space, path=""):
-    """Path -> kind, shape, dtype and bounds of every leaf."""
+    """Yield path, kind, shape, dtype and bounds of every leaf."""
     if isinstance(space, gym.spaces.Dict):
         return {k: v for name, part in space.spaces.items() for k, v in described(part, path + "/" + name).items()}
     leaf = {"kind": type(space).__name__, "shape": list(space.shape), "dtype": np.dtype(space.dtype).kind}
@@ -57,7 +57,7 @@ def acted(space):
 
 
 def observed(x):
-    """An observation with the dtype of each leaf beside its values."""
+    """Return an observation with the dtype of each leaf beside its values."""
     if isinstance(x, dict):
         return {k: observed(v) for k, v in x.items()}
     x = np.asarray(x)
@@ -69,7 +69,7 @@ def made(options, interval=15):
 
 
 def layers(env):
-    """The wrappers: of changes of the inventory, of masks, of actions, and the game."""
+    """Return the wrappers of inventory changes, masks and actions, and the simulator."""
     changes = env.env
     return changes, changes.env, changes.env.env, changes.env.env.env
 
@@ -131,7 +131,7 @@ def action_of(actions, question):
 
 
 def observation_of(env, question):
-    """Our mission's JSON, read by MineDojo's own handlers and masks."""
+    """Return the observation that MineDojo's handlers and masks make of our JSON."""
     _, masks, _, sim = layers(env)
     raw = {**question["info"], "pov": base64.b64decode(question["pov"])}
     return observed(masks.observation(sim._process_raw_obs(raw)[0]))
@@ -153,7 +153,7 @@ def mission_of(task, schema):
 
 
 def start_of(question, schema):
-    """What MineDojo's task asks of the game, and what a mission of ours asks of it through MineDojo."""
+    """Return the mission XML of MineDojo's task and that of our mission through MineDojo."""
     named, options = question["reference"].get("named"), question["reference"].get("options", {})
     if named is not None:
         options = plain(ALL_TASKS_SPECS[named])

@@ -1,4 +1,5 @@
-"""What each task of ours is in MineDojo: a named task of its own, or ``minedojo.make("harvest")`` as a paper calls it.
+"""MineDojo's counterpart of each of our tasks: a named task, or ``minedojo.make("harvest")`` with the options of a
+paper.
 
 Values of Plan4MC: ``envs/hard_task_conf.yaml`` and ``envs/minecraft_hard_task.py`` of its official code.
 """
@@ -15,7 +16,7 @@ HERD: dict[str, Any] = {
 
 
 def harvest(target: str, biome: str, inventory: dict[str, int] | None = None, **more: Any) -> dict[str, Any]:
-    """Keyword arguments of MineDojo's ``HarvestMeta``, with its 27 voxels; inventories lie in slots 0, 1, ..."""
+    """Return keyword arguments of MineDojo's ``HarvestMeta``, with its 27 voxels. Inventories fill slots 0, 1, ..."""
     stacks = [{"slot": i, "name": name, "quantity": n} for i, (name, n) in enumerate((inventory or {}).items())]
     return {
         "target_names": target,
@@ -48,7 +49,7 @@ PLAN4MC = {
 }
 """Our task -> the arguments with which Plan4MC makes it."""
 MINECLIP = {"harvest_sand": harvest("sand", "swampland")}
-"""MineDojo names no such task: what its harvest class would be told."""
+"""Options of MineDojo's harvest class for tasks that MineDojo does not name."""
 
 REFERENCES: dict[str, dict[str, Any]] = {
     **{ours: {"named": theirs} for ours, theirs in NAMED.items()},

@@ -1,4 +1,4 @@
-"""``backend=minedojo``: the real package in its own interpreter, on our game, behind the plugin's spaces."""
+"""``backend=minedojo``: the real package in its own interpreter, on our Malmo server, with the plugin's spaces."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def leaves(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def differences(first: Any, second: Any) -> list[str]:
-    """Paths of the leaves that are not the same to the last bit; text may be held in any width."""
+    """Return the paths of leaves that are not bitwise equal. Text may have any width."""
     found = []
     for (path, a), (other, b) in zip(leaves(first), leaves(second), strict=True):
         kinds = (np.asarray(a).dtype.kind, np.asarray(b).dtype.kind)
@@ -63,7 +63,7 @@ def differences(first: Any, second: Any) -> list[str]:
 
 
 def test_embedded_world_and_minedojo_give_equal_observations(server: RecordingServer) -> None:
-    """The same world, the same actions, the same observation, leaf by leaf."""
+    """The same world and actions give equal observations, leaf by leaf."""
     real, ours = make_minedojo(MISSION, port=server.port), MineDojoEnv(MISSION, strict=False)
     assert isinstance(real, gymnasium.Env)
     assert (real.observation_space, real.action_space) == (ours.observation_space, ours.action_space)
@@ -174,7 +174,7 @@ def test_connection_faults_end_one_episode_at_most(server: RecordingServer, capl
 
 
 def test_minedojo_task_reports_its_own_success(server: RecordingServer) -> None:
-    """A cow is summoned in front of the bucket."""
+    """A cow in front of the player makes the task succeed."""
     env: MineDojoBackend = make_task("harvest_milk_with_empty_bucket_and_cow", image_size=(16, 24), port=server.port)
     seen, info = env.reset(seed=2)
     assert seen["inventory"]["name"][0] == "bucket"
@@ -194,7 +194,7 @@ def test_minedojo_task_reports_its_own_success(server: RecordingServer) -> None:
 
 
 def test_task_runs_on_either_backend(server: RecordingServer) -> None:
-    """The plugin's tasks and primitives do not know which backend a setting chose."""
+    """Tasks and primitives are independent of the backend."""
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_milk"]
     walk = next(p for p in plugin.primitives(task) if p.name == "walk")
@@ -213,7 +213,7 @@ def test_task_runs_on_either_backend(server: RecordingServer) -> None:
 
 
 def run_elsewhere(folder: Path, port: int, episodes: int, *train: str) -> dict[str, Evaluation]:
-    """Mode -> how the best of a run in the embedded world does in MineDojo."""
+    """Train in the embedded world and evaluate the best policy in MineDojo."""
     few = ("iterations=1", "selection_episodes=2", "report_episodes=2", "video=false")
     assert main(["train", "task=minecraft/harvest_milk", f"folder={folder}", *few, *train]) == 0
     chosen = ("task_settings.backend=minedojo", f"task_settings.port={port}")

@@ -1,4 +1,4 @@
-"""The missions that the real package writes are read whole: nothing of them is unknown, nothing refused."""
+"""The missions of the real package are parsed completely: no element is unknown or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spaces, names, recipes, masks and actions of ours are those of the real MineDojo."""
+"""Our spaces, names, recipes, masks and actions equal those of the real MineDojo."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voxeldojo.world.items import ID, NAMES
 from voxeldojo.world.recipes import CRAFT, MATRIX
 
 KINDS = {"TextArray": "Text"}
-"""Our name of a space -> MineDojo's: gymnasium has a Text of its own, which is one string."""
+"""Our class of a space -> MineDojo's. Gymnasium's own ``Text`` is a single string."""
 
 
 def described(space: gym.Space[Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -111,7 +111,7 @@ def test_changes_of_the_inventory(questions: dict[str, Any], answers: dict[str, 
 
 
 def expected(theirs: dict[str, Any]) -> Command:
-    """MineDojo's dictionary as a command of ours."""
+    """Convert MineDojo's dictionary to our command."""
     craft = [theirs[name] for name in ("craft", "craft_with_table", "smelt") if theirs[name] != "none"]
     keys = ("forward", "back", "left", "right", "jump", "sneak", "sprint", "use", "attack", "drop")
     slot = theirs["destroy"]

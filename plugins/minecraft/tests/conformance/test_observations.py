@@ -1,4 +1,4 @@
-"""MineDojo's own handlers, given our world in Malmo's JSON, make of it the observation that our environment makes."""
+"""MineDojo's handlers turn Malmo's JSON of our world into the same observation as our environment."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ DTYPES = {
     "/location_stats/is_raining": "MineDojo gives Malmo's boolean where its space says int64",
     "/location_stats/can_see_sky": "MineDojo gives Malmo's boolean where its space says int64",
 }
-"""Leaf -> why its dtype is another than MineDojo's; the values are the same."""
+"""Leaf -> reason for another dtype than MineDojo's. The values are equal."""
 BEYOND = {"/location_stats/temperature": "a desert's is 2, MineDojo's space ends at 1: ours keeps to the space"}
-"""Leaf -> why its value is another than MineDojo's, where that lies beyond the space."""
+"""Leaf -> reason for another value than MineDojo's outside of the space."""
 ELSEWHERE = ("delta_inv",)
-"""Told of two observations, not of one: compared in test_names_and_spaces.py."""
+"""Keys that depend on two observations. test_names_and_spaces.py compares them."""
 
 
 def leaves(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

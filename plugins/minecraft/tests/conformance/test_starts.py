@@ -1,4 +1,4 @@
-"""What our tasks begin with is what MineDojo's own begin with: the XML that MineDojo writes for either is compared.
+"""Our tasks start like MineDojo's: the test compares the XML that MineDojo writes for both.
 
 Ours is written by MineDojo from the options of ``backend.mission_options``, so that the same comparison holds what the
 embedded world is made from, what ``backend=minedojo`` asks for, and what MineDojo itself would ask for.
@@ -19,7 +19,7 @@ from .conftest import mission_of_task
 from .starts import REFERENCES
 
 Difference = tuple[list[str] | None, list[str] | None]
-"""What stands at a path in MineDojo's own mission, and in ours; None: nothing."""
+"""Values at a path in MineDojo's mission and in ours; None: missing."""
 
 SIGHTS = ("AgentHandlers/ObservationFromGrid/", "AgentHandlers/ObservationFromRichLidar/")
 """What is observed beside: MineDojo's tasks show 27 voxels at most and no rays; ours show what views and primitives go
@@ -36,12 +36,12 @@ ALWAYS: dict[str, tuple[Difference, str]] = {
         "the official code and Plan4MC set it after each reset (set_weather('clear'))",
     ),
 }
-"""Path -> how the missions of every task differ there, and why."""
+"""Path -> difference of all tasks, with its reason."""
 
 EMPTY: dict[str, tuple[Difference, str]] = {
     "AgentSection/AgentStart/Inventory": ((None, [""]), "an inventory of nothing, where MineDojo names none")
 }
-"""The same of tasks that begin with nothing."""
+"""The same for tasks with an empty inventory."""
 
 _GENERATOR = "ServerSection/ServerHandlers/"
 _PLAINS = "animals are met on open ground, as in MineCLIP's tasks with animals; MineDojo's own has any land"
@@ -72,11 +72,11 @@ SOME: dict[str, dict[str, tuple[Difference, str]]] = {
         )
     },
 }
-"""Task -> the same of it alone."""
+"""Task -> further differences."""
 
 
 def elements(node: ElementTree.Element, path: str = "") -> Iterator[tuple[str, str]]:
-    """Path and value of each attribute and each text of a document; the path from within ``Mission``."""
+    """Yield path and value of each attribute and text of a document. Paths are relative to ``Mission``."""
     here = f"{path}/{node.tag.rpartition('}')[2]}"
     short = here.removeprefix("/MissionInit/Mission/")
     for name, value in node.attrib.items():
@@ -88,7 +88,7 @@ def elements(node: ElementTree.Element, path: str = "") -> Iterator[tuple[str, s
 
 
 def texts_by_path(xml: str) -> dict[str, list[str]]:
-    """Path -> values, in their order."""
+    """Return path -> values, in order."""
     found: dict[str, list[str]] = {}
     for path, value in elements(ElementTree.fromstring(xml.encode())):
         found.setdefault(path, []).append(value)
@@ -96,7 +96,7 @@ def texts_by_path(xml: str) -> dict[str, list[str]]:
 
 
 def grid(xml: dict[str, list[str]], end: str) -> list[int]:
-    """One end of the box of voxels, along x, y and z."""
+    """Return one end of the box of voxels: x, y, z."""
     return [int(xml[f"AgentSection/AgentHandlers/ObservationFromGrid/Grid/{end}@{axis}"][0]) for axis in "xyz"]
 
 
@@ -136,7 +136,7 @@ def test_mission_survives_minedojos_xml(answers: dict[str, Any], task: str) -> N
 
 @pytest.mark.parametrize("task", SPECS)
 def test_animals_and_success_match_minedojo(answers: dict[str, Any], task: str) -> None:
-    """What no XML tells: MineDojo's Python summons the one and judges the other."""
+    """The XML does not contain them: MineDojo's Python code summons animals and judges success."""
     start, spec = answers["starts"][task], SPECS[task]
     assert start["wanted"] == {spec.target: 1}
     assert tuple(start["mobs"]) == spec.mobs

@@ -1,4 +1,4 @@
-"""Our tables against the facts of the game that minedojo ships."""
+"""Our tables agree with the facts of the game in the minedojo package."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIFFERENT = {
     ("ice", "full"): "chokes who is in it, but is seen through",
     ("soul_sand", "full"): "chokes who is in it, but is an eighth lower than a block",
 }
-"""Block, column -> why ours differs."""
+"""Block, column -> reason for a difference."""
 
 
 def test_blocks(answers: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Server commands do what the game's do, or say why not and leave the world as it was."""
+"""Server commands act like those of the game, or raise an error and change nothing."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_time_and_weather(sim: Sim) -> None:
 
 
 def test_weather_never_changes_by_itself() -> None:
-    """A difference from the game, whose own changes; the README lists it."""
+    """A difference from the game, where the weather changes. The README lists it."""
     sim = Sim(Mission(weather="normal", seed=1))
     sim.reset(0)
     for _ in range(2000):

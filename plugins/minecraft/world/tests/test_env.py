@@ -1,4 +1,4 @@
-"""The environment: valid by gymnasium's rules, the same for the same seed, MineDojo's in what actions do."""
+"""The environment: gymnasium's rules, determinism, and the effects of MineDojo's actions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def env() -> MineDojoEnv:
 
 def test_env_passes_gymnasiums_checker(monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder) -> None:
     compare = env_checker.data_equivalence
-    # gymnasium compares observations by numpy's allclose, which knows no strings: here, to the last bit
+    # gymnasium compares observations by numpy's allclose, which does not support strings; this comparison is exact
     monkeypatch.setattr(env_checker, "data_equivalence", lambda a, b, exact=True: compare(a, b, exact=True))
     env = MineDojoEnv(EVERYTHING, strict=False, render_mode="rgb_array")
     with pytest.warns(UserWarning, match="infinity"):  # durability and distances have no bound in MineDojo's spaces
@@ -72,7 +72,7 @@ def test_the_same_seed_and_actions_give_the_same_episode() -> None:
     one, other = (MineDojoEnv(mission, strict=False) for _ in range(2))
     other.reset(seed=99)
     for _ in range(20):
-        other.step(other.action_space.sample())  # what was played before leaves no trace
+        other.step(other.action_space.sample())  # earlier episodes leave no trace
     begun = one.reset(seed=5), other.reset(seed=5)
     assert same(begun[0][0], begun[1][0])
     assert begun[0][1] == begun[1][1]
@@ -293,7 +293,7 @@ def play(steps: int, seed: int) -> None:
     for step in range(steps):
         action = env.action_space.sample()
         if step % 3:
-            action[3:5] = 12  # else the camera never rests long enough to dig
+            action[3:5] = 12  # without this the camera never rests long enough to dig
         observation, _, over, _, _ = env.step(action)
         if step % 97 == 0 or over:
             assert observation in env.observation_space

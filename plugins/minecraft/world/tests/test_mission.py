@@ -1,4 +1,4 @@
-"""Missions that cannot be are refused with words that say why; commands are what the action says."""
+"""Invalid missions are refused with a reason. Actions translate to commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The README's pictures are there, small, and are still made."""
+"""The README's pictures exist, are small, and can be rendered."""
 
 from __future__ import annotations
 

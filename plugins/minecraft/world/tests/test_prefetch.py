@@ -1,4 +1,4 @@
-"""A second process compiles ahead where it is worth it, and whatever becomes of that, its kernels are compiled."""
+"""A second process compiles kernels in advance. Whatever happens to it, its kernels are compiled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ for number in range(int(sys.argv[2])):
     pathlib.Path(sys.argv[1], str(number)).touch()
     print(flush=True)
 """
-"""Leaves a file before it tells of a kernel."""
+"""A process that writes a file before it reports each kernel."""
 PAUSE = "import signal; print(flush=True); signal.pause()"
 
 
@@ -30,7 +30,7 @@ def process_that_finishes(folder: Path, kernels: int) -> tuple[str, ...]:
 
 
 class Kernel:
-    """What is asked of a dispatcher of numba."""
+    """The part of a numba dispatcher that prefetch uses."""
 
     def __init__(self, index: dict[Any, Any] | None = None, signatures: tuple[Any, ...] = ()) -> None:
         self._cache = SimpleNamespace(_cache_file=SimpleNamespace(_load_index=lambda: index or {}))

@@ -1,4 +1,4 @@
-"""Malmo's JSON has every key that is read from it; saves are refused unless they are whole; statistics count."""
+"""Malmo's JSON is complete, incomplete saves are refused, statistics count."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_statistics_count_actions(sim: Sim) -> None:
     sim.chat("/tp ~ ~ ~ 180 0")
     sim.chat("/summon pig ~ ~ ~-1.5")
     sim.world.mobs["life"] = 1.0
-    sim.step()  # a blow comes with the press of the key, not with holding it
+    sim.step()  # only the press of the key hits, not holding it
     sim.step(Command(attack=True, pitch=35.0))
     for _ in range(30):
         sim.step()
@@ -90,8 +90,8 @@ def test_place_by_name_keeps_the_hand(sim: Sim) -> None:
     slots = sim.world.slots
     assert (int(slots["quantity"][0]), int(slots["quantity"][12])) == (5, 0)
     assert sim.facts()["nearby_crafting_table"]
-    sim.step(Command(place="bed"))  # no block in Malmo's eyes
-    sim.step(Command(place="diamond_block"))  # not there
+    sim.step(Command(place="bed"))  # not placeable in Malmo
+    sim.step(Command(place="diamond_block"))  # not in the inventory
     assert int(sim.world.slots["quantity"].sum()) == 5
 
 

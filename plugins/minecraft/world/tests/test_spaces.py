@@ -1,4 +1,4 @@
-"""The spaces by gymnasium's rules; what they hold is compared with MineDojo's in conformance/."""
+"""The spaces follow gymnasium's rules. A conformance test of the plugin compares them with MineDojo's."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_text_array_json_round_trip(shape: tuple[int, ...]) -> None:
     assert all(np.array_equal(a, b) and b in space for a, b in zip(samples, back, strict=True))
 
 
-@pytest.mark.filterwarnings("ignore:.*Casting input x")  # gymnasium about its own samples of Boxes without a dimension
+@pytest.mark.filterwarnings("ignore:.*Casting input x")  # gymnasium warns about its own samples of 0-dimensional boxes
 @pytest.mark.parametrize(("image", "box", "rays"), [(None, None, 0), ((8, 9), None, 0), (None, (3, 4, 5), 2)])
 def test_observation_space_has_the_requested_keys(
     image: tuple[int, int] | None, box: tuple[int, ...] | None, rays: int

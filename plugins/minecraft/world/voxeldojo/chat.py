@@ -60,18 +60,18 @@ def execute(world: World, text: str) -> None:
         raise CommandError(f"{text!r} does not fit {usage!r}: {error}") from error
 
 
-def _bare(name: str) -> str:
+def _without_namespace(name: str) -> str:
     return name.removeprefix("minecraft:")
 
 
-def _named(kind: str, name: str, valid: dict[str, int]) -> int:
-    name = _bare(name).lower()
+def _lookup(kind: str, name: str, valid: dict[str, int]) -> int:
+    name = _without_namespace(name).lower()
     if name not in valid:
         raise UnknownNameError(kind, name, valid)
     return valid[name]
 
 
-def _place(words: Sequence[str], here: Sequence[float]) -> list[float]:
+def _coordinates(words: Sequence[str], here: Sequence[float]) -> list[float]:
     """Parse coordinates. As in the game, integers along x and z mean the centre of a block."""
     if len(words) < len(here):
         raise ValueError(f"{len(words)} coordinates, not {len(here)}")
@@ -79,14 +79,14 @@ def _place(words: Sequence[str], here: Sequence[float]) -> list[float]:
     for axis, (word, origin) in enumerate(zip(words, here, strict=False)):
         relative = word.startswith("~")
         value = float(word.removeprefix("~") or 0) + (origin if relative else 0.0)
-        whole = axis != 1 and not relative and re.fullmatch(r"-?\d+", word)
-        place.append(value + 0.5 if whole else value)
+        is_block = axis != 1 and not relative and re.fullmatch(r"-?\d+", word)
+        place.append(value + 0.5 if is_block else value)
     if not all(map(math.isfinite, place)):
         raise ValueError("coordinates are finite")
     return place
 
 
-def _here(world: World) -> tuple[float, float, float]:
+def _player_place(world: World) -> tuple[float, float, float]:
     player = world.player[0]
     return float(player["x"]), float(player["y"]), float(player["z"])
 
@@ -110,7 +110,7 @@ def _clear(world: World, words: Sequence[str]) -> None:
     """Remove everything, or one item, one variant of it, and at most a count (-1: any variant, all)."""
     if words:
         _player(words[0])
-    item = _named("item", words[1], ITEM) if len(words) > 1 else None
+    item = _lookup("item", words[1], ITEM) if len(words) > 1 else None
     variant, left = (int(words[n]) if len(words) > n else -1 for n in (2, 3))
     for slot in range(SLOTS):
         held = world.slots[slot]
@@ -122,7 +122,7 @@ def _clear(world: World, words: Sequence[str]) -> None:
 
 
 def _stack(words: Sequence[str]) -> tuple[int, int, int]:
-    item = _named("item", words[0], ITEM)
+    item = _lookup("item", words[0], ITEM)
     quantity = int(words[1]) if len(words) > 1 else 1
     variant = int(words[2]) if len(words) > 2 else 0
     if not 0 <= quantity <= 64 or not 0 <= variant <= 120:
@@ -155,7 +155,7 @@ def _kill(world: World, words: Sequence[str]) -> None:
     chosen = re.fullmatch(r"@e(?:\[type=(!?)([\w:]+)\])?", words[0])
     if chosen is None:
         raise ValueError(f"the target is {words[0]!r}")
-    other, kind = chosen.group(1) == "!", _bare(chosen.group(2) or "")
+    other, kind = chosen.group(1) == "!", _without_namespace(chosen.group(2) or "")
     for index, name in enumerate(("item", *MOBS[1:])):
         if not kind or (name == kind) != other:
             if name == "item":
@@ -192,11 +192,11 @@ def _replace(world: World, words: Sequence[str]) -> None:
 
 
 def _set_block(world: World, words: Sequence[str]) -> None:
-    x, y, z = _inside(*_place(words[:3], _here(world)))
-    name, meta = _bare(words[3]).lower(), int(words[4]) if len(words) > 4 else 0
+    x, y, z = _inside(*_coordinates(words[:3], _player_place(world)))
+    name, meta = _without_namespace(words[3]).lower(), int(words[4]) if len(words) > 4 else 0
     fit = [n for n, kind in enumerate(TABLE) if kind.item == name and kind.variant == meta]
     if not fit and meta == 0:
-        fit = [_named("block", name, BLOCK)]
+        fit = [_lookup("block", name, BLOCK)]
     if not fit:
         raise ValueError(f"no {name} has data value {meta}")
     set_block(world, x, y, z, fit[0], 0)
@@ -204,8 +204,8 @@ def _set_block(world: World, words: Sequence[str]) -> None:
 
 def _spread(world: World, words: Sequence[str]) -> None:
     """Move the player to a random place within ``maxRange``, on the surface and not in a fluid."""
-    here = _here(world)
-    x, z = _place(words[:2], here[::2])
+    here = _player_place(world)
+    x, z = _coordinates(words[:2], here[::2])
     reach = float(words[3])
     if not 0 < reach < math.inf:
         raise ValueError("maxRange is above 0")
@@ -222,8 +222,8 @@ def _spread(world: World, words: Sequence[str]) -> None:
 
 
 def _summon(world: World, words: Sequence[str]) -> None:
-    kind = _named("mob", words[0], MOB)
-    x, y, z = _place(words[1:4], _here(world)) if len(words) > 1 else _here(world)
+    kind = _lookup("mob", words[0], MOB)
+    x, y, z = _coordinates(words[1:4], _player_place(world)) if len(words) > 1 else _player_place(world)
     _inside(x, y, z)
     ensure(world, int(x), int(z), 1)
     if summon(world, kind, x, y, z) < 0:
@@ -244,7 +244,7 @@ def _time(world: World, words: Sequence[str]) -> None:
 def _teleport(world: World, words: Sequence[str]) -> None:
     if words and words[0].split("[")[0] in PLAYER:
         words = words[1:]
-    _move(world, *_place(words[:3], _here(world)))
+    _move(world, *_coordinates(words[:3], _player_place(world)))
     player = world.player
     for name, word in zip(("yaw", "pitch"), words[3:5], strict=False):
         value = float(word.removeprefix("~") or 0) + (float(player[name][0]) if word.startswith("~") else 0.0)

@@ -44,13 +44,13 @@ def _chunks(cube: NDArray[Any]) -> NDArray[Any]:
     return cube.reshape(side, CHUNK, HEIGHT, side, CHUNK).transpose(0, 3, 1, 2, 4)
 
 
-def pack(world: World, beside: Mapping[str, NDArray[Any]]) -> bytes:
+def pack(world: World, extra: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the world and additional plain arrays as bytes."""
-    arrays = {f"beside_{name}": array for name, array in beside.items()}
+    arrays = {f"beside_{name}": array for name, array in extra.items()}
     arrays["layout"] = np.array(_layout(world))
     for name, array in _arrays(world).items():
-        whole = _chunks(array)[world.generated] if name in CUBES else array
-        arrays[name] = np.frombuffer(whole.tobytes(), np.uint8)
+        values = _chunks(array)[world.generated] if name in CUBES else array
+        arrays[name] = np.frombuffer(values.tobytes(), np.uint8)
     file = io.BytesIO()
     np.savez_compressed(file, allow_pickle=False, **arrays)
     return file.getvalue()
@@ -79,10 +79,10 @@ def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
                     target[world.generated] = arrays[name].view(array.dtype).reshape(-1, CHUNK, HEIGHT, CHUNK)
                 else:
                     array[:] = arrays[name].view(array.dtype).reshape(array.shape)
-            beside = {name.removeprefix("beside_"): arrays[name] for name in arrays.files if name.startswith("beside_")}
+            extra = {name.removeprefix("beside_"): arrays[name] for name in arrays.files if name.startswith("beside_")}
     except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise SaveError(f"these bytes are no saved world: {error}") from error
     wrong = fault(world)
     if wrong is not None:
         raise SaveError(f"these bytes are no saved world: it has {wrong}.")
-    return world, beside
+    return world, extra

@@ -1,4 +1,5 @@
-"""One of MineDojo's environments as a body: what it does and what it sees, by observations alone. Nothing of ours."""
+"""A body in one of MineDojo's environments: actions and sensing by observations only. It imports none of our
+modules."""
 
 import math
 
@@ -17,7 +18,7 @@ EYES = np.array([0.0, 1.62, 0.0])
 
 
 class Over(Exception):
-    """The episode is over, or its steps are spent."""
+    """The episode is over, or the limit of steps is reached."""
 
 
 class Body:
@@ -29,7 +30,7 @@ class Body:
     # what is done
 
     def act(self, walk=0, jump=0, function=0, craft=0, slot=0, right=0.0, down=0.0):
-        """One step; turns in degrees."""
+        """Take one step. Turns are in degrees."""
         if self.steps >= self.left:
             raise Over
         turns = LEVEL + round(down / INTERVAL), LEVEL + round(((right + 180) % 360 - 180) / INTERVAL)
@@ -49,7 +50,7 @@ class Body:
         return self.seen["location_stats"]["pos"].astype(float)
 
     def off(self, way):
-        """Degrees to turn right and down to look along a vector."""
+        """Return the degrees to turn right and down to look along a vector."""
         where = self.seen["location_stats"]
         yaw = math.degrees(math.atan2(-way[0], way[2]))
         pitch = -math.degrees(math.atan2(way[1], math.hypot(way[0], way[2])))
@@ -57,7 +58,8 @@ class Body:
         return right, pitch - float(where["pitch"][0])
 
     def ways(self):
-        """Where the rays go: the look, turned about the world's x axis by a ray's pitch, then about y by its yaw."""
+        """Return the directions of the rays: the look, rotated about the world's x axis by the pitch, then about y by
+        the yaw."""
         where, rays = self.seen["location_stats"], self.seen["rays"]
         a, b = math.radians(float(where["yaw"][0])), math.radians(float(where["pitch"][0]))
         x, y, z = -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
@@ -66,7 +68,7 @@ class Body:
         return np.stack((x * np.cos(yaw) + along * np.sin(yaw), up, along * np.cos(yaw) - x * np.sin(yaw)), axis=1)
 
     def look_for(self, name):
-        """Vector from the eyes to the nearest entity or block of a name, None where none is seen."""
+        """Return the vector from the eyes to the nearest visible entity or block of a name, or None."""
         rays = self.seen["rays"]
         hit = np.flatnonzero(rays["entity_name"] == name)
         if len(hit):
@@ -80,21 +82,22 @@ class Body:
         return blocks[np.argmin((blocks**2).sum(axis=1))] if len(blocks) else None
 
     def ahead(self):
-        """What lies under the cross-hair: a name, and how far it is."""
+        """Return name and distance of the target under the cross-hair."""
         rays = self.seen["rays"]
         if rays["entity_name"][0] != "null":
             return str(rays["entity_name"][0]), float(rays["entity_distance"][0])
         return str(rays["block_name"][0]), float(rays["block_distance"][0])
 
     def column(self, degrees):
-        """x and z, from the block of the feet, of the column one would walk into."""
+        """Return x and z, relative to the block of the feet, of the column ahead."""
         turn = math.radians(float(self.seen["location_stats"]["yaw"][0]) + degrees)
         here = self.place()[[0, 2]]
         there = here + np.array([-math.sin(turn), math.cos(turn)])
         return (np.floor(there) - np.floor(here)).astype(int)
 
     def free(self, degrees):
-        """1 where one can walk, 2 where one has to jump or swim, 0 where there is a wall, a deep fall or lava."""
+        """Return 1 if the column can be walked into, 2 if it needs a jump or swimming, 0 for a wall, a deep fall or
+        lava."""
         dx, dz = self.column(degrees)
         names, solid = (self.seen["voxels"][key][dx + 2, :, dz + 2] for key in ("block_name", "blocks_movement"))
         feet = -BOX["ymin"]

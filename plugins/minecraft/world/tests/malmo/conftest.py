@@ -1,4 +1,4 @@
-"""A client that says by hand what MineDojo's says, and a server to say it to."""
+"""A minimal client with MineDojo's messages, and a server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def mission(
     video: str = f'<VideoProducer want_depth="false"><Width>{WIDTH} </Width><Height>{HEIGHT}</Height></VideoProducer>',
     agents: int = 1,
 ) -> bytes:
-    """A mission as MineDojo writes it, with parts of it left to say."""
+    """Return a mission in MineDojo's format with variable parts."""
     agent = f"<Name>A</Name><AgentStart>{start}</AgentStart><AgentHandlers>{video}{handlers}</AgentHandlers>"
     return (
         f'<MissionInit xmlns="{NAMESPACE}" SchemaVersion="" PlatformVersion="0.37.0"><Mission>'
@@ -51,15 +51,15 @@ class Client:
             self.socket.sendall(struct.pack("!I", len(frame)) + frame)
 
     def hear(self) -> bytes:
-        """The next frame.
+        """Return the next frame.
 
-        :raises EOFError: the server hung up.
+        :raises EOFError: the server closed the connection.
         """
         (length,) = struct.unpack("!I", self._exactly(4))
         return self._exactly(length)
 
     def begin(self, request: bytes | None = None, token: bytes = b"e:0:0:1:true") -> int:
-        """The server's reply: 1, or 0 where it is busy."""
+        """Begin a mission. Return the server's reply: 1, or 0 if it is busy."""
         self.say(mission() if request is None else request, token)
         reply: int = struct.unpack("!I", self.hear())[0]
         return reply
@@ -78,7 +78,7 @@ class Client:
         return picture, bool(done), facts
 
     def hung_up(self) -> bool:
-        """Whether the server says no more."""
+        """Return whether the server closed the connection."""
         try:
             self.hear()
         except (EOFError, ConnectionError):

@@ -1,4 +1,4 @@
-"""Run by MineDojo's interpreter: of two players one begins with tokens that are wrong. Imports nothing of ours.
+"""Runs in MineDojo's interpreter: one of two players sends wrong tokens. It imports none of our modules.
 
     python intruder.py PORT
 
@@ -25,7 +25,7 @@ WRONG = [
     {"experiment": HOST, "role": 1},
     {"experiment": HOST, "agents": 2},
 ]
-"""Two names, a seed that is no number, and three ways into the mission that the first player is in."""
+"""Two names, a seed that is no number, and three attempts to join the mission of the first player."""
 
 
 def player(port):
@@ -37,7 +37,7 @@ def player(port):
 
 
 def begin(env, experiment, role=0, agents=1, seed=None):
-    """What MineDojo's ``reset`` does until its mission is begun, with a token of our choice."""
+    """Run MineDojo's ``reset`` up to the start of the mission, with a given token."""
     simulator, bridge = env.unwrapped, env.unwrapped._bridge_env
     mission = etree.fromstring(simulator._sim_spec.to_xml(experiment))
     bridge._setup_instances()
@@ -45,7 +45,7 @@ def begin(env, experiment, role=0, agents=1, seed=None):
 
 
 def raised(work, *args, **options):
-    """The error that something ends in; None where it ends well."""
+    """Return the error that a call raises, or None."""
     try:
         work(*args, **options)
     except Exception as error:
@@ -54,7 +54,7 @@ def raised(work, *args, **options):
 
 
 def clock(env):
-    """The world's time after a step that does nothing; None where the step says that the episode is over."""
+    """Return the world's time after an idle step, or None if the episode is over."""
     _, _, done, info = env.step(env.action_space.no_op())
     return None if done else int(info["total_time"])
 

@@ -1,9 +1,9 @@
-"""Run by MineDojo's interpreter: a scripted player at MineDojo's own tasks. Imports nothing of ours.
+"""Runs in MineDojo's interpreter: a scripted player of MineDojo's own tasks. It imports none of our modules.
 
     python player.py PORT TASK:SEED:STEPS ...
 
 Ends each task with a line of JSON: whether MineDojo calls it a success, the steps taken, and the sum of the rewards.
-What it does depends on nothing but the observations: lidar, voxels, where it stands, what it holds.
+It uses only the observations: lidar, voxels, position, inventory.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from walker import Walker
 
 class Player(Walker):
     def use_on(self, mob):
-        """Use what is in the hand on one animal after another."""
+        """Use the item in the hand on one animal after another."""
         while True:
             self.reach(mob, 2.3)
             for _ in range(6):
@@ -31,7 +31,7 @@ class Player(Walker):
                     self.face(way, function=USE)
 
     def fight(self, mob, item=None):
-        """Hit one mob after another, and walk over what falls."""
+        """Hit one mob after another, and walk over the drops."""
         while True:
             self.reach(mob, 2.6)
             for tick in range(60):
@@ -44,7 +44,7 @@ class Player(Walker):
                 self.collect()
 
     def collect(self):
-        """Walk over what lies around."""
+        """Walk over the items on the ground."""
         for down in (25, 50, 10):
             self.act(down=self.level(down))
             if self.look_for("item") is not None:
@@ -57,7 +57,7 @@ class Player(Walker):
             self.stride(right, down)
 
     def dig(self, ticks=120):
-        """Hold the attack until something is broken or picked up."""
+        """Hold the attack key until a block breaks or an item is picked up."""
         name = self.ahead()[0]
         for _ in range(ticks):
             self.act(function=ATTACK)
@@ -65,7 +65,7 @@ class Player(Walker):
                 return
 
     def break_one(self, name):
-        """Break the nearest block of a name, and take what falls out."""
+        """Break the nearest block of a name, and take its drops."""
         self.reach(name, 3.6)
         for _ in range(4):
             way = self.look_for(name)
@@ -79,7 +79,7 @@ class Player(Walker):
         self.collect()
 
     def dig_down(self):
-        """Dig under the feet, and fall after it."""
+        """Dig the block under the feet, and fall into the hole."""
         while True:
             self.act(down=self.level(90))
             self.dig()
@@ -100,7 +100,7 @@ class Player(Walker):
             self.craft(item)
 
     def set_table(self):
-        """Place the crafting table somewhere around, and look at it from where it counts as near."""
+        """Place the crafting table nearby, and look at it from a place where it counts as near."""
         while self.count("crafting table"):
             self.act(right=40, down=self.level(45))
             self.act(function=PLACE, slot=self.slot("crafting table"))
@@ -112,7 +112,7 @@ class Player(Walker):
                 self.face(way, walk=BACK if np.linalg.norm(way) < 3 else 1)
 
     def sword(self):
-        """From nothing to a wooden sword that is used."""
+        """Make a wooden sword from nothing, and use it."""
         self.chop(2)
         self.make("planks", "planks", "crafting_table", "stick")
         self.set_table()

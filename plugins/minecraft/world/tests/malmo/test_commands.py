@@ -1,4 +1,4 @@
-"""The lines of a step: what they ask for, and that nothing they say does harm."""
+"""The lines of a step become a command. Invalid lines do no harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dialogue: what a client may count on, and that whatever one of them does, the next is served."""
+"""The dialogue with clients. A client that fails never affects the next one."""
 
 from __future__ import annotations
 

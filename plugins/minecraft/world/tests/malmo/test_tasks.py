@@ -1,4 +1,4 @@
-"""MineDojo's own tasks, its own reward and success, played to the end on our server by a player that only observes."""
+"""MineDojo's own tasks, with its own reward and success, on our server. A scripted player uses only observations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..recording_server import RecordingServer
 
 PLAYER = Path(__file__).with_name("player.py")
 SHORT = {"harvest_milk_with_empty_bucket_and_cow": 19, "harvest_1_log_forest": 2}
-"""Task -> the seed of its land."""
+"""Task -> seed of its land."""
 LONG = {
     "harvest_wool_with_shears_and_sheep": 19,
     "harvest_wool_with_sheep": 19,
@@ -37,11 +37,11 @@ LONG = {
     "combat_zombie_plains_diamond_armors_diamond_sword_shield": 2,
 }
 STEPS = 3000
-"""As many as the paper gives a task that is not long."""
+"""The limit of the paper for tasks that are not long."""
 
 
 def played(python: Path, tasks: dict[str, int]) -> list[str]:
-    """The tasks that MineDojo calls a success."""
+    """Return the tasks that MineDojo judges as successful."""
     with RecordingServer() as server:
         arguments = [f"{task}:{seed}:{STEPS}" for task, seed in tasks.items()]
         done = subprocess.run([python, PLAYER, str(server.port), *arguments], capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Wrong tokens from MineDojo itself, while it plays on the same server: refused, told why, and nobody else's matter."""
+"""Wrong tokens of MineDojo's client: the server refuses them, logs the reason, and other games continue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REASONS = [
     "the token 'the-first-player:0:0:2:true' is of a mission for several players; here there is one",
 ]
 HUNG_UP = "TypeError: a bytes-like object is required, not 'NoneType'"
-"""What MineDojo raises where the other side hangs up instead of answering; where it waits in vain it is a timeout."""
+"""MineDojo's error when the server closes the connection. Without a reply it would raise a timeout."""
 OVER = "RuntimeError: Attempted to step an environment server with done=True"
 
 

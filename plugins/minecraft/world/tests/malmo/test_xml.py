@@ -1,4 +1,4 @@
-"""Mission XML becomes the mission it says; what is hostile or cannot be played is refused in words."""
+"""Mission XML is parsed. Hostile and unplayable missions are refused with a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A body that gets about: around walls, out of pits, up to what it looks for. Imports nothing of ours."""
+"""A body that walks: around walls, out of pits, to its target. It imports none of our modules."""
 
 import numpy as np
 from body import EYES, Body
@@ -6,7 +6,7 @@ from body import EYES, Body
 
 class Walker(Body):
     def stride(self, right=0.0, down=0.0):
-        """One step of walking, around what is in the way."""
+        """Walk one step, around obstacles."""
         for aside in (0, 40, -40, 80, -80, 120, -120, 180):
             way = self.free(right + aside)
             if way:
@@ -18,7 +18,7 @@ class Walker(Body):
         self.break_out()
 
     def break_out(self):
-        """Out of a pit: make a step of the wall ahead, and jump onto it."""
+        """Leave a pit: dig a step into the wall ahead, and jump onto it."""
         for down in (0, -50):
             self.act(down=self.level(down))
             if self.ahead()[1] < 2:
@@ -30,7 +30,7 @@ class Walker(Body):
         return down - float(self.seen["location_stats"]["pitch"][0])
 
     def find(self, name):
-        """Turn around, then wander, until something is seen."""
+        """Turn around, then wander, until the target is visible."""
         while True:
             for turn in (0, 90, 90, 90):
                 for down in (5, 30) if turn == 0 else (10,):
@@ -47,7 +47,7 @@ class Walker(Body):
                 self.stride()
 
     def approach(self, name, within):
-        """Walk up to the nearest of a name; whether it came so near. Gives up on what it does not come nearer to."""
+        """Walk to the nearest target. Return whether it was reached. Stop if the distance does not decrease."""
         best, patience, goal = 99.0, 0, None
         while patience < 40:
             way = self.look_for(name)

@@ -1,4 +1,4 @@
-"""A small stage: a floor of stone in an empty world, a player on it, and ticks."""
+"""A small scene: a player on a floor of stone in an empty world."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from voxeldojo.world.tick import tick
 FLOOR = 64
 """Layer of the feet; the stone's surface lies below it."""
 REACH = 40
-"""Columns of floor each way from the middle."""
+"""Half side of the floor, in columns."""
 MIDDLE = 256
 
 
 class Scene:
-    """A world with a floor around its middle, where the player stands, facing south (+z)."""
+    """A world with a floor around its centre, where the player stands and looks south (+z)."""
 
     def __init__(self, seed: int = 0) -> None:
         self.world: World = empty(seed)
@@ -33,7 +33,7 @@ class Scene:
 
     @property
     def player(self) -> Any:
-        """The player's record: reading and setting its fields reads and sets the world's."""
+        """The player's record. Setting its fields changes the world."""
         return self.world.player[0]
 
     @property
@@ -46,18 +46,18 @@ class Scene:
 
     def stand(self, x: float, y: float, z: float, yaw: float = 0.0, pitch: float = 0.0) -> None:
         place = {"x": x, "y": y, "z": z, "yaw": yaw, "pitch": pitch}
-        # gravity pulls on who stands, too
+        # gravity also acts on a standing player
         for name, value in {**place, "vx": 0.0, "vy": -0.0784, "vz": 0.0, "on_ground": True}.items():
             self.player[name] = value
 
     def look_at(self, x: float, y: float, z: float) -> None:
-        """Look from the eyes at a point."""
+        """Turn the look from the eyes to a point."""
         dx, dy, dz = x - self.player["x"], y - self.player["y"] - 1.62, z - self.player["z"]
         self.player["yaw"] = np.degrees(np.arctan2(-dx, dz))
         self.player["pitch"] = -np.degrees(np.arctan2(dy, np.hypot(dx, dz)))
 
     def put(self, x: int, y: int, z: int, block: str, level: int = 0) -> None:
-        """Put a block at a place counted from the middle of the floor."""
+        """Set a block at a place relative to the centre of the floor."""
         set_block(self.world, MIDDLE + x, FLOOR + y, MIDDLE + z, ID[block], level)
 
     def at(self, x: int, y: int, z: int) -> int:
@@ -70,16 +70,16 @@ class Scene:
         self.world.slots[self.player["selected"]] = (ITEM[item], quantity, variant, 0)
 
     def held(self) -> tuple[int, int, int, int]:
-        """Item, quantity, variant and damage of what is in the hand."""
+        """Return item, quantity, variant and damage of the hand."""
         return tuple(int(part) for part in self.world.slots[self.player["selected"]])  # type: ignore[return-value]
 
     def drops(self) -> dict[int, int]:
-        """Item -> how many lie about."""
+        """Return the quantity of each item on the ground."""
         lying = self.world.drops[self.world.drops["alive"]]
         return {int(item): int(lying["quantity"][lying["item"] == item].sum()) for item in lying["item"]}
 
     def tick(self, count: int = 1, **keys: Any) -> None:
-        """So many ticks with the same keys held."""
+        """Run ticks with the same keys held."""
         action = np.zeros(1, ACTION)
         for name, value in keys.items():
             action[name] = value

@@ -1,4 +1,4 @@
-"""Blows: what they do by the tables, when they count, whom they reach."""
+"""Attacks: damage by the tables, immunity, reach."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLOOR, MIDDLE = 64, 256
 
 
 def face(scene: Any, kind: str = "cow", away: float = 2.0, tall: float = 0.7) -> Any:
-    """A mob south of the player, who looks at its middle with a rested arm; the mob's record."""
+    """Put a mob south of the player, who looks at its centre with a recovered arm. Return its record."""
     x, z = MIDDLE + 0.5, MIDDLE + 0.5 + away
     index = summon(scene.world, KIND[kind], x, float(FLOOR), z)
     scene.look_at(x, FLOOR + tall, z)

@@ -1,4 +1,4 @@
-"""What is switched on while numba compiles finds the same types and code, and is off again afterwards."""
+"""The compiler settings give the same types and code, and are off after a compilation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ASKED = types.BaseFunction.get_call_type
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Calls of built-in functions that numba itself is asked to type."""
+    """Record the calls of built-in functions that numba types."""
     found: list[Any] = []
 
     def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
@@ -34,7 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.fixture
 def maximum() -> Any:
-    """Numba's type of a function that it brings along."""
+    """Return numba's type of the built-in function ``max``."""
     cpu_target.typing_context.refresh()
     return cpu_target.typing_context.resolve_value_type(max)
 
@@ -85,7 +85,7 @@ def test_garbage_collector_is_restored(collects: bool) -> None:
 
 @pytest.mark.parametrize("path", sorted(Path(compiling.__file__).parent.glob("*.py")), ids=lambda path: path.stem)
 def test_no_kernel_needs_the_omitted_passes(path: Path) -> None:
-    """Closures and comprehensions; an argument that may be None."""
+    """No closures, comprehensions or arguments that may be None."""
     functions = (n for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, ast.FunctionDef))
     kernels = (f for f in functions if {ast.unparse(d) for d in f.decorator_list} & {"jit", "part", "maker"})
     closures = (ast.Lambda, ast.FunctionDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

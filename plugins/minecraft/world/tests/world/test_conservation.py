@@ -1,7 +1,7 @@
-"""Random play under an auditor who knows the causes: no item comes from nothing and none vanishes.
+"""Random play with an auditor: no item appears without a cause, and none vanishes.
 
-After each tick the auditor looks at what changed in the world, reckons from the tables how many of each item may have
-come and gone, and compares. What lies about counts as much as what is carried.
+After each tick the auditor computes from the changes of the world and the tables how many of each item can have
+appeared and vanished, and compares. Items on the ground count like items in the inventory.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def pile(world: World) -> Pile:
 
 
 class Auditor:
-    """Remembers a world before a tick, and says how many of each item may be more or fewer after it."""
+    """Stores a world before a tick, and computes the range of the change of each item."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -151,7 +151,7 @@ class Auditor:
 
 
 def arena(scene: Any, rng: np.random.Generator) -> None:
-    """Grass with all kinds of things on it, water and lava in pits."""
+    """Build a meadow with many kinds of blocks, and pits of water and lava."""
     world = scene.world
     world.blocks[BOX[0], FLOOR - 1, BOX[2]] = BLOCK["grass"]
     for _ in range(300):
@@ -187,7 +187,7 @@ def craft_audited(world: World, rng: np.random.Generator) -> None:
 
 
 class Player:
-    """Plays at random, but so that something comes of it: it takes up an intent and follows it for a while."""
+    """Plays at random with intents: it follows each one for a while."""
 
     def __init__(self, scene: Any, rng: np.random.Generator) -> None:
         self.scene, self.rng, self.intent, self.aim = scene, rng, "hit", (0.0, 0.0, 0.0)

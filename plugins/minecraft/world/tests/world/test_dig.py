@@ -1,4 +1,4 @@
-"""Digging: ticks, tools, drops and wear as the wiki's tables have them."""
+"""Digging: ticks, tools, drops and wear by the wiki's tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ahead(scene: Any, block: str) -> None:
 
 
 def ticks(scene: Any, limit: int = 10_000, **keys: Any) -> int:
-    """Ticks of attacking until the block ahead is gone."""
+    """Return the ticks of attacking until the block ahead breaks."""
     for count in range(1, limit + 1):
         scene.tick(attack=True, **keys)
         if scene.at(0, 1, 1) == AIR:
@@ -97,7 +97,7 @@ def test_six_ticks_between_blocks(scene: Any) -> None:
     assert scene.at(0, 1, 2) == AIR
 
 
-def test_what_breaks_at_once_needs_no_pause(scene: Any) -> None:
+def test_instant_blocks_cause_no_pause(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     scene.put(0, 1, 2, "dirt")
     scene.put(0, 1, 3, "dirt")
@@ -106,7 +106,7 @@ def test_what_breaks_at_once_needs_no_pause(scene: Any) -> None:
     assert scene.at(0, 1, 3) == AIR
 
 
-def test_letting_go_looking_away_and_another_item_begin_anew(scene: Any) -> None:
+def test_interruption_discards_the_digging_progress(scene: Any) -> None:
     ahead(scene, "dirt")
     scene.tick(14, attack=True)
     scene.tick(1)
@@ -150,7 +150,7 @@ def test_reach_is_4_5(scene: Any) -> None:
         ),
     ],
 )
-def test_what_falls(scene: Any, block: str, item: str, falls: str | None) -> None:
+def test_block_drops(scene: Any, block: str, item: str, falls: str | None) -> None:
     scene.world.clock["break_speed"] = 1000.0
     if item != "air":
         scene.hold(item)
@@ -164,7 +164,7 @@ def test_what_falls(scene: Any, block: str, item: str, falls: str | None) -> Non
     assert drops.get(ITEM["clay_ball"], 4) == 4
 
 
-def test_variants_fall_as_they_are(scene: Any) -> None:
+def test_variants_are_kept_in_drops(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     ahead(scene, "birch_log")
     scene.tick(1, attack=True)
@@ -186,7 +186,7 @@ def test_gravel_gives_flint_once_in_ten(scene: Any) -> None:
     assert 20 <= flints <= 65
 
 
-def test_redstone_and_lapis_fall_in_numbers(scene: Any) -> None:
+def test_redstone_and_lapis_drop_several_items(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     scene.hold("iron_pickaxe")
     for block, item, least, most in (("redstone_ore", "redstone", 4, 5), ("lapis_ore", "dye", 4, 8)):
@@ -234,7 +234,7 @@ def test_a_wooden_pickaxe_breaks_sixty_blocks(scene: Any) -> None:
     assert count == 59
 
 
-def test_both_halves_of_a_bed_go_and_one_bed_falls(scene: Any) -> None:
+def test_broken_bed_drops_one_item(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     scene.put(0, 0, 2, "bed_foot_south")
     scene.put(0, 0, 3, "bed_head_south")
@@ -260,7 +260,7 @@ def test_every_block_has_a_sane_speed_for_every_tool() -> None:
             assert harvests(block, item) or not harvests(block, AIR)
 
 
-def test_all_the_steps_of_tools_order_as_in_the_game() -> None:
+def test_tool_tiers_are_ordered_as_in_the_game() -> None:
     for tier, level in (("wooden", 0), ("golden", 0), ("stone", 1), ("iron", 2), ("diamond", 3)):
         item = ITEM[f"{tier}_pickaxe"]
         got = [harvests(ID[block], item) for block in ("stone", "iron_ore", "gold_ore", "obsidian")]

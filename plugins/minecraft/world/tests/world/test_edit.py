@@ -23,7 +23,7 @@ def queued(world: World) -> list[tuple[int, int, int, int]]:
 
 @given(EDITS)
 @settings(max_examples=60, deadline=None)
-def test_the_height_map_is_that_of_the_blocks(edits: list[tuple[int, int, int, int]]) -> None:
+def test_height_map_matches_the_blocks(edits: list[tuple[int, int, int, int]]) -> None:
     world = empty(0)
     for x, y, z, block in edits:
         assert set_block(world, x, y, z, block, 0)
@@ -35,7 +35,7 @@ def test_the_height_map_is_that_of_the_blocks(edits: list[tuple[int, int, int, i
 
 @given(EDITS)
 @settings(max_examples=60, deadline=None)
-def test_every_neighbour_that_cares_is_queued(edits: list[tuple[int, int, int, int]]) -> None:
+def test_reacting_neighbours_are_queued(edits: list[tuple[int, int, int, int]]) -> None:
     world = empty(0)
     for x, y, z, block in edits:
         world.clock["queue_start"] = world.clock["queue_end"] = 0
@@ -46,7 +46,7 @@ def test_every_neighbour_that_cares_is_queued(edits: list[tuple[int, int, int, i
         assert sorted(queued(world)) == sorted((*place, delay) for place, delay in delays.items() if delay)
 
 
-def test_beyond_the_border_is_rock_and_nothing_can_be_changed() -> None:
+def test_border_is_bedrock_and_immutable() -> None:
     world = empty(0)
     for x, y, z in ((-1, 5, 0), (SIZE, 5, 0), (0, 5, -1), (0, 5, SIZE), (0, -1, 0)):
         assert get(world, x, y, z) == BEDROCK
@@ -64,7 +64,7 @@ def test_fluids_keep_their_level_and_others_have_none() -> None:
     assert world.level[4, 4, 4] == 0
 
 
-def test_a_full_queue_counts_what_it_cannot_hold() -> None:
+def test_full_queue_counts_lost_updates() -> None:
     world = empty(0)
     for _ in range(QUEUE + 4):
         queue_update(world, 1, 1, 1, 5)
@@ -72,7 +72,7 @@ def test_a_full_queue_counts_what_it_cannot_hold() -> None:
     assert (world.clock["queue_end"][0] + 1) % QUEUE == world.clock["queue_start"][0]
 
 
-def test_a_change_of_light_alone_is_told() -> None:
+def test_change_of_light_is_queued() -> None:
     world = empty(0)
     set_block(world, 4, 4, 4, ID["torch"], 0)
     assert world.clock["relit"][0] == 1

@@ -11,20 +11,20 @@ FLOOR, MIDDLE = 64, 256
 
 
 @pytest.mark.parametrize("block", ["sand", "gravel", "red_sand"])
-def test_what_hangs_falls_to_the_ground(scene: Any, block: str) -> None:
+def test_unsupported_sand_falls(scene: Any, block: str) -> None:
     scene.put(3, 5, 0, block)
     scene.tick(60)
     assert scene.at(3, 0, 0) == ID[block]
     assert scene.at(3, 5, 0) == AIR
 
 
-def test_stone_does_not(scene: Any) -> None:
+def test_stone_does_not_fall(scene: Any) -> None:
     scene.put(3, 5, 0, "stone")
     scene.tick(60)
     assert scene.at(3, 5, 0) == ID["stone"]
 
 
-def test_a_pile_comes_down_when_its_foot_is_dug_away(scene: Any) -> None:
+def test_pile_falls_when_its_base_is_dug(scene: Any) -> None:
     scene.put(3, 0, 0, "stone")
     for y in range(1, 6):
         scene.put(3, y, 0, "sand")
@@ -34,14 +34,14 @@ def test_a_pile_comes_down_when_its_foot_is_dug_away(scene: Any) -> None:
     assert [scene.at(3, y, 0) for y in range(6)] == [ID["sand"]] * 5 + [AIR]
 
 
-def test_it_sinks_in_water(scene: Any) -> None:
+def test_sand_sinks_in_water(scene: Any) -> None:
     scene.put(3, -1, 0, "water")
     scene.put(3, 3, 0, "sand")
     scene.tick(40)
     assert scene.at(3, -1, 0) == ID["sand"]
 
 
-def test_it_rests_on_the_player_until_they_leave(scene: Any) -> None:
+def test_sand_waits_above_the_player(scene: Any) -> None:
     scene.put(0, 5, 0, "sand")
     scene.tick(60)
     assert scene.at(0, 2, 0) == ID["sand"]

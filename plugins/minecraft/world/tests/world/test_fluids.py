@@ -13,7 +13,7 @@ FLOOR, MIDDLE = 64, 256
 
 
 @pytest.mark.parametrize(("fluid", "loss", "delay"), [("water", 1, 5), ("lava", 2, 30)])
-def test_a_source_on_a_plain(scene: Any, fluid: str, loss: int, delay: int) -> None:
+def test_source_spreads_on_a_plain(scene: Any, fluid: str, loss: int, delay: int) -> None:
     """Levels grow with the distance in steps; a ring is added every ``delay`` ticks."""
     scene.player["x"] += 20
     scene.put(0, 0, 0, fluid)
@@ -40,7 +40,7 @@ def test_without_its_source_water_dries_up(scene: Any) -> None:
     assert not scene.world.level.any()
 
 
-def test_it_falls_before_it_spreads_and_takes_the_way_to_the_hole(scene: Any) -> None:
+def test_water_falls_first_and_flows_to_the_hole(scene: Any) -> None:
     scene.player["x"] += 20
     scene.put(3, -1, 0, "air")
     scene.put(0, 0, 0, "water")
@@ -64,7 +64,7 @@ def test_two_sources_make_a_third(scene: Any) -> None:
     assert all(scene.at(x, 0, 0) == WATER for x in range(3))
 
 
-def test_lava_makes_no_third(scene: Any) -> None:
+def test_two_lava_sources_make_no_third(scene: Any) -> None:
     for z in (-1, 1):
         for x in range(-1, 4):
             scene.put(x, 0, z, "stone")
@@ -111,7 +111,7 @@ def test_torches_and_flowers_are_washed_away_and_fall(scene: Any) -> None:
     assert scene.drops() == {ITEM["torch"]: 1}
 
 
-def test_nothing_flows_into_land_that_is_not_made(scene: Any) -> None:
+def test_fluid_does_not_enter_missing_chunks(scene: Any) -> None:
     scene.world.generated[17, :] = False
     scene.put(14, 0, 0, "water")
     scene.tick(60)
@@ -120,7 +120,7 @@ def test_nothing_flows_into_land_that_is_not_made(scene: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_is_poured_comes_to_rest(scene: Any, seed: int) -> None:
+def test_fluids_come_to_rest(scene: Any, seed: int) -> None:
     """In a closed basin of random stones, updates end, and levels are what neighbours give."""
     rng = np.random.default_rng(seed)
     for x in range(-6, 7):
@@ -151,7 +151,7 @@ def test_whatever_is_poured_comes_to_rest(scene: Any, seed: int) -> None:
         assert level == min(around) + 1
 
 
-def test_a_full_queue_forgets_nothing_for_long(scene: Any) -> None:
+def test_overflowed_updates_are_recovered(scene: Any) -> None:
     """More sand than the queue has room for is set afloat at once; in the end all of it has fallen."""
     scene.world.blocks[MIDDLE - 10 : MIDDLE + 10, FLOOR + 4 : FLOOR + 20, MIDDLE - 10 : MIDDLE + 10] = ID["sand"]
     scene.stand(MIDDLE + 12.5, FLOOR, MIDDLE + 0.5)

@@ -22,7 +22,7 @@ def drop_from(scene: Any, height: float) -> None:
 @pytest.mark.parametrize(
     ("height", "damage"), [(1, 0), (3, 0), (3.5, 1), (4, 1), (4.5, 2), (10, 7), (22.5, 20), (23, 20), (40, 20)]
 )
-def test_a_fall_costs_what_is_beyond_three_blocks(scene: Any, height: float, damage: int) -> None:
+def test_fall_damage_counts_beyond_three_blocks(scene: Any, height: float, damage: int) -> None:
     drop_from(scene, height)
     assert scene.player["life"] == 20 - damage
     assert scene.player["dead"] == (damage == 20)
@@ -39,7 +39,7 @@ def test_water_breaks_a_fall(scene: Any) -> None:
     assert scene.place[1] == FLOOR - 1
 
 
-def test_jumping_costs_nothing_but_food(scene: Any) -> None:
+def test_jumping_causes_no_damage(scene: Any) -> None:
     scene.tick(60, jump=True)
     assert scene.player["life"] == 20
     assert scene.player["exhaustion"] == pytest.approx(5 * 0.05)
@@ -107,7 +107,7 @@ def test_fire_and_cactus(scene: Any) -> None:
     assert scene.events["fire"]
 
 
-def test_rain_puts_out_who_burns_under_the_sky(scene: Any) -> None:
+def test_rain_extinguishes_the_player(scene: Any) -> None:
     scene.world.clock["raining"] = True
     scene.player["fire_ticks"] = 100
     scene.put(0, 5, 0, "stone")
@@ -118,7 +118,7 @@ def test_rain_puts_out_who_burns_under_the_sky(scene: Any) -> None:
     assert scene.player["fire_ticks"] == 0
 
 
-def test_a_head_in_a_block_suffocates_and_one_walks_out(scene: Any) -> None:
+def test_head_in_a_block_suffocates(scene: Any) -> None:
     scene.put(0, 1, 0, "stone")
     scene.player["food"] = 17
     scene.tick(1)
@@ -130,7 +130,7 @@ def test_a_head_in_a_block_suffocates_and_one_walks_out(scene: Any) -> None:
     assert scene.place[2] > MIDDLE + 1
 
 
-def test_only_heavier_blows_count_at_once(scene: Any) -> None:
+def test_only_excess_damage_counts_during_immunity(scene: Any) -> None:
     scene.player["food"] = 17
     assert hurt(scene.world, 4.0, PLAIN)
     assert not hurt(scene.world, 4.0, PLAIN)
@@ -180,14 +180,14 @@ def test_exhaustion_takes_saturation_then_food(scene: Any) -> None:
     assert scene.player["exhaustion"] == pytest.approx(0.5)
 
 
-def test_sprinting_tires_a_tenth_a_block(scene: Any) -> None:
+def test_sprinting_adds_a_tenth_of_exhaustion_per_block(scene: Any) -> None:
     scene.tick(1, forward=1, sprint=True)
     start, before = scene.place[2], float(scene.player["exhaustion"])
     scene.tick(40, forward=1, sprint=True)
     assert scene.player["exhaustion"] - before == pytest.approx((scene.place[2] - start) * 0.1)
 
 
-def test_hunger_hurts_down_to_half_a_heart(scene: Any) -> None:
+def test_starvation_stops_at_half_a_heart(scene: Any) -> None:
     scene.player["food"], scene.player["saturation"], scene.player["life"] = 0, 0, 3
     scene.tick(80)
     assert scene.player["life"] == 2
@@ -196,7 +196,7 @@ def test_hunger_hurts_down_to_half_a_heart(scene: Any) -> None:
     assert not scene.player["dead"]
 
 
-def test_death_drops_everything_and_respawn_begins_anew(scene: Any) -> None:
+def test_death_drops_the_inventory_and_respawn_resets(scene: Any) -> None:
     for name, value in {"spawn_x": MIDDLE + 10.5, "spawn_y": FLOOR, "spawn_z": MIDDLE + 10.5}.items():
         scene.player[name] = value
     scene.hold("log", 12)

@@ -14,7 +14,7 @@ FLOOR, MIDDLE = 64, 256
 
 
 def face(scene: Any, kind: str, tall: float = 0.7) -> Any:
-    """A mob south of the player, who looks at it; its record. It is held where it is."""
+    """Put an immobile mob south of the player, who looks at it. Return its record."""
     x, z = MIDDLE + 0.5, MIDDLE + 2.3
     index = summon(scene.world, KIND[kind], x, float(FLOOR), z)
     scene.look_at(x, FLOOR + tall, z)

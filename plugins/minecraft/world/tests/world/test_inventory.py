@@ -1,4 +1,4 @@
-"""Slots fill, merge, move and wear as the game's do, and nothing is lost on the way."""
+"""Slots fill, merge, move and wear as in the game, and no item is lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TAKE, SWAP, EQUIP, FIND, WEAR = range(5)
 
 @jit
 def do(world: World, what: int, a: int, b: int, c: int) -> int:
-    """A way in to the parts of kernels, with as many of the numbers as each takes."""
+    """Call a part of a kernel with the number of arguments that it takes."""
     if what == TAKE:
         take(world, a, b, c)
     elif what == SWAP:

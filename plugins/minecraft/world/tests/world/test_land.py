@@ -1,4 +1,4 @@
-"""The land: the same for the same seed, whatever the order it is made in, and such as the game documents."""
+"""The land: deterministic, independent of the order of generation, with the statistics of the game."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def generated_world(seed: int, biome: str | None = None, radius: int = 5) -> Wor
 
 
 def square(world: World, array: NDArray[Any]) -> NDArray[Any]:
-    """The made part of an array, a square of chunks."""
+    """Return the generated part of an array, a square of chunks."""
     where = np.flatnonzero(world.generated.any(axis=1))
     first, last = where[0] * CHUNK, (where[-1] + 1) * CHUNK
     return array[first:last, :, first:last] if array.ndim == 3 else array[first:last, first:last]
@@ -34,7 +34,7 @@ def square(world: World, array: NDArray[Any]) -> NDArray[Any]:
 
 @pytest.fixture(scope="module")
 def wide() -> World:
-    """A mixed world, 31 x 31 chunks of it."""
+    """Return 31 x 31 chunks of a mixed world."""
     return generated_world(3, radius=15)
 
 
@@ -43,7 +43,7 @@ def wide() -> World:
 def test_land_does_not_depend_on_the_order_of_chunks(seed: int, order: list[tuple[int, int]]) -> None:
     at_once, one_by_one = empty(seed), empty(seed)
     for world in (at_once, one_by_one):
-        world.clock["mobs_spawn"] = False  # animals come in the order of the chunks
+        world.clock["mobs_spawn"] = False  # animals are in the order of the chunks
     chunks.ensure(at_once, MIDDLE, MIDDLE, 1)
     for i, k in order:
         assert chunks.ensure(one_by_one, MIDDLE + i * CHUNK, MIDDLE + k * CHUNK, 0) == 1

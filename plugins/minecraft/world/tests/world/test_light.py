@@ -1,4 +1,4 @@
-"""Light kept change by change against light worked out anew by the rule itself."""
+"""Incremental light equals light computed from the rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voxeldojo.world.state import CHUNK, HEIGHT, RELIT, SIZE, World, empty
 from voxeldojo.world.sun import celestial_angle, light_for_spawning, light_level, sky_brightness, sun_brightness
 
 LOW, HIGH = 15 * CHUNK, 16 * CHUNK
-"""One chunk, the only one that is made."""
+"""Return a world with a single chunk."""
 KEYS = ("air", "stone", "leaves", "water", "torch", "lava", "glass", "lit_furnace", "glowstone")
 EDITS = st.lists(
     st.tuples(st.integers(0, CHUNK - 1), st.integers(50, 80), st.integers(0, CHUNK - 1), st.sampled_from(KEYS)),
@@ -27,7 +27,7 @@ EDITS = st.lists(
 
 
 def by_rule(world: World, low: int, high: int) -> NDArray[np.int64]:
-    """The light of the columns from ``low`` to ``high``: the rule, applied to all of them until nothing changes."""
+    """Return the light of the columns from ``low`` to ``high``: the rule, iterated until nothing changes."""
     blocks = world.blocks[low:high, :, low:high]
     cost = np.maximum(OPACITY[blocks], 1).astype(np.int64)
     under_sky = np.arange(HEIGHT)[None, :, None] > world.top[low:high, None, low:high]
@@ -88,7 +88,7 @@ def test_overflow_of_changes_recomputes_all_light() -> None:
 
 
 def test_light_of_new_land_satisfies_the_rule() -> None:
-    """Chunk by chunk, in another order or all at once."""
+    """Compare generation chunk by chunk, in another order, and all at once."""
     worlds = [empty(5), empty(5)]
     for world in worlds:
         world.clock["biome"] = 4  # forest

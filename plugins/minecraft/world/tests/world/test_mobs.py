@@ -1,4 +1,4 @@
-"""How mobs move, what they do of their own accord, and what the world does to them."""
+"""Motion and behaviour of mobs, and the effects of the world on them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FLOOR, MIDDLE, NIGHT = 64, 256, 18000
 
 
 def bring(scene: Any, kind: str, x: float = 0.5, z: float = 10.5, y: float = 0.0) -> Any:
-    """A mob at a place counted from the middle of the floor; its record."""
+    """Put a mob at a place relative to the centre of the floor. Return its record."""
     return scene.world.mobs[summon(scene.world, KIND[kind], MIDDLE + x, FLOOR + y, MIDDLE + z)]
 
 
 def send(mob: Any, x: float, z: float, panic: int = 0) -> None:
-    """Have a mob walk somewhere."""
+    """Make a mob walk to a place."""
     mob["goal_x"], mob["goal_z"], mob["wander"], mob["panic"] = MIDDLE + x, MIDDLE + z, 160, panic
 
 

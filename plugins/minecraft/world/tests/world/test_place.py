@@ -1,4 +1,4 @@
-"""Placing blocks and using buckets: where, what is used up, what may not be."""
+"""Placing blocks and using buckets: places, consumed items, refusals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLOOR, MIDDLE = 64, 256
 
 
 def aim(scene: Any, x: float, y: float, z: float) -> None:
-    """Look at a point counted from the middle of the floor."""
+    """Look at a point relative to the centre of the floor."""
     scene.look_at(MIDDLE + x, FLOOR + y, MIDDLE + z)
 
 

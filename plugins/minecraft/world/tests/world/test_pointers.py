@@ -1,4 +1,4 @@
-"""A world reaches a kernel as one pointer, and what the kernel sees is the world."""
+"""A world is passed to a kernel as one pointer."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _blocks(world: World) -> NDArray[np.uint8]:
 
 
 def test_kernel_keeps_no_reference_to_a_world() -> None:
-    """Numba counts who has an array: what a kernel took it must give back, or no world ever goes."""
+    """Numba counts references to arrays. A kernel must release its references, or a world is never freed."""
     world = empty(0)
     _twice(world)
     before = [sys.getrefcount(array) for array in world]

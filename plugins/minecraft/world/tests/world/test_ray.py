@@ -1,4 +1,4 @@
-"""A look against the arithmetic of boxes: every block and mob is asked, the nearest wins."""
+"""Ray tracing equals a brute-force test of every block and mob."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voxeldojo.world.state import HEIGHT, SIZE, empty
 Box = NDArray[np.float64]
 AT = 256
 ANGLES, PITCHES = st.floats(-180, 180), st.floats(-90, 90)
-# Off the grid: on an edge that two boxes share either may be said to be met.
+# Off the grid: on a shared edge of two boxes, either can be the hit.
 POINTS = st.tuples(*[st.integers(0, 5999).map(lambda n: n / 1000 + 0.0004321)] * 3)
 SHAPES = [ID[key] for key in ("stone", "leaves", "tallgrass", "torch", "torch_west", "stone_slab", "fence", "cactus")]
 
@@ -29,7 +29,7 @@ WORLD = empty(0)
 
 
 def crossed(origin: Box, direction: Box, low: Box, high: Box) -> float:
-    """Where a ray meets boxes, from inside where it leaves them: infinite where it misses."""
+    """Return the distances to boxes (to the exit from inside), infinite for a miss."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         one, other = (low - origin) / direction, (high - origin) / direction
     near, far = np.fmin(one, other).max(), np.fmax(one, other).min()
@@ -78,7 +78,7 @@ def test_trace_hits_the_nearest_box(
     cell = (x - AT, y - AT // 4, z - AT)
     assert block == places[cell]
     assert found[cell] == pytest.approx(nearest, abs=1e-7)
-    # The point lies on the face that is named.
+    # The hit is on the returned face.
     hit = (origin + distance * direction - ORIGIN - cell)[(1, 2, 0)[face // 2]]
     assert hit == pytest.approx(BOX[block, (1, 2, 0)[face // 2] + 3 * (face % 2)], abs=1e-6)
 

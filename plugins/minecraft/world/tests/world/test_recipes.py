@@ -1,4 +1,4 @@
-"""Crafting against a second implementation, and against what players know by heart."""
+"""Crafting equals a second implementation, and gives well-known results."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def enough(held: Pile, recipe: Recipe) -> bool:
 
 
 def workshop(scene: Any) -> World:
-    """A table and a furnace in view."""
+    """Put a table and a furnace into view."""
     scene.put(0, 1, 3, "crafting_table")
     scene.put(1, 1, 3, "furnace")
     scene.look_at(256.5 + 0.5, 65.5, 259.5)
@@ -59,7 +59,7 @@ def workshop(scene: Any) -> World:
 
 
 def burnt(before: Pile, after: Pile, recipe: Recipe) -> int:
-    """Ticks of what was burnt: of what is gone that neither went into the recipe nor came out of it."""
+    """Return the burning time of the consumed fuel: items that vanished and are not part of the recipe."""
     gone: Counter[int] = Counter()
     for held, sign in ((before, 1), (after, -1)):
         for (item, _), n in held.items():
@@ -180,7 +180,7 @@ def test_lava_burns_long_and_leaves_its_bucket(scene: Any) -> None:
 
 
 def test_coal_is_never_charcoal_and_tools_melt_by_hand(scene: Any) -> None:
-    """Malmo looks for what is smelted into coal's first variant; by hand it smelts what it cannot craft."""
+    """Malmo accepts only smelting into the first variant of coal. By hand it smelts what it cannot craft."""
     world = workshop(scene)
     give(world, ID["log"], 2, 0, 0)
     assert not craft(world, CRAFT.index("coal"))

@@ -1,4 +1,4 @@
-"""Pictures: what is seen where, when, by what light. How things look was judged by eye: the README's pictures."""
+"""Pictures: visibility, place, time and light. The README's pictures were judged by eye."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def meadow() -> World:
 
 
 def stand(world: World, yaw: float = 0.0, pitch: float = 0.0, time: int = NOON) -> World:
-    """A player in the middle of a meadow, no one else there, nothing in the hand."""
+    """Return a scene with a player alone on a meadow, with an empty hand."""
     world.player["yaw"], world.player["pitch"], world.clock["time"] = yaw, pitch, time
     world.mobs["kind"], world.drops["alive"], world.slots["quantity"] = 0, False, 0
     return world
 
 
 def ways(world: World, rows: int, columns: int) -> NDArray[np.float64]:
-    """The unit vector through the middle of each pixel."""
+    """Return the unit vector through the centre of each pixel."""
     ahead = np.array(look(world.player["yaw"][0], world.player["pitch"][0]))
     right = np.array(look(world.player["yaw"][0] + 90.0, 0.0))
     up = np.cross(right, ahead)
@@ -63,7 +63,7 @@ PLACES = st.lists(st.tuples(*[st.integers(-14, 14)] * 3, st.sampled_from(DARK)),
 @given(PLACES, st.floats(-180, 180), st.floats(-89, 89))
 @settings(max_examples=40, deadline=None)
 def test_pixel_shows_the_block_of_its_ray(places: list[tuple[int, int, int, int]], yaw: float, pitch: float) -> None:
-    """Dark blocks in a bright sky: towers and boxes that let light through among them."""
+    """Dark blocks in front of a bright sky, including towers and transparent boxes."""
     world = stand(empty(0), yaw, pitch)
     world.player["x"], world.player["y"], world.player["z"] = AT + 0.37, 60.0, AT + 0.71
     for x, y, z, block in places:
@@ -211,7 +211,7 @@ def test_mobs_are_drawn_at_their_place(name: str, yaw: float) -> None:
     mob_at = [aim(world, *eyes(world), *way, 20.0, False)[0] > 0 for way in ways(world, 48, 64).reshape(-1, 3)]
     met = np.array(mob_at).reshape(48, 64)
     assert changed.any()
-    # The box that is aimed at is not the body's: beaks and horns stand out of it, gaps between legs are in it.
+    # The box for aiming is not the model: beaks and horns are outside of it, gaps between legs inside.
     assert (changed & met).sum() > 0.3 * met.sum()
     rows, columns = (np.flatnonzero(met.any(axis=axis)) for axis in (1, 0))
     near = np.zeros_like(met)

@@ -1,4 +1,4 @@
-"""Voxels and lidar against the world they were read from."""
+"""Voxels and lidar agree with the world."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def forest() -> World:
 
 
 def turned(vector: tuple[float, float, float], pitch: float, yaw: float) -> tuple[float, float, float]:
-    """About x, then about y, by the matrices of the two turns."""
+    """Rotate about x, then about y, by rotation matrices."""
     about_x = np.array([[1, 0, 0], [0, math.cos(pitch), math.sin(pitch)], [0, -math.sin(pitch), math.cos(pitch)]])
     about_y = np.array([[math.cos(yaw), 0, math.sin(yaw)], [0, 1, 0], [-math.sin(yaw), 0, math.cos(yaw)]])
     x, y, z = about_y @ about_x @ np.array(vector)

@@ -1,4 +1,4 @@
-"""Where mobs come from, how many, and when they go."""
+"""Spawning and removal of mobs."""
 
 from __future__ import annotations
 

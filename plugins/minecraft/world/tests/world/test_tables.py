@@ -1,4 +1,4 @@
-"""The tables of blocks and items: laws that hold between their columns, and figures of the game's documentation."""
+"""The tables of blocks and items: relations between columns, and numbers from the documentation of the game."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ NOT_PLACED = {
     *("red_nether_brick", "sea_lantern", "slime", "sponge", "structure_block", "structure_void"),
     *("command_block", "chain_command_block", "repeating_command_block"),
 }
-"""What MineDojo calls placeable and this world has no block for: of Nether, End and seas, and of creative mode."""
+"""Placeable items of MineDojo without a block in this world: of Nether, End and seas, and of creative mode."""
 SOURCE = re.compile(r"(minecraft\.wiki|mcpk\.wiki|MineDojo 0\.1) \w.*|[A-Z]\w+\.[\w<>]+ 1\.11\.2(: .+)?|ours: .+")
-"""Where a number is from: a page, MineDojo's data, a place in the game; or it is our choice, and why."""
+"""Format of a source: a page, MineDojo's data, a place in the game's code, or our own choice with a reason."""
 SOURCED = ("constants.csv", "land.csv", "veins.csv", "trunks.csv")
 """Tables whose rows have a source each."""
 RULES = (
@@ -39,9 +39,9 @@ PLAIN = {
     *(0.5, 20.0, 90.0, 180.0, 360.0),  # the middle, ticks a second, angles
     *(0.1, 0.01, 1e-6, 1e-9),  # how near is the same place, and what rounding may do
 }
-"""Numbers that a rule may have of its own."""
+"""Literal numbers that a rule may contain."""
 DRAWS = ("salted", "at")
-"""Functions whose second argument says which stream of chance is meant."""
+"""Functions whose second argument selects a random stream."""
 
 
 def test_air_is_zero_and_every_id_fits_a_byte() -> None:
@@ -155,7 +155,7 @@ def test_numbers_of_the_game() -> None:
 
 @pytest.mark.parametrize(("module", "table"), [(constants, "constants.csv"), (land, "land.csv")])
 def test_every_constant_is_used(module: ModuleType, table: str) -> None:
-    """A row is a constant, and a constant is used."""
+    """Every row is a constant, and every constant is used."""
     folder = Path(voxeldojo.__file__).parent
     names = [row["name"].upper() for row in rows(table)]
     assert len(set(names)) == len(names)

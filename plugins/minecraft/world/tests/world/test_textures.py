@@ -1,4 +1,4 @@
-"""Textures: every block and item has one, each its own, and they are the same wherever they are painted."""
+"""Textures: every block and item has one, they differ, and they are the same on every machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def painted() -> Art:
 
 
 def tile(painted: Art, index: int) -> NDArray[np.uint8]:
-    """The largest size of a tile: uint8 ``(16, 16, 4)``."""
+    """Return the largest size of a tile: uint8 ``(16, 16, 4)``."""
     return painted.texels[index, :256].view(np.uint8).reshape(16, 16, 4)
 
 

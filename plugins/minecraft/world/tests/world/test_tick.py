@@ -1,4 +1,4 @@
-"""The whole tick: nobody ends up in a block, and the same happens again."""
+"""The complete tick: no body ends in a block, and runs are deterministic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TALL, WIDE = 1.8, 0.3
 
 
 def in_a_block(world: World) -> bool:
-    """Written anew, for whole boxes, with no tolerance."""
+    """Reference implementation without tolerance."""
     p = world.player[0]
     x, y, z = (int(np.floor(p[axis])) for axis in "xyz")
     for cx in range(x - 1, x + 2):
@@ -39,7 +39,7 @@ def in_a_block(world: World) -> bool:
 
 
 def actions(rng: np.random.Generator, count: int) -> NDArray[np.void]:
-    """Random actions, each kept up for a while."""
+    """Return random actions, each held for a while."""
     acts = np.zeros(count, ACTION)
     stretch = np.repeat(np.arange(count // 8 + 1), 8)[:count]
     for name in ("forward", "strafe"):
@@ -58,7 +58,7 @@ MORE = ("glass_pane", "soul_sand", "ladder", "ice", "web", "carpet", "bed_foot_s
 @given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.45))
 @settings(max_examples=40, deadline=None)
 def test_no_tick_leaves_the_player_in_a_block(maze: Any, seed: int, density: float) -> None:
-    """Random rubble of whole and part blocks, sand and fluids; random actions with blocks to place in the hand."""
+    """Random rubble of full and partial blocks, sand and fluids, and random actions with blocks in the hand."""
     rng = np.random.default_rng(seed)
     world: World = maze(rng, density)
     for number, act in enumerate(actions(rng, 300)):
@@ -73,7 +73,7 @@ def test_no_tick_leaves_the_player_in_a_block(maze: Any, seed: int, density: flo
 
 @pytest.fixture(scope="module")
 def maze(request: pytest.FixtureRequest) -> Any:
-    """Makes rubble around the middle; the player in a free place within it."""
+    """Build rubble around the centre, and put the player into a free place."""
     world = empty(0)
     world.generated[...] = True
 

@@ -1,4 +1,4 @@
-"""A world from outside is looked at before kernels are: a single number out of range is found."""
+"""The validation of a world from outside finds a single number out of range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the player moves: speeds and heights against closed forms of the game's recursion."""
+"""The player's speeds and heights equal the closed forms of the game's recursion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLOOR, MIDDLE = 64, 256
 
 
 def speed(scene: Any, ticks: int = 60, **keys: Any) -> float:
-    """Metres a second, once the speed is steady."""
+    """Return the steady speed, m/s."""
     scene.tick(ticks, **keys)
     x, _, z = scene.place
     scene.tick(1, **keys)
@@ -22,7 +22,7 @@ def speed(scene: Any, ticks: int = 60, **keys: Any) -> float:
 
 
 def steady(push: float) -> float:
-    """What ``v = 0.546 v + push`` tends to, a tick's move before the drag: metres a second."""
+    """Return the limit of ``v = 0.546 v + push`` before the drag, m/s."""
     return 20 * push / (1 - 0.91 * 0.6)
 
 
@@ -173,7 +173,7 @@ def test_sneaking_prevents_falling_off_an_edge(scene: Any, walks: list[tuple[flo
 
 
 def pool(scene: Any, fluid: str, depth: int = 4) -> None:
-    """A basin of still fluid, three blocks wide, its surface a block below the floor's."""
+    """Build a basin of still fluid, three blocks wide, with its surface one block below the floor."""
     for x in range(-3, 4):
         for z in range(-3, 4):
             for y in range(-depth, 0):
@@ -185,7 +185,8 @@ def pool(scene: Any, fluid: str, depth: int = 4) -> None:
 
 
 def test_player_sinks_slowly_and_swims_up(scene: Any) -> None:
-    """Sinking tends to ``v = 0.8 v - 0.02``: a tick's 0.1; swimming up to 0.8 (v + 0.04) - 0.02."""
+    """The sinking speed converges by ``v = 0.8 v - 0.02`` to 0.1 per tick, the swimming speed by ``0.8 (v + 0.04) -
+    0.02``."""
     pool(scene, "water", 40)
     scene.tick(25)
     y = scene.place[1]

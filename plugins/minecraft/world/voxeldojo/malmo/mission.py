@@ -126,7 +126,7 @@ def _flag(text: str) -> bool:
     return text in ("true", "1")
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     if len(text) > 18:
         raise ValueError(f"{text[:40]!r}... is too long for a number")
     return int(text)
@@ -141,10 +141,10 @@ def _number(text: str) -> float:
 
 def _slot(element: Element, request: MissionRequest) -> None:
     stack = {
-        "slot": _whole(element.get("slot", "")),
+        "slot": _integer(element.get("slot", "")),
         "name": element.get("type", "").removeprefix("minecraft:"),
-        "quantity": _whole(element.get("quantity", "1")),
-        "variant": _whole(element.get("metadata", "0")),
+        "quantity": _integer(element.get("quantity", "1")),
+        "variant": _integer(element.get("metadata", "0")),
     }
     request.known["inventory"] = (*request.known.get("inventory", ()), stack)
 
@@ -156,7 +156,7 @@ def _placement(element: Element, request: MissionRequest) -> None:
 def _video(element: Element, request: MissionRequest) -> None:
     if _flag(element.get("want_depth", "false")):
         raise MissionError("depth is not drawn here; leave want_depth out")
-    sizes = {part.tag: _whole(_text(part)) for part in element}
+    sizes = {part.tag: _integer(_text(part)) for part in element}
     request.known["image_size"] = (sizes.get("Height", 0), sizes.get("Width", 0))
 
 
@@ -164,7 +164,7 @@ def _grid(element: Element, request: MissionRequest) -> None:
     if element.get("name") != "voxels":
         request.unknown.add(f"Grid {element.get('name', '')[:40]}")
         return
-    request.known["voxels"] = {axis + end.tag: _whole(end.get(axis, "")) for end in element for axis in "xyz"}
+    request.known["voxels"] = {axis + end.tag: _integer(end.get(axis, "")) for end in element for axis in "xyz"}
 
 
 def _ray(element: Element, request: MissionRequest) -> None:
@@ -175,7 +175,7 @@ def _ray(element: Element, request: MissionRequest) -> None:
 def _land(element: Element, request: MissionRequest) -> None:
     request.seed, request.new_land = element.get("seed", "").strip()[:200], _flag(element.get("forceReset", "false"))
     if "biome" in element.attrib:
-        request.known["biome"] = _named(_whole(element.get("biome", "")))
+        request.known["biome"] = _named(_integer(element.get("biome", "")))
 
 
 def _level(element: Element, request: MissionRequest) -> None:
@@ -211,7 +211,7 @@ def _time_up(element: Element, request: MissionRequest) -> None:
 def _possessing(element: Element, request: MissionRequest) -> None:
     for item in element.iter("Item"):
         names = item.get("type", "").split()
-        request.goal_items += [(name.removeprefix("minecraft:"), _whole(item.get("amount", "1"))) for name in names]
+        request.goal_items += [(name.removeprefix("minecraft:"), _integer(item.get("amount", "1"))) for name in names]
 
 
 def _simple(
@@ -229,13 +229,13 @@ def _ends_on_death(element: Element, request: MissionRequest) -> None:
 
 
 READERS: Final[dict[str, Callable[[Element, MissionRequest], None]]] = {
-    "StartTime": _simple("time", lambda text: _whole(text) % DAY),
+    "StartTime": _simple("time", lambda text: _integer(text) % DAY),
     "AllowPassageOfTime": _simple("time_passes", _flag),
     "AllowSpawning": _simple("mobs_spawn", _flag),
     "Weather": _simple("weather", str),
     "BreakSpeedMultiplier": _simple("break_speed", _number),
     "StartingHealth": _simple("health", _number, "health"),
-    "StartingFood": _simple("food", _whole, "food"),
+    "StartingFood": _simple("food", _integer, "food"),
     "InventoryObject": _slot,
     "Placement": _placement,
     "VideoProducer": _video,

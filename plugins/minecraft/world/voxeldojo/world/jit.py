@@ -40,7 +40,7 @@ def jit(function: F) -> F:
     of the function's own file, but a kernel contains its callees and tables. So the cache index depends on all of these
     files. Compiled functions call it like a ``part``.
     """
-    return _entered(function, part(function))
+    return _entry_point(function, part(function))
 
 
 def part(function: F) -> F:
@@ -54,7 +54,7 @@ def part(function: F) -> F:
 
 def maker(function: F) -> F:
     """Like ``jit``, for functions that create arrays."""
-    return _entered(function, _callee(function, _nrt=True))
+    return _entry_point(function, _callee(function, _nrt=True))
 
 
 def is_cached(kernel: Any) -> bool:
@@ -62,7 +62,7 @@ def is_cached(kernel: Any) -> bool:
     return bool(kernel._cache._cache_file._load_index())
 
 
-def _entered(function: F, callee: Any) -> F:
+def _entry_point(function: F, callee: Any) -> F:
     dispatcher: Any = numba.njit(cache=True, pipeline_class=Root, **OPTIONS)(function)
     index = dispatcher._cache._cache_file
     index._source_stamp = (TABLES, stamp(Path(function.__code__.co_filename)))
