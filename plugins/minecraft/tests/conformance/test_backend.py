@@ -222,6 +222,7 @@ def run_elsewhere(folder: Path, port: int, episodes: int, *train: str) -> dict[s
     return {evaluation.mode: evaluation for evaluation in found}
 
 
+@pytest.mark.slow
 def test_coded_run_is_evaluated_on_minedojo(server: RecordingServer, tmp_path: Path) -> None:
     found = run_elsewhere(tmp_path / "run", server.port, 4, "llm=replay", "budget=3000")
     assert list(found) == ["code"]

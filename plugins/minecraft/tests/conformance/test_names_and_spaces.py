@@ -62,7 +62,7 @@ def test_names(answers: dict[str, Any]) -> None:
         names.TABLE,
         names.FURNACE,
     )
-    assert [names.made(name) for name in names.CRAFTS] == [
+    assert [names.craft_place(name) for name in names.CRAFTS] == [
         where for where in ("hand", "table", "furnace") for _ in theirs[where]
     ]
     assert sorted(map(names.spaced, names.PLACEABLE)) == theirs["placeable"]

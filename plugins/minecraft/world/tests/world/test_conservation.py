@@ -223,7 +223,7 @@ class Player:
         }
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_random_play_conserves_items(scene: Any, seed: int) -> None:
     world, rng, player = scene.world, np.random.default_rng(seed), scene.player
     arena(scene, rng)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from voxeldojo.errors import VoxelDojoError
-from voxeldojo.malmo.server import SILENCE_TIMEOUT_S, Server
+from voxeldojo.malmo.protocol import SILENCE_TIMEOUT_S
 
 DEFAULT_GAMES = 16
 """Missions played at the same time if ``--games`` is not given."""
@@ -53,6 +53,8 @@ def arguments() -> argparse.ArgumentParser:
 def main(words: Sequence[str] | None = None) -> int:
     """Serve until interrupted or terminated. Return the exit status."""
     chosen = arguments().parse_args(words)
+    from voxeldojo.malmo.server import Server  # imports the world, which --help does not need
+
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     try:
         with Server(

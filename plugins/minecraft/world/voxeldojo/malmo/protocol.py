@@ -14,6 +14,8 @@ from typing import Final, NamedTuple
 from voxeldojo.malmo.errors import ProtocolError
 
 HELLO: Final = "<MalmoEnv0.37."
+SILENCE_TIMEOUT_S: Final = 600.0
+"""A client that is silent for longer is disconnected."""
 MAX_FRAME_BYTES: Final = 1 << 20
 """Maximal size of a received frame. The largest is a mission."""
 PIECE: Final = 1 << 16

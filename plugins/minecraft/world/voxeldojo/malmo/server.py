@@ -13,15 +13,13 @@ from voxeldojo.errors import ConfigError
 from voxeldojo.malmo.errors import ProtocolError
 from voxeldojo.malmo.game import Game
 from voxeldojo.malmo.lobby import PLACE_TIMEOUT_S, Lobby
-from voxeldojo.malmo.protocol import Frames
+from voxeldojo.malmo.protocol import SILENCE_TIMEOUT_S, Frames
 from voxeldojo.malmo.session import Session
 
 logger = logging.getLogger(__name__)
 
 MAX_CLIENTS = 64
 """Maximal number of connections. Further ones are closed."""
-SILENCE_TIMEOUT_S = 600.0
-"""A client that is silent for longer is disconnected."""
 
 
 class Server:
