@@ -27,7 +27,7 @@ class Cell:
 class ResultTable:
     """Results of one benchmark, sorted by task, row and seed.
 
-    What belongs to a cell that is being measured (its run and its log) lies in :attr:`runs`, beside the file.
+    The run and the log of a cell that is being measured are in :attr:`runs`, beside the file.
 
     :param path: of the file, which ends in ``.jsonl`` and need not exist yet.
     """

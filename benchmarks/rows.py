@@ -35,7 +35,7 @@ TRAINERS = {"sample_factory": _sample_factory, "ppo": _ppo}
 class RowRunner:
     """Measures one cell.
 
-    :param table: where the runs of its cells lie.
+    :param table: gives the folders of its runs.
     :param settings: budget, iterations, episodes and trainer of the cell.
     """
 

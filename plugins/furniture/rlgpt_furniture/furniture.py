@@ -89,19 +89,19 @@ def _top(
     low, high = -h + HOLE_FLOOR, h
     middle, thick = (low + high) / 2, (high - low) / 2
     wall, b = PEG_RADIUS + clearance, HOLE_BLOCK
-    found = [
+    geoms = [
         box((0, 0, -h + HOLE_FLOOR / 2), (w, d, HOLE_FLOOR / 2)),
         box((0, 0, middle), (sx - b, d, thick)),
     ]
     rim, strip = (w - sx - b) / 2, (d - sy - b) / 2
     for x in (-1, 1):
-        found.append(box((x * (w - rim), 0, middle), (rim, d, thick)))
-        found.append(box((x * sx, 0, middle), (b, sy - b, thick)))
+        geoms.append(box((x * (w - rim), 0, middle), (rim, d, thick)))
+        geoms.append(box((x * sx, 0, middle), (b, sy - b, thick)))
         for y in (-1, 1):
-            found.append(box((x * sx, y * (d - strip), middle), (b, strip, thick)))
+            geoms.append(box((x * sx, y * (d - strip), middle), (b, strip, thick)))
             profile = ((low, wall, b), (high - CHAMFER, wall, b), (high, wall + CHAMFER, b))
-            found.append(meshes.ring(f"hole{x}{y}", profile, (x * sx, y * sy), square=True))
-    return "".join(found)
+            geoms.append(meshes.ring(f"hole{x}{y}", profile, (x * sx, y * sy), square=True))
+    return "".join(geoms)
 
 
 def _peg(top: float, length: float, radius: float) -> tuple[tuple[float, float], ...]:

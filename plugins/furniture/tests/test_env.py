@@ -146,9 +146,9 @@ def test_hand_actions_move_the_hand() -> None:
     for _ in range(5):
         env.step([0, -1, 1, 0, 0, 0, 0, 0])
     for _ in range(10):
-        seen = env.step(np.zeros(8))[0]["robot"]
-    np.testing.assert_allclose(seen[:3] - before, (0, -0.15, 0.15), atol=2e-3)
-    assert np.abs(seen[7:13]).max() < 5e-3
+        observation = env.step(np.zeros(8))[0]["robot"]
+    np.testing.assert_allclose(observation[:3] - before, (0, -0.15, 0.15), atol=2e-3)
+    assert np.abs(observation[7:13]).max() < 5e-3
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -190,8 +190,8 @@ def test_grip_actions_open_and_close_the_fingers() -> None:
     widths = []
     for grip in (1.0, 0.0, -1.0, 0.0):
         for _ in range(8):
-            seen = env.step([0, 0, 0, 0, 0, 0, 0, grip])[0]
-        widths.append(float(seen["robot"][13]))
+            observation = env.step([0, 0, 0, 0, 0, 0, 0, grip])[0]
+        widths.append(float(observation["robot"][13]))
     np.testing.assert_allclose(widths, (0.0, 0.0, 0.08, 0.08), atol=1e-3)
 
 
@@ -204,11 +204,11 @@ def test_an_unknown_value_of_a_setting_is_named(setting: str) -> None:
 @pytest.mark.skipif(not offscreen.find_backend(), reason="no offscreen OpenGL here")
 def test_the_setting_cameras_adds_two_images(plugin: FurniturePlugin) -> None:
     env = plugin.make_env(variant("lamp", cameras=True), seed=0)
-    seen = env.reset(seed=0)[0]
+    observation = env.reset(seed=0)[0]
     for name in ("front", "wrist"):
-        assert seen[name].shape == (64, 64, 3)
-        assert seen[name].std() > 10
-    assert seen in env.observation_space
+        assert observation[name].shape == (64, 64, 3)
+        assert observation[name].std() > 10
+    assert observation in env.observation_space
     env.close()
 
 

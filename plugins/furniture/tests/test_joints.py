@@ -49,13 +49,13 @@ def test_a_leg_beside_its_hole_is_not_assembled() -> None:
 
 def test_a_connector_holds_a_part_until_it_is_twisted() -> None:
     env = leg_over_hole("connector", 0.005)
-    seen = env.step(np.zeros(8))[0]
+    observation = env.step(np.zeros(8))[0]
     assert env.assembly.place == [0]
-    assert seen["made"][0] < 0.2
+    assert observation["made"][0] < 0.2
     held = env.state()
     for turned in np.arange(0.15, 2.0, 0.15):
         env.data.qpos[-4:] = (math.cos(turned / 2), 0, 0, math.sin(turned / 2))
-        seen, _, terminated, _, info = env.step(np.zeros(8))
+        observation, _, terminated, _, info = env.step(np.zeros(8))
         if terminated:
             break
     assert info["success"]

@@ -49,10 +49,10 @@ def play(kind: str, joints: str, control: str, steps: int) -> dict[str, float]:
             env.reset(seed=step)
         if held == 0:
             action, held = rng.uniform(-1, 1, 8), int(rng.integers(1, 11))
-        seen, reward, over, _, _ = env.step(action)
+        observation, reward, over, _, _ = env.step(action)
         held, made = held - 1, made + int(reward)
         where = (kind, joints, control, step)
-        assert all(np.isfinite(v).all() for v in seen.values()), where
+        assert all(np.isfinite(v).all() for v in observation.values()), where
         assert not env.data.warning.number.any(), (*where, env.data.warning.number)
         fastest = {k: max(v, float(np.abs(env.data.qvel[dofs[k]]).max())) for k, v in fastest.items()}
         assert all(v < LIMITS[k] for k, v in fastest.items()), (*where, fastest)

@@ -47,9 +47,9 @@ def test_point_turns_the_hand_on_the_spot(make_player: Make, angles: tuple[float
     roll, pitch, yaw = angles
     outcome = player("point", roll=roll, pitch=pitch, yaw=yaw)
     assert outcome["reached"], outcome
-    seen = player.see()
-    assert np.linalg.norm(np.array(seen["hand_position"]) - before) < 0.05
-    cosine = float(np.dot(seen["hand_direction"], rotation_of(np.array(angles))[:, 2]))
+    view = player.see()
+    assert np.linalg.norm(np.array(view["hand_position"]) - before) < 0.05
+    cosine = float(np.dot(view["hand_direction"], rotation_of(np.array(angles))[:, 2]))
     assert np.arccos(min(1.0, cosine)) < 0.12
 
 

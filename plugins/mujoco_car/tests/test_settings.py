@@ -55,15 +55,15 @@ def test_a_camera_setting_other_than_true_or_false_is_refused(plugin: CarPlugin,
 @needs_frames
 def test_the_camera_adds_pixels_that_change(plugin: CarPlugin) -> None:
     env = plugin.make_env(variant("winding_road", camera=True), seed=0)
-    seen = env.reset(seed=0)[0]
-    assert env.observation_space.contains(seen)
-    assert seen["pixels"].std() > 5
+    observation = env.reset(seed=0)[0]
+    assert env.observation_space.contains(observation)
+    assert observation["pixels"].std() > 5
     for _ in range(20):
         later = env.step(np.array((0.6, 0.0)))[0]
-    assert (later["pixels"] != seen["pixels"]).mean() > 0.05
+    assert (later["pixels"] != observation["pixels"]).mean() > 0.05
     again = env.reset(seed=0)[0]
-    np.testing.assert_array_equal(again["pixels"], seen["pixels"])
-    assert (env.reset(seed=7)[0]["pixels"] != seen["pixels"]).any()
+    np.testing.assert_array_equal(again["pixels"], observation["pixels"])
+    assert (env.reset(seed=7)[0]["pixels"] != observation["pixels"]).any()
     env.close()
 
 
@@ -72,9 +72,9 @@ def test_a_camera_used_for_many_episodes_sees_the_current_one(plugin: CarPlugin)
     task = variant("winding_road", camera=True)
     env, fresh = (plugin.make_env(task, seed=0, render_mode="rgb_array") for _ in range(2))
     for seed in range(3):
-        seen = env.reset(seed=seed)[0]["pixels"]
+        pixels = env.reset(seed=seed)[0]["pixels"]
         frame = env.render()
-    np.testing.assert_array_equal(seen, fresh.reset(seed=2)[0]["pixels"])
+    np.testing.assert_array_equal(pixels, fresh.reset(seed=2)[0]["pixels"])
     np.testing.assert_array_equal(frame, fresh.render())
     env.close()
     fresh.close()
