@@ -25,6 +25,7 @@ __all__ = [
     "TeamContext",
     "build_agents",
     "make_brief",
+    "primitive_actions",
 ]
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from rlgpt.agents.build import Agents, TeamContext, build_agents
     from rlgpt.agents.critic import LLMCritic
     from rlgpt.agents.fast import LLMFast
-    from rlgpt.agents.fixed import FixedActions, FixedPlan, NoCritic
+    from rlgpt.agents.fixed import FixedActions, FixedPlan, NoCritic, primitive_actions
     from rlgpt.agents.mode import Mode
     from rlgpt.agents.slow import LLMSlow
     from rlgpt.agents.solo import LLMSolo
@@ -46,7 +47,7 @@ else:
             "rlgpt.agents.build": ("Agents", "TeamContext", "build_agents"),
             "rlgpt.agents.critic": ("LLMCritic",),
             "rlgpt.agents.fast": ("LLMFast",),
-            "rlgpt.agents.fixed": ("FixedActions", "FixedPlan", "NoCritic"),
+            "rlgpt.agents.fixed": ("FixedActions", "FixedPlan", "NoCritic", "primitive_actions"),
             "rlgpt.agents.mode": ("Mode",),
             "rlgpt.agents.slow": ("LLMSlow",),
             "rlgpt.agents.solo": ("LLMSolo",),

@@ -1,4 +1,4 @@
-"""The two loops, against ABCs only."""
+"""The inner and the outer loop of the method. They use agents, trainers and environments by their interfaces only."""
 
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.observer import Observer

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rlgpt.lazy import lazy_exports
 
 __all__ = [
+    "Effort",
     "FakeLLM",
     "GridPlugin",
     "Player",
@@ -17,7 +18,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from rlgpt.testing.contract import PluginContract, broken_laws
+    from rlgpt.testing.contract import Effort, PluginContract, broken_laws
     from rlgpt.testing.grid import GridPlugin
     from rlgpt.testing.llm import FakeLLM
     from rlgpt.testing.player import Player
@@ -27,7 +28,7 @@ else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "rlgpt.testing.contract": ("PluginContract", "broken_laws"),
+            "rlgpt.testing.contract": ("Effort", "PluginContract", "broken_laws"),
             "rlgpt.testing.grid": ("GridPlugin",),
             "rlgpt.testing.llm": ("FakeLLM",),
             "rlgpt.testing.player": ("Player",),

@@ -5,8 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from rlgpt.agents import Agents, Brief, FixedActions, History, NoCritic, SlowAgent, TeamContext
-from rlgpt.agents.fixed import primitive_actions
+from rlgpt.agents import (
+    Agents,
+    Brief,
+    FixedActions,
+    History,
+    NoCritic,
+    SlowAgent,
+    TeamContext,
+    primitive_actions,
+)
 from rlgpt.domain import ActionPlan, CodedAction, SubAction
 
 

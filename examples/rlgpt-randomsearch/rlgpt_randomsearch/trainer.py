@@ -12,9 +12,17 @@ import numpy as np
 from rlgpt.domain import CurvePoint, TrainingRecord
 from rlgpt.errors import TrainerError
 from rlgpt.files import Folder
-from rlgpt.rl import EnvSpec, Hyperparameters, Policy, PolicyEnv, Progress, Trainer
-from rlgpt.rl.policy_env import build
-from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
+from rlgpt.rl import (
+    STEPS_FILE,
+    EnvSpec,
+    Hyperparameters,
+    Policy,
+    PolicyEnv,
+    Progress,
+    StepCounter,
+    Trainer,
+    build,
+)
 
 from rlgpt_randomsearch.policy import Linear, Weights
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rlgpt.testing import PluginContract
-from rlgpt.testing.contract import QUICK, Effort
+from rlgpt.testing import Effort, PluginContract
+from rlgpt.testing.contract import QUICK
 
 
 class TestFurniture(PluginContract):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rlgpt.testing import PluginContract
-from rlgpt.testing.contract import Effort
+from rlgpt.testing import Effort, PluginContract
 
 
 class TestMinecraft(PluginContract):
