@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from stranger import CANARY, checksums, rlgpt, unfinish
@@ -35,6 +36,14 @@ FOLDERS = (
     "evaluations",
     "bundle",
 )
+QUICK = ("llm.jsonl", "steps.bin", ".lock", "videos/best.mp4", "iterations/0/train/policy.pt", "videos", "bundle")
+"""What `make test` plays; `make test-full` plays all."""
+
+
+def names(of: tuple[str, ...], quick: tuple[str, ...] = QUICK) -> list[Any]:
+    return [pytest.param(name, marks=() if name in quick else pytest.mark.slow) for name in of]
+
+
 COMMANDS = (
     ("report",),
     ("evaluate", "--episodes", "1", "--seed", "5", "--video"),
@@ -62,28 +71,28 @@ def play(folder: Path, private: Path) -> None:
             assert CANARY.encode() not in path.read_bytes(), path
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", names(FILES))
 def test_a_link_to_a_file_is_not_followed(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to(private / "id_rsa")
     play(shared, private)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", names(FILES, ("llm.jsonl", "iterations/0/train/lock")))
 def test_a_link_to_a_file_that_is_missing_creates_none(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to(private / "new")
     play(shared, private)
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", names(FOLDERS))
 def test_a_link_to_a_folder_is_not_followed(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to(private / "deep")
     play(shared, private)
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", names(FOLDERS, ("iterations", "iterations/0/train")))
 def test_an_unfinished_run_writes_through_no_link(shared: Path, private: Path, name: str) -> None:
     unfinish(shared)
     replace(shared / name)
@@ -99,14 +108,14 @@ def test_a_second_name_of_a_private_file_is_not_written(shared: Path, private: P
     play(shared, private)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", names(FILES, ("run.json", "llm.jsonl", "videos/best.mp4")))
 def test_a_pipe_is_not_waited_for(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     os.mkfifo(shared / name)
     play(shared, private)
 
 
-@pytest.mark.parametrize("name", ["videos/best.mp4", "run.json", "llm.jsonl", "iterations/0/iteration.json"])
+@pytest.mark.parametrize("name", names(("videos/best.mp4", "run.json", "llm.jsonl", "iterations/0/iteration.json")))
 def test_a_device_is_not_read(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to("/dev/zero")

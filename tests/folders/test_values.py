@@ -10,6 +10,7 @@ import pytest
 from stranger import edit, rlgpt
 
 HUGE = "9" * 5000
+NAMES = ("run.json", "iterations/0/iteration.json")
 COMMANDS = {"report": ("report",), "evaluate": ("evaluate", "--episodes", "1"), "resume": ("resume",)}
 
 
@@ -30,7 +31,7 @@ def test_a_settings_name_with_mathematics_is_drawn_as_text(shared: Path, own_run
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("name", ["run.json", "iterations/0/iteration.json", "report.json"])
+@pytest.mark.parametrize("name", [*NAMES, pytest.param("report.json", marks=pytest.mark.slow)])
 def test_an_integer_of_thousands_of_digits_is_refused(shared: Path, name: str, command: str) -> None:
     put(shared, name, '"iteration": 0' if name == "report.json" else '"training": ', f'"x": {HUGE}, "training": ')
     done = rlgpt(COMMANDS[command][0], shared, *COMMANDS[command][1:])
@@ -41,8 +42,8 @@ def test_an_integer_of_thousands_of_digits_is_refused(shared: Path, name: str, c
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("name", ["run.json", "iterations/0/iteration.json", "report.json"])
-@pytest.mark.parametrize("depth", [300, 100_000])
+@pytest.mark.parametrize("name", [*NAMES, pytest.param("report.json", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("depth", [pytest.param(300, marks=pytest.mark.slow), 100_000])
 def test_json_that_is_nested_deeply_is_refused(shared: Path, name: str, command: str, depth: int) -> None:
     path = shared / name
     path.write_text(path.read_text().replace("{", '{"x": ' + "[" * depth + "]" * depth + ",", 1))
@@ -51,7 +52,7 @@ def test_json_that_is_nested_deeply_is_refused(shared: Path, name: str, command:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("best", [99, -5, 10**18, None])
+@pytest.mark.parametrize("best", [99, pytest.param(-5, marks=pytest.mark.slow), None])
 def test_the_best_iteration_is_found_again_not_believed(shared: Path, command: str, best: int | None) -> None:
     (shared / "report.json").unlink()
     edit(shared, "run.json", lambda record: record.update(best=best))
