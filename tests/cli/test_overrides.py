@@ -82,6 +82,7 @@ def rlgpt_config():
         ([TASK, "trainer.name=dqn"], ["unknown trainer 'dqn'", "ppo"]),
         ([TASK, "agents._target_=rlgpt.rl.ppo.PPO", "agents=rl_only"], ["agents", "PPO"]),
         ([TASK, "observers.tensorbord={}"], ["unknown observer 'tensorbord'", "progress"]),
+        ([TASK, "agents.prompts=nowhere"], ["agents.prompts='nowhere'", "no such folder"]),
         ([TASK, "llm.kind=scripted"], ["unknown llm 'scripted'", "replay"]),
         ([TASK, "setup.gama=0.9"], ["unknown key 'setup.gama'", "'setup.gamma'"]),
         ([TASK, "setup.gamma=2"], ["setup.gamma=2"]),

@@ -41,6 +41,12 @@ def test_a_transcript_of_design_replays(tmp_path: Path, capsys: Said) -> None:
     assert "1.00" in capsys.readouterr().out
     assert (tmp_path / "run" / "bundle" / "actions" / "go.py").is_file()
     assert (tmp_path / "run" / "report.html").is_file()
+    prompt = tmp_path / "prompts" / "slow" / "user.md"
+    prompt.parent.mkdir(parents=True)
+    prompt.write_text("Plan for {{goal}}.")
+    other = ["--goal", GOAL, "--docs", str(docs), "--success", "1", "--folder", str(tmp_path / "other")]
+    assert main(["design", "CartPole-v1", *other, *given, f"agents.prompts={tmp_path / 'prompts'}"]) == 2
+    assert "record" in capsys.readouterr().err
     assert main(["report", run]) == 0
     assert main(["resume", run]) == 0
     assert main(["evaluate", run, "--episodes", "2"]) == 0

@@ -9,22 +9,21 @@ from rlgpt.report.video import Film
 FPS = 20
 
 
-def film(made: LoopContext, name: str, *, seed: int | None = None) -> str:
-    """Write the video; if no frame can be rendered here, there is none and the answer says why.
+def film(context: LoopContext, name: str, *, seed: int | None = None) -> str:
+    """Write the video. If no frame can be rendered here, there is none and the result says why.
 
     :param name: of the file, in the run's folder.
     :param seed: of the episode; default: the first of the reported ones.
     :returns: one line for the user.
     """
-    best = best_of(made.run.iterations())
+    best = best_of(context.run.iterations())
     if not best.kept.episodes:
         return "no video: the best iteration has neither a policy nor a coded action"
-    seeds = (made.seeds.report(1)[0] if seed is None else seed,)
+    seeds = (context.seeds.report(1)[0] if seed is None else seed,)
     try:
-        with Film(made.run.files, name, fps=FPS) as shots:
-            played = made.evaluate_kept(best, seeds=seeds, on_frame=shots.add)
-    except Exception as error:  # rendering is a driver's affair and no reason to lose a run: tell why, and go on
+        with Film(context.run.files, name, fps=FPS) as shots:
+            played = context.evaluate_kept(best, seeds=seeds, on_frame=shots.add)
+    except Exception as error:  # rendering depends on drivers; its faults must not end the run
         return f"no video: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    return (
-        f"video {made.run.folder / name} (seed {seeds[0]}, {'success' if played.episodes[0].success else 'no success'})"
-    )
+    success = "success" if played.episodes[0].success else "no success"
+    return f"video {context.run.folder / name} (seed {seeds[0]}, {success})"

@@ -1,4 +1,4 @@
-"""Where the configuration and the overrides file lie: in the wheel beside the code, in a checkout at its top."""
+"""Where the configuration and the overrides file are: in a wheel beside the code, in a checkout at its top."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def conf_dir(package: Path = PACKAGE) -> Path:
 
 
 def overrides_file(package: Path = PACKAGE) -> Path:
-    """For ``uv pip install --overrides``: what lets Sample Factory be installed beside current versions."""
+    """The file for ``uv pip install --overrides`` that lets Sample Factory be installed beside current versions."""
     return _shared("overrides.txt", package)
 
 

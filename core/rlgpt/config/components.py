@@ -17,7 +17,7 @@ from rlgpt.plugin import PluginManager
 T = TypeVar("T")
 
 EXTRAS = {"sample_factory": "sample-factory"}
-"""Packages of rlgpt's own extras -> the extra."""
+"""Package that a trainer of rlgpt needs -> the extra that installs it."""
 
 
 class Component(BaseModel):
@@ -63,15 +63,15 @@ def factory_of(kind: str, component: Component, manager: PluginManager) -> Calla
         raise ConfigError(f"{kind} has no name: write {kind}=NAME. Valid: {', '.join(manager.parts(kind))}.")
     target = component.target or manager.part(kind, str(component.name))
     where = f"{kind}._target_={target}" if component.target else f"{kind}={component.name}"
+    package = next((p for p in EXTRAS if f".{p}." in f".{target}." and find_spec(p) is None), None)
+    if package is not None:
+        raise ConfigError(
+            f"{where} needs an extra that is not installed: `rlgpt doctor` prints the command that installs "
+            f"'rlgpt[{EXTRAS[package]}]'. Until then, use {kind}=ppo."
+        )
     try:
         made = pkgutil.resolve_name(target)
     except (ImportError, AttributeError, ValueError) as error:
-        package = next((p for p in EXTRAS if f".{p}." in f".{target}." and find_spec(p) is None), None)
-        if package is not None:
-            raise ConfigError(
-                f"{where} needs an extra that is not installed; `rlgpt doctor` prints the command for "
-                f"'rlgpt[{EXTRAS[package]}]'."
-            ) from error
         raise ConfigError(
             f"{where} cannot be imported: {error}. Name a class or function: package.module.Class."
         ) from error

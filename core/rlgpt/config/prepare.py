@@ -1,4 +1,4 @@
-"""An environment nobody prepared, looked at before anything is spent on it."""
+"""An environment without a plugin is tried before anything is spent on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _API = (
     "It must follow gymnasium's API (reset -> observation, info; step -> observation, reward, terminated, truncated, "
     "info): gymnasium.utils.env_checker.check_env(make_env()) tells more."
 )
-_ANY = CodedAction(name="any", doc="stands for the actions to come", source="")
+_ANY = CodedAction(name="any", doc="a placeholder", source="")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def prepare(
     idle: Any = None,
     limits: SandboxLimits | None = None,
 ) -> tuple[GenericPlugin, Task]:
-    """The plugin of the environments that ``make_env`` makes, and its task, after one step in one of them.
+    """The plugin of the environments that ``make_env`` makes, and its task. One step is taken in one of them.
 
     The arguments are those of :func:`rlgpt.design`.
 
@@ -107,7 +107,7 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
 
 
 def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], limits: SandboxLimits) -> None:
-    """One step as a policy would do it, and what a language model would be shown of it."""
+    """Takes one step as a policy does, and renders what a language model would see."""
     spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
     env: PolicyEnv = _guarded("the environment's reset(seed=0) raised", _API, build, spec, seed=0, evaluation=True)
     try:
@@ -125,13 +125,13 @@ def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], lim
 
 
 def _fits(view: Mapping[str, Plain], limits: SandboxLimits) -> None:
-    """:raises ConfigError: code that looks at this view would be stopped for it, every time."""
+    """:raises ConfigError: the view is too large for the sandbox."""
     sizes = {name: len(json.dumps(value)) for name, value in view.items()}
-    whole = len(json.dumps(view).encode())
-    if whole > limits.view_bytes:
+    total = len(json.dumps(view).encode())
+    if total > limits.view_bytes:
         largest = ", ".join(f"{name} {sizes[name]:,}" for name in sorted(sizes, key=sizes.__getitem__)[:-4:-1])
         raise ConfigError(
-            f"what code sees of the environment takes {whole:,} bytes ({largest}); at most {limits.view_bytes:,} go "
+            f"what code sees of the environment takes {total:,} bytes ({largest}); at most {limits.view_bytes:,} go "
             "into the sandbox. Leave parts out (gymnasium.wrappers.FilterObservation), make them smaller "
             "(TransformObservation, ResizeObservation), name fewer numbers, or allow more: "
             "sandbox.view_bytes=BYTES, or design(..., sandbox={'view_bytes': BYTES})."
@@ -139,7 +139,7 @@ def _fits(view: Mapping[str, Plain], limits: SandboxLimits) -> None:
 
 
 def _guarded(what: str, advice: str, call: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """The value of a call into foreign code; whatever it raises is told as a fault of what the user gave."""
+    """The value of a call into the user's code; its errors become a ConfigError."""
     try:
         return call(*args, **more)
     except RlgptError:

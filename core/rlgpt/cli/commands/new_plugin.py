@@ -1,4 +1,4 @@
-"""``rlgpt new-plugin``: the folder of a new distribution, which works as it is and is then changed."""
+"""``rlgpt new-plugin``: the folder of a new distribution, a working plugin to change."""
 
 from __future__ import annotations
 

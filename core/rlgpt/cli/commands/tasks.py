@@ -1,4 +1,4 @@
-"""``rlgpt tasks``: what can be trained here."""
+"""``rlgpt tasks``: the tasks of the installed plugins."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def main(arguments: argparse.Namespace) -> int:
     """List tasks by a pattern; broken plugins are named on stderr."""
     manager = PluginManager()
     tasks = manager.tasks()
-    chosen = [task for name, task in tasks.items() if fnmatch.fnmatchcase(name, arguments.pattern)]
+    matching = [task for name, task in tasks.items() if fnmatch.fnmatchcase(name, arguments.pattern)]
     for name, fault in manager.broken.items():
         say(f"rlgpt: plugin {name!r} is broken and left out: {fault}", sys.stderr)
-    if not chosen and arguments.pattern != "*":
+    if not matching and arguments.pattern != "*":
         plugin = arguments.pattern.rstrip("/")
         own = f"Those of this plugin: `rlgpt tasks '{plugin}/*'`." if plugin in manager.plugins else ""
         hint = own or "Patterns are written like 'PLUGIN/*'."
         raise UnknownNameError("task", arguments.pattern, tasks, hint, "`rlgpt tasks` lists them.")
     if arguments.json:
-        print(json.dumps([task.model_dump(mode="json") for task in chosen], indent=1))
-    elif not chosen:
+        print(json.dumps([task.model_dump(mode="json") for task in matching], indent=1))
+    elif not matching:
         print("No plugin is installed. A plugin brings its tasks: install one, or make one with rlgpt new-plugin.")
     else:
-        width = max(len(task.id) for task in chosen)
-        for task in chosen:
+        width = max(len(task.id) for task in matching)
+        for task in matching:
             say(f"{task.id:<{width}}  {task.horizon:>5} steps  {task.goal}")
     return 0
