@@ -37,16 +37,16 @@ def cartpole() -> gym.Env[Any, Any]:
         ({"push": PUSH}, r"\(of type dict\).*a list of CodedAction"),
     ],
 )
-def test_what_are_no_actions(actions: Any, says: str) -> None:
+def test_extend_refuses_invalid_actions(actions: Any, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         extend(cartpole(), actions)
 
 
-def test_any_iterable_of_actions_will_do() -> None:
+def test_extend_accepts_any_iterable_of_actions() -> None:
     assert extend(cartpole(), iter([PUSH])).actions == (PUSH,)
 
 
-def test_what_is_no_environment() -> None:
+def test_extend_refuses_a_non_environment() -> None:
     with pytest.raises(ConfigError, match=r"got 'CartPole-v1'.*extend\(gymnasium\.make\('CartPole-v1'\), \.\.\.\)"):
         extend("CartPole-v1", [PUSH])  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"got <function cartpole.*Make it first"):
@@ -56,7 +56,7 @@ def test_what_is_no_environment() -> None:
 
 
 @pytest.mark.parametrize("argument", ["quarantined", "base_actions"])
-def test_one_name_is_no_list_of_names(argument: str) -> None:
+def test_extend_refuses_a_string_as_a_list_of_names(argument: str) -> None:
     with pytest.raises(ConfigError, match=rf"{argument}=\['push'\]"):
         extend(cartpole(), [PUSH], **{argument: "push"})
 
@@ -74,7 +74,7 @@ def test_a_step_needs_a_reset() -> None:
             extend(cartpole(), actions).step(0)
 
 
-def test_a_source_that_cannot_be_loaded_is_told_once_for_each() -> None:
+def test_extend_warns_once_for_each_source_that_cannot_be_loaded() -> None:
     broken = [CodedAction(name=n, doc="", source=s) for n, s in (("cut", "def run(:"), ("zero", "\n1 / 0"))]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -122,7 +122,7 @@ def test_the_wall_clock_at_the_first_load_takes_no_can_start_away(monkeypatch: p
         ("def run():\n    yield fly()\n", r"line 2: there is no 'fly' to call"),
     ],
 )
-def test_what_is_surely_a_mistake_is_told_and_taken(source: str, says: str) -> None:
+def test_extend_warns_of_certain_mistakes_and_continues(source: str, says: str) -> None:
     silent = CodedAction(name="silent", doc="", source=source)
     with pytest.warns(BrokenActionWarning, match=rf"'silent' will not do what it says, {says}") as caught:
         assert extend(cartpole(), [PUSH, silent]).actions == (PUSH, silent)
@@ -136,7 +136,7 @@ def test_a_bundle_of_another_world_is_named() -> None:
         extend(cartpole(), bundle)
 
 
-def test_what_may_be_meant_is_not_warned_of() -> None:
+def test_extend_does_not_warn_of_plausible_code() -> None:
     source = "def run(force=1):\n    try:\n        import numpy\n    except ImportError:\n        yield act()\n"
     extend(cartpole(), [CodedAction(name="careful", doc="", source=source)])
 
@@ -154,7 +154,7 @@ GO = CodedAction(
 
 
 @pytest.mark.parametrize("action", [[1, 1, 1], 0, [7, [0.0], [0.0]], [-1, [0.0], [0.0]], None, "go", [math.nan, 0, 0]])
-def test_what_is_no_action_of_the_extended_space(action: Any) -> None:
+def test_step_refuses_an_action_outside_the_space(action: Any) -> None:
     env = extend(box(), [GO])
     env.reset(seed=0)
     if action == [1, 1, 1]:
@@ -165,7 +165,7 @@ def test_what_is_no_action_of_the_extended_space(action: Any) -> None:
 
 
 @pytest.mark.parametrize("action", [5, -1])
-def test_a_branch_that_is_not_there(action: int) -> None:
+def test_reading_an_action_refuses_an_unknown_branch(action: int) -> None:
     env = extend(cartpole(), [PUSH])
     env.reset(seed=0)
     with pytest.raises(ConfigError, match=rf"the action {action} is none of the extended space Discrete\(3\)"):
@@ -206,7 +206,7 @@ def test_a_sandbox_may_be_given_by_its_budgets() -> None:
         extend(cartpole(), [PUSH], sandbox=3)  # type: ignore[arg-type]
 
 
-def test_a_dict_has_names_of_its_own() -> None:
+def test_dict_observation_keeps_its_key_names() -> None:
     space = gym.spaces.Dict({"state": gym.spaces.Box(-1, 1, (2,)), "goal": gym.spaces.Box(-1, 1, (2,))})
     env = gym.wrappers.TransformObservation(cartpole(), lambda seen: {"state": seen[:2], "goal": seen[2:]}, space)
     with pytest.raises(ConfigError, match=r"code sees it as goal, state\. Leave observations= out.*docs="):
@@ -220,7 +220,7 @@ def test_success_is_a_function_or_a_number(success: Any) -> None:
 
 
 @pytest.mark.parametrize(("idle", "plays"), [("right", 1), (1, 1), (None, 0)])
-def test_what_a_masked_choice_does_can_be_said(idle: Any, plays: int) -> None:
+def test_idle_action_is_configurable(idle: Any, plays: int) -> None:
     shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\ndef run():\n    yield act()\n"})
     bare, env = cartpole(), extend(cartpole(), [shut], labels=["left", "right"], idle=idle)
     bare.reset(seed=0)
@@ -284,7 +284,7 @@ def test_names_of_a_bundle_that_do_not_fit_are_its_own() -> None:
 
 
 @pytest.mark.parametrize("name", ["Go There", "1st", "", "a" * 41])
-def test_a_name_that_is_none_is_told_the_rule(name: str) -> None:
+def test_scaffold_refuses_an_invalid_name_with_the_rule(name: str) -> None:
     with pytest.raises(ValueError, match=r"lower case letters, digits and underscores, a letter first.*got") as caught:
         CodedAction(name=name, doc="", source="")
     assert "pattern" not in str(caught.value)

@@ -36,7 +36,7 @@ def bundle() -> Bundle:
 
 @settings(deadline=None)
 @given(st.lists(actions, max_size=4, unique_by=lambda a: a.name))
-def test_what_is_saved_is_loaded(tmp_path_factory: pytest.TempPathFactory, drawn: list[CodedAction]) -> None:
+def test_bundle_round_trip(tmp_path_factory: pytest.TempPathFactory, drawn: list[CodedAction]) -> None:
     bundle = Bundle(actions=tuple(drawn))
     assert load_bundle(save_bundle(bundle, tmp_path_factory.mktemp("bundles") / "b")) == bundle
 

@@ -182,7 +182,7 @@ def test_quarantine_masks_from_the_next_reset_on() -> None:
         env.quarantine(["nothing"])
 
 
-def test_an_environment_takes_out_what_violated_three_times_in_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_environment_quarantines_an_action_after_three_violations(caplog: pytest.LogCaptureFixture) -> None:
     """Under anybody's trainer; unless the caller counts, who then says what is masked."""
     bad = action("bad", "def run():\n    yield 5\n")
     endings: dict[str, list[str]] = {}
@@ -202,7 +202,7 @@ def test_an_environment_takes_out_what_violated_three_times_in_it(caplog: pytest
     assert "'bad' is masked from the next episode on, after 3 violations" in record.getMessage()
 
 
-def test_what_is_taken_out_says_so() -> None:
+def test_quarantined_action_has_a_verdict() -> None:
     env = grid(IDLE, quarantined=["idle"], trace=True)
     env.reset(seed=0)
     _, _, _, _, info = env.step(5)
@@ -210,7 +210,7 @@ def test_what_is_taken_out_says_so() -> None:
     assert "verdicts" not in info, "it counts as none"
 
 
-def test_the_view_is_put_into_words_once_for_all_guards(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_view_is_encoded_once_for_all_guards(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[Any] = []
     encode = host.encode
     monkeypatch.setattr(host, "encode", lambda *args: encoded.append(args[0]) or encode(*args))
@@ -254,14 +254,14 @@ def test_a_view_is_built_only_where_somebody_asks_for_it() -> None:
     assert views(walks(0), trace=True) == [0, 0, 2, 2, 2], "before and after"
 
 
-def test_where_nothing_may_start_there_is_still_a_choice() -> None:
+def test_mask_offers_all_branches_if_none_may_start() -> None:
     env = grid(USE, IDLE, base_actions=(), quarantined=["idle"])
     _, info = env.reset(seed=4)
     assert list(info["action_mask"]) == [1, 1]
     assert env.step(1)[4]["ended"] == "masked"
 
 
-def test_what_the_plugin_decides_is_asked_at_every_step() -> None:
+def test_applicable_is_asked_at_every_step() -> None:
     class Guarded(GridPlugin):
         def applicable(self, action: str, view: Any) -> bool:
             return bool(view["agent"] != view["key"])
@@ -272,7 +272,7 @@ def test_what_the_plugin_decides_is_asked_at_every_step() -> None:
         assert env.step(env.extension.write("to_key"))[4]["action_mask"][-1] == after
 
 
-def test_a_mask_is_the_receivers_own() -> None:
+def test_action_mask_is_a_copy() -> None:
     env = grid(TO_KEY, WALK, quarantined=["walk"])
     masks = [env.reset(seed=0)[1]["action_mask"]]
     for _ in range(3):

@@ -89,7 +89,7 @@ def test_a_discrete_space_may_start_anywhere(base: spaces.Space) -> None:
     assert base.contains(flat_reached)
 
 
-def test_heads_that_stay_keep_where_they_start() -> None:
+def test_kept_heads_keep_their_start_value() -> None:
     base = spaces.MultiDiscrete([3, 4, 2], start=[5, -7, 1])
     env = extend(Spaces(base), base_actions=["action_1", "action_2"])
     assert env.action_space == spaces.MultiDiscrete([4, 2], start=[-7, 1])
@@ -98,12 +98,12 @@ def test_heads_that_stay_keep_where_they_start() -> None:
     assert np.array_equal(env.env.last, [5, -4, 2])
 
 
-def test_spaces_that_are_flat_already_stay() -> None:
+def test_flat_view_keeps_a_flat_space() -> None:
     env = extend(Spaces(spaces.Discrete(3)), [still("x")])
     assert flat_view(env) is env
 
 
-def test_wrappers_between_are_seen_through() -> None:
+def test_flat_view_finds_the_extension_under_wrappers() -> None:
     wrapped = gym.wrappers.RecordEpisodeStatistics(extend(Spaces(spaces.Box(-1, 1, (2,))), [still("x", True)]))
     flat = flat_view(wrapped)
     assert flat.env is wrapped

@@ -38,7 +38,9 @@ TUPLE = spaces.Tuple([spaces.Discrete(3), spaces.Box(-1.0, 1.0, (2,), np.float32
         (TUPLE, "ab", (0,), spaces.Tuple([spaces.Discrete(2), *TUPLE.spaces])),
     ],
 )
-def test_the_table(base: spaces.Space, labels: str, parameters: tuple[int, ...], expected: spaces.Space) -> None:
+def test_extended_spaces_match_the_documented_table(
+    base: spaces.Space, labels: str, parameters: tuple[int, ...], expected: spaces.Space
+) -> None:
     actions = [coded(f"x{i}", n) for i, n in enumerate(parameters)]
     assert ExtendedSpace(base, actions, tuple(labels), filler=base.sample()).space == expected
 
@@ -53,7 +55,7 @@ def test_no_actions_is_the_identity(base: spaces.Space) -> None:
 
 
 @given(st.integers(0, 4), st.lists(st.integers(0, 3), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
-def test_only_the_owner_of_a_number_reads_it(box: int, parameters: list[int], seed: int) -> None:
+def test_changing_a_parameter_affects_only_its_branch(box: int, parameters: list[int], seed: int) -> None:
     """Changing numbers a branch does not own never changes what it asks for."""
     base = spaces.Box(-1.0, 1.0, (box + 1,), np.float64)
     actions = [coded(f"x{i}", n) for i, n in enumerate(parameters)]
@@ -72,7 +74,7 @@ def test_only_the_owner_of_a_number_reads_it(box: int, parameters: list[int], se
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.data())
-def test_what_is_written_is_read(parameters: list[int], data: st.DataObject) -> None:
+def test_written_action_is_read_back(parameters: list[int], data: st.DataObject) -> None:
     actions = [coded(f"x{i}", n) for i, n in enumerate(parameters)]
     chosen = data.draw(st.sampled_from(actions))
     values = {p.name: data.draw(st.floats(-2, 4, width=32)) for p in chosen.parameters}
@@ -90,13 +92,13 @@ def test_parameters_left_out_are_at_their_defaults() -> None:
     assert space.read(space.write("x", {"p1": 3.0})).parameters == {"p0": 1.0, "p1": 3.0}
 
 
-def test_kept_values_of_a_discrete_keep_their_meaning() -> None:
+def test_base_actions_subset_of_a_discrete_keeps_its_values() -> None:
     space = ExtendedSpace(spaces.Discrete(4, start=10), [coded("x")], tuple("abcd"), keep=("b", "d"), filler=10)
     assert space.layout.branches == ("b", "d", "x")
     assert [space.read(i).base for i in (0, 1)] == [11, 13]
 
 
-def test_heads_that_go_are_filled() -> None:
+def test_dropped_heads_take_the_filler_action() -> None:
     space = ExtendedSpace(MULTI, [coded("x")], tuple("abc"), keep=("b",), filler=[2, 0, 4])
     assert space.space == spaces.Tuple([spaces.Discrete(2), spaces.Discrete(2)])
     assert list(space.read((0, 1)).base) == [2, 1, 4]
@@ -107,7 +109,7 @@ def test_heads_that_go_are_filled() -> None:
     assert mixed.read((0, np.ones(2, np.float32))).base[0] == 2
 
 
-def test_a_box_goes_whole() -> None:
+def test_base_actions_keep_or_drop_a_box_as_a_whole() -> None:
     space = ExtendedSpace(BOX, [coded("x"), coded("y", 1)], tuple("abc"), keep=(), filler=np.zeros(3))
     assert space.layout.branches == ("x", "y")
     assert space.space == spaces.Tuple([spaces.Discrete(2), spaces.Box(-2.0, 4.0, (1,), np.float32)])

@@ -13,7 +13,7 @@ NUDGE = CodedAction(
 
 
 @pytest.mark.parametrize("name", ["CartPole-v1", "Pendulum-v1"])
-def test_spec_makes_it_again(name: str) -> None:
+def test_spec_recreates_the_environment(name: str) -> None:
     for env in (extend(gymnasium.make(name), [NUDGE]), flat_view(extend(gymnasium.make(name), [NUDGE]))):
         assert env.spec is not None
         again = env.spec.make()

@@ -122,7 +122,7 @@ def test_an_enum_of_actions_names_them_and_max_steps_is_the_horizon() -> None:
     assert GenericPlugin.of(env, labels=list("abcde")).noop(env.action_space, ctx) == 0
 
 
-def test_meanings_are_told_once() -> None:
+def test_meanings_of_labels_appear_once_in_the_prompt() -> None:
     env = gymnasium.make("CartPole-v1")
     labels = {"left": "pushes the cart to the left by 10 N", "right": "pushes the cart to the right by 10 N"}
     seen = {"x": "position of the cart, m", "v": "its velocity, m/s", "angle": "of the pole, rad", "spin": "rad/s"}
@@ -266,7 +266,7 @@ def test_defaults_of_another_plugin_use_its_labels_and_its_view() -> None:
     pickle.loads(pickle.dumps(plugin))
 
 
-def test_it_can_make_environments_where_it_was_told_how() -> None:
+def test_generic_plugin_makes_environments_from_a_function() -> None:
     plugin = GenericPlugin.of(GridEnv)
     (task,) = plugin.tasks().values()
     env = plugin.make_env(task, seed=3)

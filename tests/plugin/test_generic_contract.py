@@ -18,7 +18,7 @@ from rlgpt.testing.contract import broken_laws
         ("MountainCarContinuous-v0", None),
     ],
 )
-def test_it_keeps_the_contract(name: str, success) -> None:
+def test_scaffold_keeps_the_contract(name: str, success) -> None:
     assert broken_laws(GenericPlugin.of(partial(gymnasium.make, name), success=success)) == {}
 
 

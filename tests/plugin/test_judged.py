@@ -75,7 +75,7 @@ def _landed(info, total_reward) -> bool:
         ("Blackjack-v1", None, "ends with a positive total reward", None),
     ],
 )
-def test_what_counts_as_success_is_told_and_held(name: str, success, told: str, at: int | None) -> None:
+def test_judge_describes_and_applies_success(name: str, success, told: str, at: int | None) -> None:
     plugin = GenericPlugin.of(functools.partial(gymnasium.make, name), success=success, horizon=12)
     (task,) = plugin.tasks().values()
     assert told in task.success
@@ -86,7 +86,7 @@ def test_what_counts_as_success_is_told_and_held(name: str, success, told: str, 
         assert found == [False] * (at - 1) + [True]
 
 
-def test_what_the_environment_says_of_success_comes_first() -> None:
+def test_success_reported_by_the_environment_takes_precedence() -> None:
     reaches, over = Reaches(10.0, says=True), {OVER: True}
     assert [reaches(over, 9.0), reaches(over, 10.0), reaches({OVER: False}, 10.0)] == [False, True, False]
     assert [reaches({"success": 0.0, **over}, 99.0), reaches({"is_success": True, OVER: False}, 0.0)] == [False, True]
@@ -133,7 +133,7 @@ def test_a_return_is_judged_at_the_end(pays, threshold: float, expected: bool, c
     assert found == [False] * (len(steps) - 1) + [sum(steps) >= threshold if cut else expected]
 
 
-def test_a_function_of_success_is_told_when_the_episode_is_over() -> None:
+def test_success_function_receives_episode_over() -> None:
     seen: list[bool] = []
     env = Judged(Ends(1.0, {}), 2, lambda info, total: bool(seen.append(info[OVER])))
     env.reset(seed=0)
@@ -158,7 +158,7 @@ def test_a_reward_that_is_no_number_is_not_charged_to_the_action() -> None:
         env.step(env.extension.write("go"))
 
 
-def test_success_that_is_no_bool_is_said_so() -> None:
+def test_success_function_must_return_a_bool() -> None:
     env = Judged(Ends(1.0, {}), 10, lambda info, total: total)
     env.reset(seed=0)
     with pytest.raises(ConfigError, match=r"returned 1\.0, a float; it must return True or False"):

@@ -60,7 +60,7 @@ def test_tasks_of_every_plugin(site) -> None:
     assert list(site.manager().plugins) == ["a", "b"]
 
 
-def test_nothing_is_loaded_before_it_is_needed(site) -> None:
+def test_plugins_are_loaded_lazily(site) -> None:
     site.working("a")
     site.working("b")
     manager = site.manager()

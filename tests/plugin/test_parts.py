@@ -65,7 +65,7 @@ def policy_of(space: spaces.Space) -> tuple[ObservationCodec, ObservationBuilder
 
 
 @pytest.mark.parametrize("name", SEEN)
-def test_a_policy_is_shown_all_of_it(name: str) -> None:
+def test_policy_observation_includes_every_part(name: str) -> None:
     space, expected = SEEN[name]
     assert unusable(space) == []
     codec, builder = policy_of(space)
@@ -112,7 +112,7 @@ def test_long_arrays_are_summed_up_for_code_the_largest_first() -> None:
     assert ObservationCodec(space).alone == ("b",)
 
 
-def test_paths_that_read_alike_keep_apart() -> None:
+def test_parts_with_equal_names_get_different_keys() -> None:
     space = spaces.Dict({"a_b": pixels(64, 64, 3), "a": spaces.Dict(b=pixels(32, 32, 3))})
     assert {name: part.space.shape for name, part in shown(space).items()} == {
         "a_b": (64, 64, 3),
@@ -141,7 +141,7 @@ def test_a_plugin_with_a_view_of_its_own_keeps_its_containers() -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_shown_is_said(space: spaces.Space, says: str) -> None:
+def test_unusable_observation_parts_are_explained(space: spaces.Space, says: str) -> None:
     (fault,) = unusable(space)
     assert says in fault
     assert "gymnasium.wrappers." in fault
@@ -166,7 +166,7 @@ nested = st.recursive(
 @given(space=nested)
 @example(space=spaces.Dict({"a_b": numbers(), "a": spaces.Dict(b=numbers(2))}))
 @example(space=spaces.Dict({"a_b": spaces.Dict(c=numbers(3)), "a": spaces.Dict(b=numbers(2))}))
-def test_whatever_is_not_refused_is_seen_part_for_part(space: spaces.Space) -> None:
+def test_every_accepted_observation_part_is_usable(space: spaces.Space) -> None:
     if unusable(space):
         return
     codec, builder = policy_of(space)

@@ -12,7 +12,7 @@ from rlgpt.plugin.manager import PluginManager
 from rlgpt.plugin.scaffold import create
 
 
-def test_it_passes_its_own_tests(tmp_path) -> None:
+def test_scaffold_passes_its_own_tests(tmp_path) -> None:
     root = create("my_robot", tmp_path)
     assert root == tmp_path / "rlgpt-my-robot"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *(p for p in sys.path if p)])}
@@ -40,7 +40,7 @@ def test_the_entry_point_leads_to_the_plugin(tmp_path, monkeypatch) -> None:
     assert manager.task("arm2/reach")[0].name == "arm2"
 
 
-def test_it_is_formatted_and_typed(tmp_path) -> None:
+def test_scaffold_is_formatted_and_typed(tmp_path) -> None:
     create("arm", tmp_path)
     root = tmp_path / "rlgpt-arm"
     for command in (
@@ -54,13 +54,13 @@ def test_it_is_formatted_and_typed(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Robot", "2arm", "a b", "a-b", "../x", "a" * 41, "arm_", "arm/x", "ärm"])
-def test_names_that_cannot_be_used(tmp_path, name: str) -> None:
+def test_scaffold_refuses_reserved_names(tmp_path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot name a plugin"):
         create(name, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_overwritten(tmp_path) -> None:
+def test_scaffold_overwrites_no_file(tmp_path) -> None:
     create("arm", tmp_path)
     with pytest.raises(ConfigError, match="is there already"):
         create("arm", tmp_path)

@@ -130,7 +130,7 @@ def test_a_vector_keeps_its_numbers() -> None:
     assert named.view(_context(np.array([0.1, -0.2, 1.0]))) == {"x": 0.1, "y_pos": -0.2, "x_2": 1.0}
 
 
-def test_what_is_not_finite_is_made_finite() -> None:
+def test_view_replaces_non_finite_numbers() -> None:
     codec = ObservationCodec(spaces.Box(-np.inf, np.inf, (3,)))
     assert codec.view(_context(np.array([np.nan, np.inf, -np.inf]))) == {"observation": [0.0, 1e30, -1e30]}
 
@@ -150,7 +150,7 @@ def _square(left: int, top: int) -> np.ndarray:
     return picture
 
 
-def test_a_picture_is_told_by_the_shapes_that_stand_out() -> None:
+def test_view_of_a_picture_lists_its_regions() -> None:
     colours = np.repeat(_square(10, 20)[..., None], 3, axis=-1)
     codec = pickle.loads(pickle.dumps(ObservationCodec(spaces.Box(0, 255, (40, 30, 3), np.uint8))))
     floor, square = [14, 39, 30, 1, 0], [12, 21, 5, 3, 200]
@@ -196,7 +196,7 @@ def test_a_long_vector_fits_into_a_view() -> None:
     np.testing.assert_allclose(view["observation"], values, rtol=1e-4)
 
 
-def test_a_discrete_is_a_number_for_code_and_a_place_for_a_policy() -> None:
+def test_discrete_observation_is_a_number_for_code_and_one_hot_for_a_policy() -> None:
     codec = ObservationCodec(spaces.Discrete(3, start=5))
     assert codec.view(_context(6)) == {"observation": 6, "observation_onehot": [0, 1, 0]}
 

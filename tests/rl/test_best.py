@@ -36,7 +36,7 @@ def test_the_window_is_the_newest_episodes() -> None:
 
 
 @given(st.lists(points, max_size=8))
-def test_a_score_lies_within_what_was_seen(curve: list[CurvePoint]) -> None:
+def test_score_lies_between_lowest_and_highest_point(curve: list[CurvePoint]) -> None:
     score = recent_score(curve)
     if sum(p.episodes for p in curve) < FEWEST:
         assert score is None
@@ -47,7 +47,7 @@ def test_a_score_lies_within_what_was_seen(curve: list[CurvePoint]) -> None:
         assert recent_score([point(WINDOW, 0.0), *curve]) is not None
 
 
-def test_of_equals_the_later_is_kept_and_reward_breaks_ties() -> None:
+def test_best_is_the_later_of_equals_and_reward_breaks_ties() -> None:
     assert is_best((0.5, 1.0), None)
     assert is_best((0.5, 1.0), (0.5, 1.0))
     assert is_best((0.5, 1.1), (0.5, 1.0))

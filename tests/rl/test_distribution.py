@@ -172,6 +172,6 @@ def test_layout_survives_pickling_and_makes_elements_of_the_space() -> None:
         (spaces.Discrete(2), ("a", "b"), np.ones((2, 1), dtype=np.bool_)),
     ],
 )
-def test_what_does_not_fit_is_an_error(space, branches, owner) -> None:  # type: ignore[no-untyped-def]
+def test_layout_refuses_mismatched_owner_or_branches(space, branches, owner) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match="need"):
         ActionLayout.of(space, branches=branches, owner=owner)

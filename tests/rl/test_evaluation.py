@@ -105,7 +105,7 @@ def test_code_that_may_not_start_costs_no_ops_until_the_horizon(tmp_path: Path) 
     assert {d.ended for d in found.traces[0].decisions} == {"masked"}
 
 
-def test_no_code_is_an_error(tmp_path: Path) -> None:
+def test_code_evaluation_without_actions_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="at least one"):
         evaluate_code(grid_spec(tmp_path / "count"), (), seeds=(0,))
 

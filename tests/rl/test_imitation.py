@@ -61,7 +61,7 @@ def test_an_episode_is_kept_for_success_or_a_return_out_of_the_ordinary(episodes
     capacity=st.integers(5, 60),
 )
 @settings(max_examples=100, deadline=None)
-def test_episodes_are_whole_however_rollouts_cut_them(slots: list[list[Outcome]], cut: int, capacity: int) -> None:
+def test_imitation_joins_episodes_across_rollouts(slots: list[list[Outcome]], cut: int, capacity: int) -> None:
     """Each decision is numbered; what is kept is the newest kept episodes, every decision of them, in order."""
     imitation = SelfImitation(Hyperparameters(imitation_coef=1.0, imitation_capacity=capacity))
     order: list[tuple[bool, float]] = []
@@ -172,7 +172,7 @@ def test_the_gradient_is_that_of_the_log_probability_of_what_the_branch_owns() -
     assert of.network.value.weight.grad is None, "the critic is left alone"
 
 
-def test_what_was_kept_becomes_likely() -> None:
+def test_imitation_raises_the_probability_of_kept_actions() -> None:
     of, r = learner(imitation_minibatches=200, learning_rate=1e-2), rollout(1)
     batch, actions, _ = r.of(0)
     before = of.network.distribution(batch).log_prob(actions)[:3].mean()
@@ -180,7 +180,7 @@ def test_what_was_kept_becomes_likely() -> None:
     assert float((of.network.distribution(batch).log_prob(actions)[:3].mean() - before).detach()) > 1.0
 
 
-def test_with_nothing_kept_it_is_ppo_bit_for_bit() -> None:
+def test_imitation_without_kept_episodes_equals_ppo_bit_for_bit() -> None:
     """Off, and on with no good episode, whatever the memory's size, are one."""
     trained = []
     for changes in ({"imitation_coef": 0.0}, {}, {"imitation_capacity": 7, "imitation_minibatches": 3}):
@@ -197,7 +197,7 @@ def test_with_nothing_kept_it_is_ppo_bit_for_bit() -> None:
     assert not same(weights(of), weights(off))
 
 
-def test_a_restored_learner_goes_on_bit_for_bit(tmp_path: Path) -> None:
+def test_restored_learner_continues_bit_for_bit(tmp_path: Path) -> None:
     """From where no episode is under way: a resumed training begins with fresh ones."""
     whole, generator = learner(imitation_capacity=11), torch.Generator().manual_seed(3)
     for seed in range(5):
@@ -258,7 +258,7 @@ def test_a_resumed_training_still_has_what_was_kept(tmp_path: Path) -> None:
     assert Checkpoint.load(folder, BEST).imitation is None, "nothing is resumed from the best"
 
 
-def test_it_may_be_switched_on_and_off_between_sessions(tmp_path: Path) -> None:
+def test_imitation_may_be_switched_between_sessions(tmp_path: Path) -> None:
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
     for budget, chosen, kept in ((800, Hyperparameters(), False), (1600, ON, True), (2000, Hyperparameters(), False)):
         train(folder, spec, chosen, budget)
@@ -276,7 +276,7 @@ def test_a_damaged_memory_is_an_error(tmp_path: Path) -> None:
         train(folder, spec, ON, 1600)
 
 
-def test_a_warm_start_takes_over_the_policy_and_no_memory(tmp_path: Path) -> None:
+def test_warm_start_copies_the_policy_without_imitation_memory(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW)
     train(tmp_path / "a", spec, ON, 2000)
     other = grid_spec(tmp_path / "count", WANDER, TO_ROW)

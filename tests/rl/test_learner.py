@@ -131,7 +131,7 @@ def test_advantages_are_in_units_of_reward_whatever_the_returns_moments() -> Non
     torch.testing.assert_close(targets, advantages + values)
 
 
-def test_the_first_step_is_along_the_policy_gradient() -> None:
+def test_first_update_follows_the_policy_gradient() -> None:
     """At ratio 1: the gradient of -mean(A log p), A normalised, and of the value's squared error."""
     of, r = learner(max_grad_norm=1e9, ent_coef=0.0, vf_coef=0.5), rollout()
     batch, actions = flat(r)
@@ -176,7 +176,7 @@ def test_a_wrong_value_shortens_the_policys_step_and_does_not_turn_it(error: flo
     torch.testing.assert_close(step(error, most)[0], shortened * policy, rtol=1e-3, atol=1e-6)
 
 
-def test_what_went_beyond_the_clip_pulls_no_further() -> None:
+def test_clipped_ratios_have_no_gradient() -> None:
     of, r = learner(ent_coef=0.0, vf_coef=0.0), rollout()
     batch, actions = flat(r)
     now = of.network.distribution(batch).log_prob(actions).detach()
@@ -201,7 +201,7 @@ def test_rewards_of_any_scale_teach_the_same() -> None:
             torch.testing.assert_close(ten.network.state_dict()[key], value, rtol=1e-3, atol=1e-5)
 
 
-def test_a_remnant_smaller_than_a_minibatch_teaches_nothing() -> None:
+def test_rollout_smaller_than_a_minibatch_is_skipped() -> None:
     """The budget may cut the last rollout to one decision of each environment."""
     of = learner(minibatch_size=8)
     before = weights(of)
@@ -211,7 +211,7 @@ def test_a_remnant_smaller_than_a_minibatch_teaches_nothing() -> None:
     assert not same(before, weights(of))
 
 
-def test_a_whole_rollout_teaches_however_small() -> None:
+def test_full_rollout_is_learnt_from_even_if_small() -> None:
     of = learner(num_steps=3, minibatch_size=64)
     before = weights(of)
     of.update(rollout(steps=3), of_seed(0))
@@ -230,7 +230,7 @@ def test_minibatches_are_of_nearly_one_size() -> None:
     assert sizes == [5, 5, 5, 5]
 
 
-def test_evaluation_learns_nothing(tmp_path: Path) -> None:
+def test_evaluation_does_not_update_the_normaliser(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW)
     PPO().train(spec, budget=300, seed=0, folder=tmp_path / "a", hyperparameters=Hyperparameters(num_steps=8))
     policy: Any = PPO().load(tmp_path / "a", spec)

@@ -43,7 +43,7 @@ def told(act: Callable[[str], object]) -> Iterator[None]:
         lock.log.removeHandler(handler)
 
 
-def test_the_second_is_refused_and_told_who_holds_the_folder(tmp_path: Path) -> None:
+def test_lock_refuses_a_second_training_and_names_the_holder(tmp_path: Path) -> None:
     said = rf"still runs in {tmp_path} \(process {os.getpid()}\)\. Wait for its end or end it, or train in another"
     with exclusive(tmp_path), pytest.raises(TrainerError, match=said), exclusive(tmp_path, patience=0):
         pass
@@ -51,7 +51,7 @@ def test_the_second_is_refused_and_told_who_holds_the_folder(tmp_path: Path) -> 
         pass
 
 
-def test_a_kill_frees_it_and_who_waits_is_told_for_whom(tmp_path: Path) -> None:
+def test_lock_is_freed_by_a_kill_and_the_wait_is_logged(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -82,7 +82,7 @@ def test_a_kill_frees_it_and_who_waits_is_told_for_whom(tmp_path: Path) -> None:
         holder.stdout.close()
 
 
-def test_a_worker_holds_it_after_its_parent_let_go(tmp_path: Path) -> None:
+def test_lock_stays_with_a_worker_after_its_parent_ends(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     with exclusive(tmp_path) as descriptor:
@@ -164,9 +164,7 @@ def test_a_resume_waits_for_the_worker_of_a_killed_training(
     assert record.primitive_steps == counted(tmp_path / "count") >= 100
 
 
-def test_where_nothing_can_be_locked_a_training_goes_on_with_a_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_warns_if_the_file_system_has_no_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def flock(descriptor: int, operation: int) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 

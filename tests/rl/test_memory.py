@@ -38,7 +38,7 @@ def expected(lengths: list[int], capacity: int) -> list[range]:
 
 @given(lengths=st.lists(st.integers(1, 9), max_size=12), capacity=st.integers(1, 20), again=st.integers(1, 20))
 @settings(max_examples=150, deadline=None)
-def test_it_holds_the_newest_whole_episodes(lengths: list[int], capacity: int, again: int) -> None:
+def test_memory_keeps_the_newest_whole_episodes(lengths: list[int], capacity: int, again: int) -> None:
     memory, at = Memory(capacity), 0
     for length in lengths:
         memory.add(*episode(length, at))
@@ -63,7 +63,7 @@ def restored(memory: Memory, capacity: int) -> Memory:
     return fresh
 
 
-def test_samples_are_of_what_is_held_evenly_and_the_same_after_a_restore() -> None:
+def test_memory_samples_uniformly_and_alike_after_a_restore() -> None:
     memory = Memory(10)
     for length, first in ((6, 0), (4, 6), (3, 10)):
         memory.add(*episode(length, first))

@@ -38,7 +38,7 @@ def test_moments_are_those_of_all_batches_together(sizes: list[int], seed: int) 
     torch.testing.assert_close(moments.unscale(moments.scale(whole)), whole)
 
 
-def test_unseen_moments_are_the_identity_and_outliers_are_clipped() -> None:
+def test_fresh_moments_are_the_identity_and_outliers_are_clipped() -> None:
     moments = RunningMoments(1)
     torch.testing.assert_close(moments.normalize(torch.tensor([[0.5], [99.0]])), torch.tensor([[0.5], [5.0]]))
 
@@ -94,7 +94,7 @@ def test_targets_are_of_unit_size_at_once_whatever_reward_a_warm_start_learnt_wi
     assert float(after.returns.scale(returns).square().mean().sqrt()) == pytest.approx(1, abs=0.01)
 
 
-def test_new_observations_start_without_a_say(tmp_path: Path) -> None:
+def test_new_observations_start_with_zero_weights(tmp_path: Path) -> None:
     old = network(tmp_path, observation_keys=("agent", "key"), seed=1)
     new = network(tmp_path, observation_keys=("holding", "key", "agent"), seed=2)
     old.observations.update(torch.randn(50, 4))
@@ -146,7 +146,7 @@ def test_images_go_through_their_own_encoder(shape: tuple[int, ...]) -> None:
     seeing.scaled_value(batch).sum().backward()  # type: ignore[no-untyped-call]
 
 
-def test_the_ledger_survives_its_process_and_only_grows(tmp_path: Path) -> None:
+def test_step_counter_survives_its_process_and_only_grows(tmp_path: Path) -> None:
     path = tmp_path / "steps"
     with StepCounter(path, 3) as first:
         for cell in (0, 2, 2):

@@ -62,7 +62,7 @@ def test_observation_holds_the_setups_keys_in_order(tmp_path: Path) -> None:
         ({"base_actions": ("left", "rihgt")}, "rihgt"),
     ],
 )
-def test_what_the_setup_names_wrongly_is_named(change: dict[str, Any], name: str, tmp_path: Path) -> None:
+def test_build_refuses_unknown_names_of_the_setup(change: dict[str, Any], name: str, tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", WANDER)
     with pytest.raises(UnknownNameError, match=name):
         build(dataclasses.replace(spec, setup=spec.setup.model_copy(update=change)), seed=0)

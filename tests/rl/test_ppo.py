@@ -152,7 +152,7 @@ def test_workers_learn_and_count_like_one_process(tmp_path: Path) -> None:
     assert all(torch.equal(here[key], there[key]) for key in here)
 
 
-def test_an_error_in_a_worker_is_told(tmp_path: Path) -> None:
+def test_error_in_a_worker_reaches_the_caller(tmp_path: Path) -> None:
     with pytest.raises(TrainerError, match="FileNotFoundError"):
         train(tmp_path / "a", grid_spec(tmp_path / "no" / "such" / "folder"), trainer=PPO(workers=1))
 
@@ -162,7 +162,7 @@ class OneOnly(CountingGrid):
         return EnvLimits(max_envs=1)
 
 
-def test_no_more_environments_than_the_plugin_bears(tmp_path: Path) -> None:
+def test_ppo_makes_no_more_environments_than_the_plugin_allows(tmp_path: Path) -> None:
     spec = dataclasses.replace(grid_spec(tmp_path / "count"), factory=lambda task: OneOnly(str(tmp_path / "count")))
     train(tmp_path / "a", spec, budget=100)
     assert (tmp_path / "a" / STEPS_FILE).stat().st_size == 8
@@ -189,7 +189,7 @@ def test_each_switch_changes_what_is_learnt(switched: str, tmp_path: Path) -> No
         assert bool((off[moments] == 0).all()) == (switched == switch)
 
 
-def test_a_broken_observation_is_named(tmp_path: Path) -> None:
+def test_nan_in_an_observation_is_an_error_that_names_it(tmp_path: Path) -> None:
     class Broken(CountingGrid):
         def view(self, ctx: Context) -> dict[str, Plain]:
             return super().view(ctx) | {"agent": [float("nan"), 0.0]}

@@ -166,7 +166,7 @@ def test_the_learner_imitates_what_it_keeps_and_takes_it_up_again(tmp_path: Path
     assert all(torch.equal(weights[key], again[key]) for key in weights)
 
 
-def test_nothing_is_told_and_nothing_changes_where_it_is_off(tmp_path: Path) -> None:
+def test_imitation_switched_off_changes_nothing(tmp_path: Path) -> None:
     off = job(tmp_path, imitation_coef=0.0)
     env = Adapter.build(off, 0)
     assert EPISODE_TAG not in env.observation_space.spaces

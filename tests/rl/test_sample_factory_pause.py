@@ -29,7 +29,7 @@ class Stale:
         return 1
 
 
-def test_after_a_pause_everybody_has_a_heartbeats_time_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pause_of_the_machine_restarts_the_heartbeat_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, board = Clock(), Stale()
     monkeypatch.setattr(supervisor, "time", clock)
     monkeypatch.setattr(supervisor, "stall", lambda *_, **__: "the learner: no beat for 93 s")
@@ -49,7 +49,7 @@ def test_after_a_pause_everybody_has_a_heartbeats_time_to_come_back(monkeypatch:
         look(1.1)
 
 
-def test_without_a_pause_a_hang_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hang_is_reported_at_once_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, board = Clock(), Stale()
     monkeypatch.setattr(supervisor, "time", clock)
     monkeypatch.setattr(supervisor, "stall", lambda *_, **__: "the learner: no beat for 26 s")

@@ -125,7 +125,7 @@ def test_without_the_package_the_message_says_how_to_install_it() -> None:
     assert "--overrides" in done.stdout
 
 
-def test_a_script_without_a_main_guard_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sample_factory_explains_a_missing_main_guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import multiprocessing
 
     monkeypatch.setattr(multiprocessing.current_process(), "_inheriting", True, raising=False)

@@ -57,7 +57,9 @@ def test_a_damaged_board_or_one_of_other_actions_is_an_error(tmp_path: Path) -> 
         ({RUNNER: 1, LEARNER: 30, FIRST_ENV: 30}, [], False, "neither"),
     ],
 )
-def test_who_hangs(tmp_path: Path, beats: dict[int, int], busy: list[int], serial: bool, said: str | None) -> None:
+def test_stall_names_the_component_that_hangs(
+    tmp_path: Path, beats: dict[int, int], busy: list[int], serial: bool, said: str | None
+) -> None:
     board, now = SharedStatus.open_session(tmp_path / STATUS_FILE, 1, 0), 10**12
     for row, age in beats.items():
         board.put(row, BEAT, now - age * 10**9)

@@ -27,7 +27,7 @@ def test_secrets_are_known_by_their_names(name: str) -> None:
     }
 
 
-def test_they_are_back_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_return_to_the_environment_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_KEY", "s")
 
     def start() -> None:

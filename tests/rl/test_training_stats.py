@@ -22,7 +22,7 @@ def test_the_wall_clock_counts_towards_nothing(kind: VerdictKind, counts: bool) 
     assert len(tally.verdicts) == QUARANTINE_AFTER, "it is told all the same"
 
 
-def test_a_loud_action_does_not_drown_another() -> None:
+def test_verdicts_of_one_action_do_not_displace_those_of_another() -> None:
     many = [*[verdict("loud")] * 1000, *[verdict("late")] * 10]
     tally = TrainingStats(TrainingStatsState())
     tally.add_verdicts(many)

@@ -1,4 +1,4 @@
-"""What a trainer is: it takes a recipe for an environment and a budget of primitive steps, and leaves a policy."""
+"""The interface of a trainer: from the recipe of an environment and a budget of primitive steps to a policy."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Encoder = Literal["small", "nature", "impala"]
 
 
 class Hyperparameters(Value):
-    """PPO's settings, the same names in every trainer. Lengths are in decisions, not primitive steps.
+    """Settings of PPO, with the names of CleanRL, the same in every trainer. Lengths are in decisions.
 
-    The defaults are those that learnt with options at a few thousand decisions (small batches, little entropy). Upper
+    The defaults suit training with options, which has a few thousand decisions: small batches, little entropy. Upper
     bounds keep a run that somebody else made from filling the memory.
     """
 
@@ -70,24 +70,27 @@ class EnvSpec:
 
 
 class Progress(Protocol):
-    """Called as training goes on; returning True asks it to stop at the next safe moment."""
+    """Called with each new point of the learning curve. To return True stops training at the next safe moment."""
 
     def __call__(self, point: CurvePoint) -> bool | None: ...
 
 
 class Policy(ABC):
-    """A trained policy, on its own: what evaluation plays and what a bundle may carry."""
+    """A trained policy without its trainer: evaluation plays it."""
 
     @abstractmethod
     def act(self, observation: dict[str, np.ndarray], *, greedy: bool, rng: np.random.Generator) -> Any:
-        """One decision for one observation of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, in its action space.
+        """Choose one action.
 
-        ``greedy`` takes the most likely branch and the means of its numbers.
+        :param observation: of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, without a batch axis.
+        :param greedy: take the most likely branch and the means of its numbers instead of a sample.
+        :param rng: draws the sample.
+        :returns: an element of the action space of that environment.
         """
 
 
 class Trainer(ABC):
-    """Trains a policy. Steps are primitive steps; every one of them counts, in all workers."""
+    """Trains a policy. Steps are primitive steps, counted over all environments and processes."""
 
     name: str
 
@@ -103,21 +106,24 @@ class Trainer(ABC):
         progress: Progress | None = None,
         warm_start: Path | None = None,
     ) -> TrainingRecord:
-        """Train until ``budget`` primitive steps are spent; what was learnt lies in ``folder``.
+        """Train until ``budget`` primitive steps are spent, and leave checkpoints in ``folder``.
 
-        A folder that holds an unfinished training is resumed: its steps count, and a checkpoint that cannot be read
-        is an error, never a fresh start. ``warm_start`` names another folder whose policy is the starting point;
-        coded actions it did not know start with fresh output weights, and the value of another reward, gamma or
-        normalisation starts anew. While another training runs in ``folder`` this one waits for up to 15 s.
+        An unfinished training in ``folder`` is resumed; its steps count towards the budget.
 
-        :raises TrainerError: the learner crashed, hung, or began anew where it should have resumed; or another
-            training still runs in ``folder``.
+        :param budget: primitive steps of this training in total, resumed sessions included.
+        :param seed: of weights, sampling and episodes.
+        :param folder: of this training alone. While another training runs there, this one waits for up to 15 s.
+        :param progress: called with each point of the curve; may stop training.
+        :param warm_start: folder of another training, whose best policy is the start. Coded actions that it does not
+            know get fresh output weights. The value function starts fresh if reward, gamma or normalisation differ.
+        :raises TrainerError: the learner crashed or hung; a checkpoint is missing or cannot be read (training never
+            starts again from zero by itself); or another training still runs in ``folder``.
         """
 
     def spent(self, folder: Path) -> int:
-        """Primitive steps that the training in ``folder`` has spent so far, finished or not; 0 where none began.
+        """Primitive steps of the training in ``folder``, finished or not; 0 if none began.
 
-        A trainer that does not count in a :class:`~rlgpt.rl.step_counter.StepCounter` there says it in its own way.
+        Override it if the trainer counts elsewhere than in a :class:`~rlgpt.rl.step_counter.StepCounter` in ``folder``.
         """
         from rlgpt.rl.step_counter import STEPS_FILE, steps_in
 
@@ -125,11 +131,12 @@ class Trainer(ABC):
 
     @abstractmethod
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
-        """The policy that did best in the training in ``folder`` (see :mod:`rlgpt.rl.best`). Safe: weights, no code.
+        """The best policy of the training in ``folder`` (:mod:`rlgpt.rl.best`). Reads weights and never runs code.
 
-        :raises TrainerError: there is none, or it does not fit ``spec``.
+        :param spec: the recipe that the policy was trained with.
+        :raises TrainerError: there is no policy, or it does not fit ``spec``.
         """
 
     @abstractmethod
     def untrained(self, spec: EnvSpec, *, seed: int, hyperparameters: Hyperparameters) -> Policy:
-        """The policy training would start from."""
+        """The policy that :meth:`train` would start from with this seed."""

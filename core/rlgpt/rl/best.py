@@ -1,6 +1,6 @@
-"""Which moment of a training is kept: policies degrade late, and the last one need not be the best.
+"""Which checkpoint of a training is the best one: policies may get worse late in training.
 
-Judged by what training itself saw, so that it costs no step and is the same for every method.
+The score comes from the episodes of training itself, so it costs no step and is the same for every trainer.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from rlgpt.domain import CurvePoint
 
 WINDOW = 20
-"""Episodes that a judgement pools, going back from the newest point of the curve."""
+"""Episodes of a score, counted back from the newest point of the curve."""
 
 FEWEST = 10
-"""Episodes without which there is no judgement."""
+"""With fewer episodes there is no score."""
 
 Score = tuple[float, float]
 """Success and mean total reward over the window."""
@@ -35,5 +35,5 @@ def recent_score(curve: Sequence[CurvePoint]) -> Score | None:
 
 
 def is_best(score: Score | None, best: Score | None) -> bool:
-    """Whether a judgement is at least as good as the best before: of equals, the later has learnt from more."""
+    """Whether ``score`` is at least as good as ``best``. Of equal scores the later one wins."""
     return score is not None and (best is None or score >= best)

@@ -21,7 +21,7 @@ import torch
 from rlgpt.options import ActionLayout
 
 MASKED = -1e8
-"""The logit of a masked choice: its probability is exactly 0 and ``p log p`` stays finite (minus infinity's is NaN)."""
+"""The logit of a masked choice: its probability is exactly 0, and ``p log p`` stays finite (with -inf it is NaN)."""
 
 
 class BranchedDistribution:
@@ -64,7 +64,7 @@ class BranchedDistribution:
         return self._selector.exp()
 
     def sample(self, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Flat actions ``[B, action_size]``; every head is drawn, also those the chosen branch ignores."""
+        """Flat actions ``[B, action_size]``. Every head is drawn, including those that the chosen branch ignores."""
         parts = [] if self._selector is None else [_draw(self._selector, generator)]
         for head in self._heads:
             if len(head) == 1:

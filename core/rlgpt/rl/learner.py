@@ -14,10 +14,10 @@ from rlgpt.rl.rollout import Rollout
 
 
 class Learner:
-    """Network, optimiser and the rule that joins them.
+    """A network, its optimiser, and the update of PPO.
 
     :param gamma: discount per primitive step.
-    :ivar imitation: None where self-imitation is switched off.
+    :ivar imitation: None if self-imitation is off.
     """
 
     def __init__(self, network: ActorCritic, hyperparameters: Hyperparameters, gamma: float) -> None:
@@ -26,11 +26,12 @@ class Learner:
         self.imitation = SelfImitation.of(hyperparameters)
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
-        """Learn from ``rollout``; ``generator`` shuffles the minibatches, all but equal in size.
+        """Learn from ``rollout``.
 
-        A rollout that the budget cut to less than one minibatch teaches nothing: eight epochs over a handful of
-        decisions, whose advantages are normalised to unit variance whatever they are worth, spoil a policy.
+        A rollout that the budget cut to less than one minibatch is skipped: several epochs over a few decisions, whose
+        advantages are normalised to unit variance, would damage the policy.
 
+        :param generator: shuffles the decisions; the minibatches differ in size by one at most.
         :raises TrainerError: the weights are no longer finite.
         """
         settings = self.hyperparameters
@@ -45,7 +46,7 @@ class Learner:
         if settings.normalize_observations:
             self.network.observations.update(batch["obs"])
         with torch.no_grad():
-            # with the new moments, so that the first minibatch's ratio is 1
+            # Under the new moments, so that the ratio of the first minibatch is 1 (benchmarks/ppo_logprobs.py).
             old_log_probs = self._log_probs(batch, actions)
             advantages, returns = self._advantages(rollout)
             if settings.normalize_returns:
@@ -61,7 +62,7 @@ class Learner:
         if self.imitation is not None:
             self.imitation.learn(self.network, self._descend, generator)
         if not all(bool(torch.isfinite(p).all()) for p in self.network.parameters()):
-            raise TrainerError("the policy's weights are no longer finite; lower learning_rate or mend the reward.")
+            raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
 
     def _advantages(self, rollout: Rollout) -> tuple[torch.Tensor, torch.Tensor]:
         """Advantages and value targets ``[T, N]``, in units of the reward."""
@@ -92,7 +93,7 @@ class Learner:
         return self.network.returns.unscale(scaled)
 
     def _parts(self, batch: Batch) -> list[slice]:
-        """What goes through the network at once: all of it, or a minibatch where features of images need the room."""
+        """Slices that go through the network at once: all, or minibatches if there are images, which need memory."""
         size = len(batch["obs"])
         step = self.hyperparameters.minibatch_size if self.network.sees_images else size
         return [slice(at, at + step) for at in range(0, size, step)]

@@ -1,4 +1,4 @@
-"""One training at a time in a folder, so that each count of its ledger has one writer."""
+"""One training at a time in a folder, so that each count of its step file has one writer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 LOCK = "lock"
 
 PATIENCE = 15.0
-"""Seconds that a training waits for the one before it: what a killed one leaves behind ends by itself, mostly soon."""
+"""Seconds that a training waits for the lock: the workers of a killed training end by themselves, usually soon."""
 
 _INTERVAL = 0.1
 
@@ -31,12 +31,12 @@ _INTERVAL = 0.1
 def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
     """Hold the folder's lock; yields its descriptor.
 
-    A child that gets a copy of the descriptor holds the lock as well. The kernel frees it with the last process that
-    does, however that ends. So where a training was killed and a worker of it is still in the midst of a decision, the
-    lock is that worker's until it has counted its last step; a line in the log says that it is waited for.
+    A child that gets a copy of the descriptor holds the lock too. The kernel frees the lock when the last process with
+    a copy ends. So if a training is killed while a worker is in the middle of a decision, the lock stays with that
+    worker until it has counted its last step. (filelock cannot share a lock with a child: its descriptor is private.)
 
     :param patience: seconds to wait; None: :data:`PATIENCE`.
-    :raises TrainerError: others hold it for longer; the message names their processes.
+    :raises TrainerError: other processes hold it for longer; the message names them.
     """
     descriptor = _acquired(folder / LOCK, PATIENCE if patience is None else patience)
     try:
@@ -46,7 +46,7 @@ def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
 
 
 class Shared:
-    """A descriptor among the arguments of a spawned process, which gets a copy of its own and hands it to none."""
+    """A descriptor as an argument of a spawned process, which gets a copy that its own children do not inherit."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -62,22 +62,22 @@ def _received(copy: Any) -> Shared:
 
 
 def _acquired(path: Path, patience: float) -> int:
-    deadline, told = time.monotonic() + patience, False
+    deadline, logged = time.monotonic() + patience, False
     while (descriptor := _tried(path)) is None:
         if time.monotonic() >= deadline:
             raise TrainerError(
                 f"another training, or a worker that a killed one left behind, still runs in {path.parent} "
                 f"({_holders(path)}). Wait for its end or end it, or train in another folder."
             )
-        if not told:
+        if not logged:
             log.warning("%s is in use (%s); waiting up to %g s for its end", path.parent, _holders(path), patience)
-            told = True
+            logged = True
         time.sleep(_INTERVAL)
     return descriptor
 
 
 def _tried(path: Path) -> int | None:
-    """A descriptor that holds the lock, or None. Who waits keeps no descriptor: who has one holds it."""
+    """A descriptor that holds the lock, or None. A waiting process keeps no descriptor: it would hold the lock."""
     with Folder(path.parent, TrainingFolderError).open_in_place(path.name) as file:
         descriptor = os.dup(file.fileno())
     try:
@@ -91,7 +91,7 @@ def _tried(path: Path) -> int | None:
 
 
 def _holders(path: Path) -> str:
-    """The processes that hold the lock, less those whose parent does."""
+    """The processes that hold the lock, without those whose parent holds it too."""
     where, parents = os.path.realpath(path), {}
     for process in psutil.process_iter():
         try:

@@ -1,4 +1,4 @@
-"""A bounded memory of decisions, whole episodes at a time: the oldest make room for the newest."""
+"""A bounded memory of decisions. Episodes are kept whole, and the newest replace the oldest."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ENTRY = "entry "
 
 
 class Memory:
-    """What was seen and done, row by row, in the types it came in (an image stays uint8).
+    """Observations and actions, one row for each decision, in their own types (an image stays uint8).
 
-    It is allocated at the first episode, ``capacity`` rows at once, and never grows: a row costs four bytes for each
-    number and one for each byte of an image, 12 KiB at 64 x 64 x 3.
+    The first episode allocates all ``capacity`` rows, and the memory never grows. A row takes four bytes for each
+    number and one for each byte of an image: 12 KiB at 64 x 64 x 3.
 
     :ivar capacity: decisions; of a longer episode the newest are kept.
     :ivar lengths: decisions of each episode that is kept, the oldest first.
@@ -33,7 +33,7 @@ class Memory:
         return self._size
 
     def add(self, observations: Batch, actions: torch.Tensor) -> None:
-        """Keep an episode; the oldest make room.
+        """Keep an episode; the oldest episodes are dropped if there is no room.
 
         :param observations: entries ``[L, ...]``.
         :param actions: flat, ``[L, action_size]``.
@@ -53,17 +53,17 @@ class Memory:
         self._size += length
 
     def sample(self, count: int, generator: torch.Generator | None) -> tuple[Batch, torch.Tensor]:
-        """``count`` decisions, each as likely as any other, with repetition: entries and actions."""
+        """``count`` decisions drawn uniformly with replacement: entries and actions."""
         drawn = self._take(torch.randint(self._size, (count,), generator=generator))
         return {key.removeprefix(_ENTRY): v for key, v in drawn.items() if key != _ACTIONS}, drawn[_ACTIONS]
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """All of it, for a checkpoint."""
+        """The whole memory, for a checkpoint."""
         kept = self._take(torch.arange(self._size))
         return {**kept, _LENGTHS: torch.tensor(list(self.lengths), dtype=torch.int64)}
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Take in what :meth:`tensors` gave; where the capacity has shrunk, its newest episodes.
+        """Restore what :meth:`tensors` returned; only the newest episodes if the capacity is smaller now.
 
         :raises ValueError: the parts differ in length.
         """
@@ -79,7 +79,7 @@ class Memory:
             self.add({k.removeprefix(_ENTRY): v for k, v in episode.items() if k != _ACTIONS}, episode[_ACTIONS])
 
     def _take(self, rows: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Rows by their age, 0 the oldest."""
+        """Rows by age; row 0 is the oldest."""
         at = self._places(rows)
         return {key: values[at] for key, values in self._rows.items()}
 

@@ -1,7 +1,7 @@
-"""The built-in policy network: actor and critic share no layer.
+"""The built-in policy network. Actor and critic share no layer.
 
-So the value's error has no gradient in the policy's weights. It is felt there all the same: the learners clip the norm
-of the gradient of both together, and where the value errs much the policy's step is shortened with its own.
+The loss of the value has no gradient in the policy's weights. It still affects them: the learners clip the norm of both
+gradients together, so a large error of the value shortens the step of the policy.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ class ActorCritic(nn.Module):
         return scaled
 
     def axis_names(self) -> AxisNames:
-        """What each axis of a tensor stands for, where that has names; other axes are None.
+        """The names of each axis of a tensor; None for an axis without names.
 
-        They say which weights a policy with other actions or observations may take over.
+        They decide which weights a policy with other actions or observations may reuse.
         """
         layout, seen = self.layout, self._observation_names
         rows = [f"choose {name}" for name in layout.branches[: layout.choices]]
@@ -109,13 +109,13 @@ class ActorCritic(nn.Module):
             else:
                 rows += names
                 spreads += names
-        found: AxisNames = {f"observations.{key}": (seen,) for key in ("mean", "var", "count")}
-        found |= {"output.weight": (tuple(rows), None), "output.bias": (tuple(rows),), "log_std": (tuple(spreads),)}
+        axes: AxisNames = {f"observations.{key}": (seen,) for key in ("mean", "var", "count")}
+        axes |= {"output.weight": (tuple(rows), None), "output.bias": (tuple(rows),), "log_std": (tuple(spreads),)}
         for torso in ("actor", "critic"):
             hidden = getattr(self, torso).image_features
             columns = seen + tuple(f"image feature {i}" for i in range(hidden))
-            found[f"{torso}.layers.0.weight"] = (None, columns)
-        return found
+            axes[f"{torso}.layers.0.weight"] = (None, columns)
+        return axes
 
     def _flat(self, features: torch.Tensor) -> torch.Tensor:
         output: torch.Tensor = self.output(features)
@@ -166,13 +166,13 @@ _OF_RETURNS = ("value.", "returns.")
 def take_over(
     network: ActorCritic, weights: Mapping[str, torch.Tensor], names: AxisNames, *, same_returns: bool
 ) -> None:
-    """Copy into ``network`` what fits of another's ``weights``, whose axes stand for ``names``.
+    """Copy the matching part of another network's ``weights``, whose axes have ``names``, into ``network``.
 
-    Rows and columns are matched by name: a known action keeps its row, a new one keeps its fresh row. New observation
-    columns start at zero, so that the policy is at first what it was.
+    Rows and columns are matched by name. A known action gets its old row; a new one keeps its fresh row. Columns of new
+    observations start at zero, so that the policy is unchanged at first.
 
-    :param same_returns: whether rewards are weighed and discounted as they were. Else the value's last layer and the
-        moments of returns stay fresh: moments never forget, and scaled by another reward's, targets are far from 1.
+    :param same_returns: whether reward weights and discount are the same. If not, the last layer of the value and the
+        moments of returns stay fresh: moments never forget, and those of another reward would scale targets wrongly.
     """
     own_names = network.axis_names()
     for key, own in network.state_dict().items():
@@ -187,15 +187,15 @@ def take_over(
             continue
         if key.endswith("layers.0.weight"):
             own.zero_()
-        mine = np.ix_(*(pair[0] for pair in pairs if pair is not None))
-        their = np.ix_(*(pair[1] for pair in pairs if pair is not None))
-        own[mine] = other[their].to(own.dtype)
+        own_places = np.ix_(*(pair[0] for pair in pairs if pair is not None))
+        other_places = np.ix_(*(pair[1] for pair in pairs if pair is not None))
+        own[own_places] = other[other_places].to(own.dtype)
 
 
 def _matching(
     own: tuple[str, ...] | None, other: tuple[str, ...] | None, own_size: int, other_size: int
 ) -> tuple[list[int], list[int]] | None:
-    """Positions along one axis that stand for the same thing; None where unnamed axes differ in size."""
+    """Positions along one axis with the same name; None if axes without names differ in size."""
     if own is None or other is None:
         return (list(range(own_size)),) * 2 if own_size == other_size else None
     shared = [name for name in own if name in other]

@@ -1,4 +1,4 @@
-"""Running mean and variance, one pair for each number."""
+"""Running mean and variance of each number of a vector."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ CLIP = 5.0
 
 
 class RunningMoments(nn.Module):
-    """Mean and variance of everything seen, merged batch by batch (Chan, Golub and LeVeque 1979).
+    """Mean and variance of all batches so far, merged batch by batch (Chan, Golub and LeVeque 1979).
 
-    Counts are kept for each number, so that one that is new to a warm-started policy learns its scale at full speed.
-    Before anything was seen it is the identity.
+    Each number has its own count, so that a number that is new to a warm-started policy adapts at full speed. Before
+    the first batch it is the identity.
     """
 
     mean: torch.Tensor
@@ -28,7 +28,7 @@ class RunningMoments(nn.Module):
 
     @torch.no_grad()
     def update(self, batch: torch.Tensor) -> None:
-        """Take in ``batch``, ``[B, size]``."""
+        """Merge ``batch``, shape (B, size), into the moments."""
         batch = batch.to(torch.float64)
         added = float(len(batch))
         total = self.count + added
@@ -47,7 +47,7 @@ class RunningMoments(nn.Module):
         return (values - self.mean.to(values.dtype)) / self._std(values)
 
     def unscale(self, values: torch.Tensor) -> torch.Tensor:
-        """The way back from :meth:`scale`."""
+        """The inverse of :meth:`scale`."""
         return values * self._std(values) + self.mean.to(values.dtype)
 
     def _std(self, values: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""What the policy sees: the RLSetup's observation keys as one vector, and images beside it."""
+"""The observation of a policy: the RLSetup's observation keys as one vector, and images beside it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from rlgpt.plugin.types import ViewKey
 class ObservationBuilder:
     """Builds ``obs`` (float32, ``(D,)``) and ``image_KEY`` entries from an observation and a view.
 
-    A key is looked for among what may be shown of the base observation first (:func:`rlgpt.plugin.parts.shown`: a
-    Dict's keys, else ``observation``), then among the view's keys that are numbers. Parts of the base observation are
+    A key is searched first in the base observation (:func:`rlgpt.plugin.parts.shown`: the keys of a Dict, else
+    ``observation``), then among the numbers of the view. Parts of the base observation are
     flattened as gymnasium does (a Discrete is one-hot).
 
     :param keys: of the RLSetup, in order.
@@ -55,7 +55,7 @@ class ObservationBuilder:
         kinds = [self._box_type(key) for key in self._order]
         self._places = list(zip(self._order, map(slice, ends[:-1], ends[1:]), kinds, strict=True))
         self.names = tuple(f"{k}[{i}]" for k, width in zip(self._order, widths, strict=True) for i in range(width))
-        """A name for each number of ``obs``; they say which weights another observation may take over."""
+        """A name for each number of ``obs``. A warm start matches weights by them."""
         self.spaces: dict[str, gymnasium.Space[Any]] = {"obs": spaces.Box(-np.inf, np.inf, (sum(widths),), np.float32)}
         self.spaces |= {f"image_{key}": image for key, image in self.images.items()}
 
@@ -81,12 +81,12 @@ class ObservationBuilder:
         if flat.size != self._view[key]:
             raise PluginError(
                 f"view key {key!r} is documented with size {self._view[key]} and has {flat.size} numbers; "
-                "mend view_keys()."
+                "correct view_keys()."
             )
         return flat
 
     def _box_type(self, key: str) -> np.dtype[Any] | None:
-        """The dtype of a part that is a Box: most are, and gymnasium's own flatten costs a dispatch at each step."""
+        """The dtype of a part that is a Box, else None: gymnasium's flatten would dispatch at each step."""
         space = self._base.get(key)
         return space.dtype if isinstance(space, spaces.Box) else None
 

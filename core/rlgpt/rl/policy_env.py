@@ -1,4 +1,4 @@
-"""The environment as every trainer sees it: one observation vector, a mask, a duration, normalised actions."""
+"""The environment for every trainer: one observation vector, a mask, a duration, normalised actions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Observation = dict[str, np.ndarray]
 
 TRAINING_SEEDS = (2**30, 2**31)
-"""Resets without a seed draw one from here; no episode that judges (see ``loop.Seeds``) has one of these."""
+"""A reset without a seed draws one from this range. No episode of an evaluation (``loop.Seeds``) has such a seed."""
 
 
 class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):

@@ -1,4 +1,4 @@
-"""Playing the policy for a while and keeping what is needed to learn from it."""
+"""Rollouts: decisions of a policy in several environments, kept for learning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rlgpt.rl.vector import Vector
 class Rollout:
     """T decisions of each of N environments.
 
-    :ivar observations: entries ``[T + 1, N, ...]``; the last is where the next decisions are taken.
+    :ivar observations: entries ``[T + 1, N, ...]``; the last row is the input of the next rollout.
     :ivar actions: flat, ``[T, N, action_size]``.
     :ivar rewards: with ``durations`` (primitive steps), ``terminated`` and ``ended``: ``[T, N]``.
     :ivar lasts: last observations of the episodes that ended, in the order of ``ended.nonzero()``; None without any.
@@ -37,7 +37,7 @@ class Rollout:
     ends: tuple[tuple[End, ...], ...] = ()
 
     def of(self, slot: int) -> tuple[Batch, torch.Tensor, tuple[End, ...]]:
-        """What one environment did: copies of its entries and actions ``[T, ...]``, and its ends."""
+        """The decisions of one environment: copies of its entries and actions ``[T, ...]``, and its ends."""
         entries = {key: values[:-1, slot].clone() for key, values in self.observations.items() if key != "duration"}
         return entries, self.actions[:, slot].clone(), self.ends[slot]
 
@@ -49,12 +49,12 @@ def stack(observations: Sequence[Observation]) -> Batch:
     """
     batch = {key: torch.from_numpy(np.stack([o[key] for o in observations])) for key in observations[0]}
     if not bool(torch.isfinite(batch["obs"]).all()):
-        raise TrainerError("the environment's observation holds NaN or infinity; mend its observation or view.")
+        raise TrainerError("the environment's observation holds NaN or infinity; correct its observation or view.")
     return batch
 
 
 class Collector:
-    """Plays ``network`` in ``vector``, episode after episode."""
+    """Runs the policy of ``network`` in ``vector``, across episodes."""
 
     def __init__(self, vector: Vector, network: ActorCritic, generator: torch.Generator, tally: TrainingStats) -> None:
         self._vector, self._network, self._generator, self._tally = vector, network, generator, tally
@@ -65,7 +65,7 @@ class Collector:
 
     @torch.no_grad()
     def collect(self, decisions: int, enough: Callable[[], bool]) -> Rollout:
-        """At most ``decisions`` of each environment, at least one; stops where ``enough()`` says so."""
+        """Take up to ``decisions`` decisions in each environment, at least one, until ``enough()`` is true."""
         observations, actions, lasts = [self._current], [], []
         ends: list[list[End]] = [[] for _ in self._current["obs"]]
         figures: list[list[tuple[float, int, bool, bool]]] = []

@@ -1,4 +1,4 @@
-"""What training reports: episodes as points of a curve, verdicts, and which actions are in quarantine."""
+"""Statistics of a training: points of the learning curve, verdicts, and quarantined actions."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 
 class TrainingStats:
-    """Counts while training goes on.
+    """Collects the statistics during training.
 
-    :param state: where a resumed training takes up.
+    :param state: of the checkpoint that a training resumes from.
     """
 
     def __init__(self, state: TrainingStatsState) -> None:
@@ -69,7 +69,7 @@ class TrainingStats:
                 self.violations[verdict.action] += 1
 
     def close_point(self, *, primitive_steps: int, decisions: int) -> CurvePoint | None:
-        """The point over the episodes since the last one; None where no episode ended."""
+        """The point over the episodes since the last point; None if no episode ended."""
         if not self._episodes:
             return None
         count = len(self._episodes)

@@ -145,7 +145,7 @@ class Adapter(gymnasium.Env[Any, Any]):
 
     def _shown(self, observation: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         if not np.isfinite(observation["obs"]).all():
-            raise TrainerError("the environment's observation holds NaN or infinity; mend its observation or view.")
+            raise TrainerError("the environment's observation holds NaN or infinity; correct its observation or view.")
         for key in self._hidden:
             del observation[key]
         return observation

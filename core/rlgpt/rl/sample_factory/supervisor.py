@@ -56,7 +56,7 @@ def supervise(job: Job, board: SharedStatus, lock: int, progress: Progress) -> N
         )
     os.close(sender)
     try:
-        _tell(child, payload)
+        _send_job(child, payload)
         _ChildMonitor(job, board, child, progress, receiver).follow()
     except _ChildError as fault:
         raise TrainerError(f"Sample Factory {fault}. The end of {log}:\n{tail(log, start)}") from None
@@ -168,13 +168,13 @@ def _payload(job: Job) -> bytes:
     return struct.pack("<QQ", len(prepared), len(pickled)) + prepared + pickled
 
 
-def _tell(child: subprocess.Popen[bytes], payload: bytes) -> None:
+def _send_job(child: subprocess.Popen[bytes], payload: bytes) -> None:
     control = _control(child)
     try:
         control.write(payload)
         control.flush()
     except BrokenPipeError:
-        raise _ChildError("ended before it heard what to train") from None
+        raise _ChildError("ended before it received the job") from None
 
 
 def _say_stop(child: subprocess.Popen[bytes]) -> None:
