@@ -71,7 +71,7 @@ def test_every_fault_is_survived(provider: Provider, request_: Request, fault: s
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         ("truncated_json", "its JSON could not be read"),
         ("wrong_schema", "verdict: there is no such field"),
@@ -84,12 +84,12 @@ def test_every_fault_is_survived(provider: Provider, request_: Request, fault: s
         ("surrogate", "x: there is no such field"),
     ],
 )
-def test_a_model_is_told_what_was_wrong(provider: Provider, request_: Request, fault: str, told: str) -> None:
+def test_the_next_request_names_the_fault(provider: Provider, request_: Request, fault: str, message: str) -> None:
     provider.script = [FAULTS[fault]]
     ask(model(provider), request_, Review)
     messages = provider.requests[1]["messages"]
     assert [m["role"] for m in messages] == ["system", "user", "assistant", "user"]
-    assert told in messages[-1]["content"]
+    assert message in messages[-1]["content"]
     assert sum(len(m["content"]) for m in messages) < 25_000
 
 
@@ -223,7 +223,7 @@ def test_keys_stay_out_of_records_and_errors(
     assert not any(KEY in t or "plainlookingkey" in t for t in texts)
 
 
-def test_tokens_are_estimated_where_none_are_told(provider: Provider, request_: Request) -> None:
+def test_tokens_are_estimated_if_the_provider_reports_none(provider: Provider, request_: Request) -> None:
     provider.script = [FAULTS["no_usage"]]
     usage = model(provider, price=(1.0, 10.0)).complete(request_).usage
     assert usage.tokens_source == "estimated"

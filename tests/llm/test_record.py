@@ -68,7 +68,7 @@ def test_another_prompt_is_another_request(tmp_path: Path, request_: Request, ch
     assert len(llm.requests) == 2
 
 
-def test_replies_nobody_could_use_are_asked_for_anew_after_a_resume(tmp_path: Path, request_: Request) -> None:
+def test_a_resumed_run_asks_again_after_unusable_replies(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     other = numbered(request_, 7)
     first = Recorder(FakeLLM(lambda r: "no JSON here"), path)

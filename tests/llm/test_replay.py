@@ -50,7 +50,7 @@ def test_replayed_usage_is_marked_and_costs_nothing_now(recording: Path, request
     assert (recorder.spending.replayed_calls, recorder.spending.replayed_tokens) == (2, 240)
 
 
-def test_a_drifting_run_is_told(recording: Path, request_: Request) -> None:
+def test_a_replay_notes_figures_that_differ(recording: Path, request_: Request) -> None:
     drifted = request_.model_copy(update={"measured": {"success": 0.8}})
     assert Replay(recording).complete(drifted).note == "written about success 0.35; this run measured 0.80"
     assert Replay(recording).complete(request_).note == ""

@@ -62,25 +62,25 @@ def read(page: str) -> Reader:
     return reader
 
 
-def page(told: str = "") -> Page:
+def page(text: str = "") -> Page:
     row = MethodRow(
-        method=told or "RL-GPT", runs=3, success=interval([0.8, 0.9, 1.0]), primitive_steps=12_000, tokens=9
+        method=text or "RL-GPT", runs=3, success=interval([0.8, 0.9, 1.0]), primitive_steps=12_000, tokens=9
     )
     return Page(
-        title=told or "grid/door",
-        note=told,
-        comparisons=(Comparison(title=told or "Methods", goal=told, rows=(row,)),),
-        stories=(story(iteration(0, text=told), iteration(1, text=told), text=told),),
+        title=text or "grid/door",
+        note=text,
+        comparisons=(Comparison(title=text or "Methods", goal=text, rows=(row,)),),
+        stories=(story(iteration(0, text=text), iteration(1, text=text), text=text),),
     )
 
 
-def test_verdicts_are_told_apart_and_none_is_drowned() -> None:
+def test_different_verdicts_are_shown_with_their_counts() -> None:
     def fell(action: str, message: str, times: int) -> list[Verdict]:
         return [Verdict(kind="error", action=action, message=message)] * times
 
     loud = [v for n in range(9) for v in fell("loud", f"no {n}", 20 - n)]
-    told = html.distinct([*loud, *fell("late", "once", 1)])
-    assert [(v.action, v.message, n) for v, n in told] == [
+    shown = html.distinct([*loud, *fell("late", "once", 1)])
+    assert [(v.action, v.message, n) for v, n in shown] == [
         ("loud", "no 0", 20),
         ("loud", "no 1", 19),
         ("loud", "no 2", 18),
@@ -88,12 +88,12 @@ def test_verdicts_are_told_apart_and_none_is_drowned() -> None:
     ]
 
 
-@pytest.mark.parametrize("told", HOSTILE)
-def test_hostile_text_stays_text(told: str) -> None:
-    plain, hostile = read(html.render(page())), read(html.render(page(told)))
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text(text: str) -> None:
+    plain, hostile = read(html.render(page())), read(html.render(page(text)))
     assert not TAGS & set(hostile.tags)
     assert not [name for name, _ in hostile.attributes if name.startswith("on") or name == "href"]
-    assert told.strip() in " ".join(hostile.text.split()) or told in hostile.text
+    assert text.strip() in " ".join(hostile.text.split()) or text in hostile.text
     assert set(hostile.tags) <= set(plain.tags) | {"blockquote"}
 
 
@@ -146,12 +146,12 @@ def test_source_keeps_its_lines() -> None:
 
 
 def test_videos_are_carried_inside() -> None:
-    told = story(iteration()).model_copy(update={"clips": (Clip(caption="<b>", mp4=b"\x00\x01"),)})
-    reader = read(html.render(Page(title="t", stories=(told,))))
+    run = story(iteration()).model_copy(update={"clips": (Clip(caption="<b>", mp4=b"\x00\x01"),)})
+    reader = read(html.render(Page(title="t", stories=(run,))))
     assert ("src", "data:video/mp4;base64,AAE=") in reader.attributes
 
 
-def test_a_run_without_code_training_or_critic_can_be_told() -> None:
+def test_a_run_without_code_training_or_critic_is_shown() -> None:
     bare = iteration().model_copy(
         update={
             "rehearsals": {},
@@ -161,8 +161,8 @@ def test_a_run_without_code_training_or_critic_can_be_told() -> None:
             "evaluation": evaluation(0, 2),
         }
     )
-    told = story(bare).model_copy(update={"outcome": None, "greedy": None, "dead_loop_rate": None, "dollars": None})
-    shown = read(html.render(Page(title="t", stories=(told,)))).text
+    run = story(bare).model_copy(update={"outcome": None, "greedy": None, "dead_loop_rate": None, "dollars": None})
+    shown = read(html.render(Page(title="t", stories=(run,)))).text
     assert "no steps were spent on learning" in shown
     assert "unknown" in shown
 

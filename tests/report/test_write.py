@@ -23,11 +23,11 @@ def made(
 ) -> Run:
     """A run with one iteration and a report, on disk."""
     run = Run.create(folder, task=task, seed=seed, config={"agents": {"name": kind}, "seed": seed, **config})
-    told = iteration(0)
-    write_atomic(folder / "iterations/0/iteration.json", told.model_dump_json())
+    finished = iteration(0)
+    write_atomic(folder / "iterations/0/iteration.json", finished.model_dump_json())
     report = Report(iteration=0, mode="policy", sampled=evaluation(wins, 10))
     write_atomic(folder / "report.json", report.model_dump_json())
-    run.update(steps=told.steps, best=0, iterations=1)
+    run.update(steps=finished.steps, best=0, iterations=1)
     return run
 
 
@@ -99,7 +99,7 @@ def test_every_exchange_is_on_the_bill(tmp_path: Path) -> None:
     assert "$0.5000" in table(page)
 
 
-def test_tasks_are_compared_apart_and_the_best_run_of_a_method_is_told(tmp_path: Path) -> None:
+def test_each_task_has_its_comparison_and_shows_the_best_run_of_a_method(tmp_path: Path) -> None:
     runs = [made(tmp_path / str(i), seed=i, wins=i, task=f"a/t{i % 2}") for i in range(4)]
     runs.append(made(tmp_path / "rl", kind="rl_only", task="a/t0"))
     page = page_of(runs)

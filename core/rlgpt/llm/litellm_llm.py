@@ -156,8 +156,8 @@ class LiteLLM(LLM):
         refusal = (getattr(choice.message, "provider_specific_fields", None) or {}).get("refusal")
         text = str(choice.message.content or refusal or "")[: REPLY_LIMIT + 1].encode(errors="replace").decode()
         finish_reason = "refusal" if refusal else str(choice.finish_reason or "stop")
-        told = getattr(response, "usage", None)
-        prompt, completion = (int(getattr(told, f"{kind}_tokens", 0) or 0) for kind in ("prompt", "completion"))
+        reported = getattr(response, "usage", None)
+        prompt, completion = (int(getattr(reported, f"{kind}_tokens", 0) or 0) for kind in ("prompt", "completion"))
         estimated = prompt <= 0 or (completion <= 0 and bool(text))
         if estimated:
             prompt, completion = prompt_tokens(request.messages), text_tokens(text)

@@ -1,4 +1,4 @@
-"""A recorded transcript in a model's place: no key, no network, the same words."""
+"""Replays a recorded transcript instead of a language model: no key, no network, the same replies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rlgpt.llm.transcript import Entry, Transcript, describe
 class Replay(LLM):
     """Serves the replies of transcripts by :class:`~rlgpt.llm.base.RequestKey`.
 
-    What a run measures may differ from what the recorded one did: the reply is served all the same, with a ``note``
-    that says so. What the prompt was made from may not: then the reply answers another question.
+    A run may measure other figures than the recorded run: the reply is still served, with a ``note`` that names them.
+    The prompt itself must be the same, because otherwise the reply answers another question.
 
     :param paths: transcripts, each of another task.
     :raises TranscriptError: one cannot be read, or two are of the same task.

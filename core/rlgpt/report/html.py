@@ -1,4 +1,4 @@
-"""One self-contained page: no script, no link to anywhere, and all that a language model wrote escaped."""
+"""One self-contained page: no script, no link to the outside; every text of a language model is escaped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEMPLATES = Path(__file__).parent / "page"
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
 )
-"""Content Security Policy of the page: even a mistake in escaping could run no script and reach no server."""
+"""Content Security Policy of the page: with a mistake in escaping, too, no script runs and no server is reached."""
 
 
 def render(page: Page) -> str:
@@ -67,15 +67,15 @@ def shares(iteration: Iteration) -> list[tuple[str, int, float]]:
 
 
 def distinct(verdicts: Sequence[Verdict], each: int = 3) -> list[tuple[Verdict, int]]:
-    """Different verdicts, at most ``each`` of an action, the most frequent first, and how often they fell."""
+    """Different verdicts and their counts, at most ``each`` of an action, the most frequent first."""
     alike: dict[tuple[str, str, int | None, str], list[Verdict]] = {}
     for verdict in verdicts:
         alike.setdefault((verdict.action, verdict.kind, verdict.line, verdict.message), []).append(verdict)
-    told: list[tuple[Verdict, int]] = []
+    shown: list[tuple[Verdict, int]] = []
     for group in sorted(alike.values(), key=len, reverse=True):
-        if sum(v.action == group[0].action for v, _ in told) < each:
-            told.append((group[0], len(group)))
-    return told
+        if sum(v.action == group[0].action for v, _ in shown) < each:
+            shown.append((group[0], len(group)))
+    return shown
 
 
 def total(iterations: tuple[Iteration, ...]) -> int:

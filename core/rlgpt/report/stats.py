@@ -18,7 +18,7 @@ Statistic = Callable[[Scores], Scores]
 
 REPETITIONS = 5_000
 FEW = 5
-"""Of fewer runs no interval is told but their range: a percentile bootstrap of three is just that."""
+"""Fewer runs are shown with their range instead of an interval: a percentile bootstrap of three equals the range."""
 
 
 class Interval(Value):

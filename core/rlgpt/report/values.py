@@ -1,4 +1,4 @@
-"""What a report shows, as values: made from run records, or by hand."""
+"""What a report shows, as values. They are made from run records, or by hand."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class MethodRow(Value):
     primitive_steps: float = Field(description="every step since a run began")
     steps_per_success: float | None = None
     tokens: float = 0
-    dollars: float | None = Field(default=None, description="None where somebody's price is unknown")
+    dollars: float | None = Field(default=None, description="None if any price is unknown")
 
 
 class Clip(Value):
-    """A video that is carried inside the page."""
+    """A video inside the page."""
 
     caption: str
     mp4: bytes
 
 
 class Story(Value):
-    """One run, told from its plan to its outcome."""
+    """One run, from its plan to its outcome."""
 
     title: str
     task: str
