@@ -1,4 +1,4 @@
-"""What the sandbox costs: of a call, with many workers at once, in memory, of training.
+"""The cost of the sandbox: of a call, of many workers at once, in memory, in training.
 
     python benchmarks/sandbox.py              # all parts, about ten minutes
     python benchmarks/sandbox.py --quick      # a smoke test of all but training, seconds

@@ -1,4 +1,4 @@
-"""What it costs that a coded action runs in the sandbox: microseconds of a call, each beside its plain Python twin.
+"""The cost of a call into the sandbox, in microseconds, each beside the same work in plain Python.
 
 A view's plain twin is a deep copy of it: trusted code would have to be given one too.
 """
@@ -33,17 +33,17 @@ Workload = Callable[[], object]
 
 
 def view(keys: int, numbers: int) -> dict[str, Plain]:
-    """A view of ``keys * numbers`` numbers with four digits behind the point."""
+    """A view of ``keys * numbers`` numbers with four decimals."""
     drawn = np.random.default_rng(0).uniform(-1, 1, (keys, numbers)).round(4)
     return {f"key{i:02}": [float(v) for v in row] for i, row in enumerate(drawn)}
 
 
 VIEWS = {"small": view(2, 4), "large": view(25, 5), "limit": view(64, 16)}
-"""8 numbers, 125 numbers, and nearly the 8,192 bytes that may be handed over."""
+"""8 numbers, 125 numbers, and nearly 8,192 bytes, the limit of a view."""
 
 
 def nudge(ctx: Context, x: float, y: float) -> Generator[Any, None, Mapping[str, Plain]]:
-    """A primitive of one step that does nothing else: what is left is the way to it."""
+    """A primitive of one step without work, so that only the way to it is timed."""
     yield (x, y)
     return {"reached": True, "distance": 0.25}
 
@@ -66,7 +66,7 @@ CONTEXT = Context(
 
 
 def plain() -> None:
-    """What the coded action does, as trusted Python: drives the generators itself."""
+    """The work of the coded action as trusted Python, which drives the generators itself."""
     for i in range(YIELDS):
         run = nudge(CONTEXT, x=0.1 * i, y=-0.2)
         try:
@@ -77,7 +77,7 @@ def plain() -> None:
 
 
 def plain_seeing(seen: dict[str, Plain]) -> Workload:
-    """The same, with a view of its own after each primitive."""
+    """The same, with a copy of the view after each primitive."""
 
     def work() -> None:
         plain()
@@ -88,7 +88,7 @@ def plain_seeing(seen: dict[str, Plain]) -> Workload:
 
 
 def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
-    """A call of a coded action in a guest that has it loaded."""
+    """A call of a coded action that its guest has loaded."""
     action = CodedAction(name="bench", doc="Repeat.", source=source, max_steps=1000)
     primitive = Primitive("nudge", "Move a little.", nudge, PARAMETERS, OUTCOME)
     guest = Sandbox().open(_library(seen), [action], seed=0)
@@ -103,7 +103,7 @@ def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
 
 
 def crossings() -> Workload:
-    """Calls into a guest that has nothing to do: what the way there and back takes, before anything is asked."""
+    """Calls into an idle guest: the time of crossing alone."""
     instance = Instance(SandboxLimits())
     return lambda: [instance.call("cancel-action", fuel=SandboxLimits().turn_fuel) for _ in range(YIELDS)]
 
@@ -115,7 +115,7 @@ def fresh() -> object:
 
 
 def plain_started() -> Generator[Any, Any, Any]:
-    """The same without a sandbox: the source is run, the generator goes to its first request."""
+    """The same without a sandbox: the source runs, and the generator goes to its first request."""
     space: dict[str, Any] = {"nudge": lambda **arguments: arguments}
     exec(compile(ONE, "bench.py", "exec"), space)
     started: Generator[Any, Any, Any] = space["run"]()
@@ -136,7 +136,7 @@ def _library(seen: Mapping[str, Plain]) -> Library:
 
 
 def workloads() -> dict[str, tuple[Workload, int]]:
-    """What is timed, by name, and how many primitives, views or calls each is."""
+    """The timed workloads by name, each with its count of primitives, views or calls."""
     seeing = {size: VIEWS[size] for size in ("small", "large")}
     copies = {
         f"plain/look/{size}": (lambda seen=seen: [copy.deepcopy(seen) for _ in range(YIELDS)], YIELDS)
@@ -186,7 +186,7 @@ GOALS = {"small": 40, "large": 90, "chunk": 6, "fresh": 3000}
 
 
 def measure(*, quick: bool) -> None:
-    """``least`` is the fastest block: what it costs while nobody else is at the processor's caches."""
+    """``least`` is the fastest block: the cost when no other process uses the caches of the processor."""
     repeats, blocks = (1, 6) if quick else (3, 60)
     now = commit()
     found = [timed(workloads(), blocks) for _ in range(repeats)]
@@ -199,7 +199,7 @@ def measure(*, quick: bool) -> None:
 
 
 def timed(work: Mapping[str, tuple[Workload, int]], blocks: int) -> dict[str, list[float]]:
-    """CPU microseconds of one of each workload's primitives, views or calls, block by block, each in turn."""
+    """CPU microseconds per primitive, view or call of each workload, in interleaved blocks."""
     found: dict[str, list[float]] = {name: [] for name in work}
     for do, _ in work.values():
         do()

@@ -31,7 +31,7 @@ WAITS = "def run():\n    for _ in range(4):\n        yield hold(steps=5)\n"
 CHUNKS = "def run():\n    yield [hold(steps=5), hold(steps=6), hold(steps=5)]\n"
 GUARD = "def can_start(view):\n    return view['time'] >= 0\n"
 KINDS = ("plain", "guarded")
-"""Without and with a ``can_start`` on every action, which is asked before every decision."""
+"""Without a ``can_start``, and with one on every action, which is asked before every decision."""
 
 
 def actions(kind: str) -> tuple[CodedAction, ...]:
@@ -52,7 +52,7 @@ def coded_spec(steps_file: Path, kind: str) -> EnvSpec:
 
 
 class PlainGuest:
-    """Runs coded actions as Python of the host, in the place of a guest: nothing is checked, nothing is bounded."""
+    """Runs coded actions as Python of the host instead of a guest, without checks and limits."""
 
     def __init__(self, library: Library, coded: Sequence[CodedAction]) -> None:
         self._defaults = {s.name: {p.name: p.default for p in s.parameters} for s in library.primitives}

@@ -1,4 +1,4 @@
-"""Many guests at once: workers that all run sandboxed code, and the memory that each of them takes.
+"""Many guests at once: workers that all run sandboxed code, and the memory of each.
 
 As a script it is one worker: it says when it is ready, waits for a word, and tells what it measured.
 """
@@ -37,18 +37,18 @@ MEMORY = {
 def measure(*, quick: bool) -> None:
     workers, blocks = (2, 4) if quick else (WORKERS, 60)
     now = commit()
-    found = _at_once(workers, blocks)
+    results = _at_once(workers, blocks)
     print(f"workers: {workers} at once", file=sys.stderr, flush=True)
     for name, unit in UNITS.items():
-        lines = block_figures([told["micros"][name] for told in found], now, digits=2)
+        lines = block_figures([result["micros"][name] for result in results], now, digits=2)
         emit(f"sandbox/workers/{name}", unit=f"{unit}, {workers} workers at once", **lines)
     ratios = [
-        [own / bare for own, bare in zip(told["micros"]["primitive"], told["micros"]["plain"], strict=True)]
-        for told in found
+        [own / bare for own, bare in zip(result["micros"]["primitive"], result["micros"]["plain"], strict=True)]
+        for result in results
     ]
     emit("sandbox/workers/ratio", unit="sandboxed primitive / plain one, workers at once", **block_figures(ratios, now))
     for name, unit in MEMORY.items():
-        values = [told["memory"][name] for told in found]
+        values = [result["memory"][name] for result in results]
         emit(f"sandbox/memory/{name}", round(float(np.median(values)), 4), unit, rows=values, commit=now)
 
 
@@ -69,7 +69,7 @@ def _at_once(workers: int, blocks: int) -> list[dict[str, Any]]:
 
 
 def _memory() -> tuple[float, float]:
-    """MB of this process: its own, and all that it has mapped in."""
+    """Memory of this process in MB: private, and with all its shared mappings."""
     info = psutil.Process().memory_full_info()
     return info.uss / 1e6, info.rss / 1e6
 

@@ -32,7 +32,7 @@ _NO_KEY = re.compile(r"KeyError: no key '([^']{1,100})'")
 
 @dataclass(frozen=True)
 class GuestSetup:
-    """What all actions of one guest share; nothing in it changes.
+    """The constants that all actions of one guest share.
 
     :ivar functions: the library's functions and their arguments, as JSON.
     :ivar view: the keys of the view.
@@ -51,10 +51,10 @@ class GuestSetup:
 
 
 class ActionRunner:
-    """Runs one coded action in a WebAssembly instance that holds no other: none of its verdicts is another's doing.
+    """Runs one coded action in a WebAssembly instance that holds no other, so no other action can cause its verdicts.
 
-    A trap (fuel, memory, time) or a message that is none costs the instance; the next call makes a fresh one, in which
-    the source's globals start again. The fuel of the episode is counted across instances.
+    A trap (fuel, memory, time) or an invalid message ends the instance. The next call makes a new one, in which the
+    globals of the source start again. The fuel of the episode is counted across instances.
 
     :param make_room: called before an instance is made.
     :ivar fuel_used: fuel of the newest turn.
