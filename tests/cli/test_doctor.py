@@ -11,7 +11,7 @@ from rlgpt.cli.commands import doctor
 from rlgpt.sandbox import proof
 
 
-def test_the_boundary_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_tries_escapes(capsys: pytest.CaptureFixture[str]) -> None:
     doctor.main(argparse.Namespace(json=True))
     (row,) = [r for r in json.loads(capsys.readouterr().out) if r["name"] == "boundary"]
     assert row["ok"] is True
@@ -19,7 +19,7 @@ def test_the_boundary_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
     assert row["detail"] == f"{len(proof.ESCAPES)} escapes tried, none got out"
 
 
-def test_a_leak_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proof, "prove", lambda: ["read a key: it has the secret"])
     check = boundary()
     assert not check.ok

@@ -27,7 +27,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert "usage: rlgpt" in ran.stdout
 
 
-def test_without_a_command_it_explains_itself(rlgpt: Call) -> None:
+def test_no_command_prints_the_help(rlgpt: Call) -> None:
     status, out, _ = rlgpt()
     assert status == 0
     for command in ("train", "resume", "evaluate", "report", "tasks", "doctor", "new-plugin"):
@@ -42,14 +42,14 @@ def test_a_misspelt_command_names_the_near_one(rlgpt: Call, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("arguments", [("train", "--sed", "1"), ("tasks", "--foo"), ("report", "x", "--foo")])
-def test_a_flag_nobody_knows(rlgpt: Call, arguments: tuple[str, ...]) -> None:
+def test_unknown_flag_is_refused(rlgpt: Call, arguments: tuple[str, ...]) -> None:
     status, _, err = rlgpt(*arguments)
     assert status == 2
     assert "does not take" in err
 
 
 @pytest.mark.parametrize("command", ["resume", "evaluate", "report"])
-def test_a_folder_without_a_run(rlgpt: Call, command: str, tmp_path: Path) -> None:
+def test_folder_without_a_run_is_refused(rlgpt: Call, command: str, tmp_path: Path) -> None:
     status, _, err = rlgpt(command, str(tmp_path / "nowhere"))
     assert status == 2
     assert "there is no run at" in err
@@ -58,7 +58,7 @@ def test_a_folder_without_a_run(rlgpt: Call, command: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema_version": 99}', '{"schema_version": 1, "task": 3}'])
 @pytest.mark.parametrize("command", ["resume", "evaluate", "report"])
-def test_a_corrupt_run(rlgpt: Call, command: str, text: str, tmp_path: Path) -> None:
+def test_corrupt_run_is_refused(rlgpt: Call, command: str, text: str, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(text)
     status, _, err = rlgpt(command, str(tmp_path))
     assert status == 2
@@ -80,13 +80,13 @@ def test_a_pattern_that_matches_no_task(rlgpt: Call) -> None:
     assert "grid/door" in err
 
 
-def test_a_plugin_is_no_pattern_of_tasks(rlgpt: Call) -> None:
+def test_plugin_name_is_not_a_pattern(rlgpt: Call) -> None:
     status, _, err = rlgpt("tasks", "grid")
     assert status == 2
     assert "`rlgpt tasks 'grid/*'`" in err
 
 
-def test_of_many_names_the_nearest_are_told_and_how_to_list_them() -> None:
+def test_many_valid_names_are_not_listed() -> None:
     names = [f"car/road_{i}" for i in range(40)]
     said = str(UnknownNameError("task", "car/road_7x", names, listed="`rlgpt tasks` lists them."))
     assert "Did you mean 'car/road_7'" in said
@@ -112,7 +112,7 @@ def test_a_broken_plugin_is_fatal_when_it_is_selected(rlgpt: Call) -> None:
     assert "Traceback" not in err
 
 
-def test_no_plugin_at_all(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_without_any_plugin(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RLGPT_DISABLE_PLUGINS", "1")
     status, out, _ = rlgpt("tasks")
     assert status == 0

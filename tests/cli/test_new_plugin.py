@@ -13,7 +13,7 @@ import pytest
 Call = Callable[..., tuple[int, str, str]]
 
 
-def test_it_is_written_whole_and_named_throughout(rlgpt: Call) -> None:
+def test_template_is_complete_and_named(rlgpt: Call) -> None:
     status, out, _ = rlgpt("new-plugin", "my_robot", "--folder", "made")
     assert status == 0
     assert "pip install -e ." in out
@@ -26,14 +26,14 @@ def test_it_is_written_whole_and_named_throughout(rlgpt: Call) -> None:
 
 
 @pytest.mark.parametrize("name", ["My", "1x", "a-b", "", "../x"])
-def test_a_name_that_cannot_be(rlgpt: Call, name: str) -> None:
+def test_invalid_name_is_refused(rlgpt: Call, name: str) -> None:
     status, _, err = rlgpt("new-plugin", name)
     assert status == 2
     assert "cannot name a plugin" in err
     assert list(Path().iterdir()) == []
 
 
-def test_what_is_there_is_not_overwritten(rlgpt: Call) -> None:
+def test_existing_folder_is_not_overwritten(rlgpt: Call) -> None:
     assert rlgpt("new-plugin", "robot")[0] == 0
     status, _, err = rlgpt("new-plugin", "robot")
     assert status == 2
@@ -41,7 +41,7 @@ def test_what_is_there_is_not_overwritten(rlgpt: Call) -> None:
 
 
 @pytest.mark.slow
-def test_it_keeps_the_contract_as_it_is(rlgpt: Call, tmp_path: Path) -> None:
+def test_new_plugin_passes_the_contract(rlgpt: Call, tmp_path: Path) -> None:
     assert rlgpt("new-plugin", "robot")[0] == 0
     target = tmp_path / "target"
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--no-build-isolation"]

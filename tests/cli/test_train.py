@@ -108,7 +108,7 @@ def test_a_resumed_run_takes_changed_settings(rlgpt: Call) -> None:
         ("budget=-1", "budget=-1"),
     ],
 )
-def test_a_change_that_cannot_be_leaves_the_run_as_it_was(rlgpt: Call, change: str, word: str) -> None:
+def test_refused_change_leaves_the_run_unchanged(rlgpt: Call, change: str, word: str) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     before = Path("here/run.json").read_bytes()
     status, _, err = rlgpt("resume", "here", change)
@@ -117,7 +117,7 @@ def test_a_change_that_cannot_be_leaves_the_run_as_it_was(rlgpt: Call, change: s
     assert Path("here/run.json").read_bytes() == before
 
 
-def test_a_run_at_work_elsewhere_is_left_as_it_is(rlgpt: Call) -> None:
+def test_running_run_is_not_resumed(rlgpt: Call) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     before = Path("here/run.json").read_bytes()
     with Run.open(Path("here")).lock():

@@ -70,7 +70,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory):
     return folder, fetch(folder, llm, horizon=40), llm
 
 
-def test_the_bundle_solves_it_by_extend_alone(solved) -> None:
+def test_bundle_works_with_extend(solved) -> None:
     folder, bundle, _ = solved
     assert bundle.tested_on.success_rate == 1.0
     assert bundle == load_bundle(folder / "bundle")
@@ -81,7 +81,7 @@ def test_the_bundle_solves_it_by_extend_alone(solved) -> None:
         assert env.layout.branches == ("up", "down", "left", "right", "use", "go")
 
 
-def test_the_first_request_tells_what_was_handed_in(solved) -> None:
+def test_first_request_contains_the_arguments(solved) -> None:
     told = text(solved[2].requests[0])
     for part in (
         "Pick up the key.",
@@ -96,14 +96,14 @@ def test_the_first_request_tells_what_was_handed_in(solved) -> None:
         assert part in told
 
 
-def test_a_finished_run_is_read_not_done_again(solved) -> None:
+def test_finished_run_is_read_without_a_request(solved) -> None:
     folder, bundle, _ = solved
     silent = FakeLLM({})
     assert fetch(folder, silent, horizon=40) == bundle
     assert silent.requests == []
 
 
-def test_its_transcript_replays(solved, tmp_path: Path) -> None:
+def test_transcript_of_a_design_replays(solved, tmp_path: Path) -> None:
     folder, bundle, _ = solved
     again = fetch(tmp_path / "run", folder / "transcript.jsonl", horizon=40)
     assert again.actions == bundle.actions
@@ -124,18 +124,18 @@ def test_its_transcript_replays(solved, tmp_path: Path) -> None:
     ],
     ids=lambda c: next(iter(c)),
 )
-def test_a_folder_keeps_what_it_is_of(solved, changed: dict) -> None:
+def test_folder_of_another_design_is_refused(solved, changed: dict) -> None:
     with pytest.raises(RunError, match="holds another run"):
         fetch(solved[0], FakeLLM({}), **{"horizon": 40, **changed})
 
 
-def test_a_run_of_the_command_line_is_left_alone(tmp_path: Path) -> None:
+def test_folder_of_a_training_run_is_refused(tmp_path: Path) -> None:
     Run.create(tmp_path / "run", task="grid/key", seed=0, config={"task": "grid/key"})
     with pytest.raises(RunError, match="holds another run"):
         fetch(tmp_path / "run")
 
 
-def test_what_code_leaves_is_learnt_and_a_stopped_run_goes_on(tmp_path: Path) -> None:
+def test_failed_run_resumes_at_the_missing_request_and_trains(tmp_path: Path) -> None:
     first = speaker()
     script = first.script
     assert callable(script)
@@ -152,7 +152,7 @@ def test_what_code_leaves_is_learnt_and_a_stopped_run_goes_on(tmp_path: Path) ->
     assert bundle.setup.observation_keys == tuple(SEEN)
 
 
-def test_without_a_language_model_it_is_pure_rl(tmp_path: Path) -> None:
+def test_rl_only_needs_no_language_model(tmp_path: Path) -> None:
     bundle = rlgpt.design(
         GridEnv,
         "Pick up the key.",
@@ -171,8 +171,8 @@ def _twice(ctx, steps: int = 2):
     return {"walked": steps}
 
 
-def test_primitives_of_ones_own(tmp_path: Path) -> None:
-    mine = Primitive(
+def test_custom_primitives_are_offered_and_required(tmp_path: Path) -> None:
+    climb = Primitive(
         "climb",
         "Walk up. Outcome: walked.",
         _twice,
@@ -182,12 +182,12 @@ def test_primitives_of_ones_own(tmp_path: Path) -> None:
     )
     source = "def run():\n    outcome = yield climb(steps=3)\n    assert outcome['walked'] == 3\n"
     llm = speaker(source, parameters=False)
-    bundle = fetch(tmp_path / "run", llm, primitives=[mine])
+    bundle = fetch(tmp_path / "run", llm, primitives=[climb])
     assert "def climb(" in text(llm.requests[0])
     assert bundle.world.primitives == ("climb",)
     with pytest.raises(BundleError, match="climb"):
         rlgpt.extend(GridEnv(), actions=bundle)
-    plugin = GenericPlugin.of(GridEnv(), labels=LABELS, observations=SEEN, primitives=[mine])
+    plugin = GenericPlugin.of(GridEnv(), labels=LABELS, observations=SEEN, primitives=[climb])
     env = rlgpt.extend(GridEnv(), actions=bundle, plugin=plugin)
     env.reset(seed=0)
     assert env.step(env.extension.write("go"))[4]["ended"] == "returned"
@@ -277,7 +277,7 @@ _ONE = GridEnv()
     ],
     ids=lambda v: next(iter(v)) if isinstance(v, dict) else v[:30],
 )
-def test_what_cannot_be_used_is_said_before_anything_is_written(given: dict, says: str, tmp_path: Path) -> None:
+def test_mistakes_are_found_before_anything_is_written(given: dict, says: str, tmp_path: Path) -> None:
     more = {"labels": None, "observations": None} if "make_env" in given else {}
     with pytest.raises(RlgptError, match=says) as caught:
         fetch(tmp_path / "run", **{**more, **given})
@@ -285,7 +285,7 @@ def test_what_cannot_be_used_is_said_before_anything_is_written(given: dict, say
     assert not (tmp_path / "run").exists()
 
 
-def test_the_budgets_of_the_sandbox_are_those_it_is_given(tmp_path: Path) -> None:
+def test_sandbox_limits_apply_and_are_recorded(tmp_path: Path) -> None:
     limits = SandboxLimits(yields=1)
     with pytest.raises(LLMError, match="no coded action 'go'"):  # it was stopped each time, so there is none
         fetch(tmp_path / "run", horizon=40, sandbox=limits)
@@ -295,12 +295,12 @@ def test_the_budgets_of_the_sandbox_are_those_it_is_given(tmp_path: Path) -> Non
     assert config["sandbox"] == limits.model_dump(mode="json")
 
 
-def test_a_language_model_is_asked_for(tmp_path: Path) -> None:
+def test_missing_language_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match="there is no language model"):
         rlgpt.design(GridEnv, "Pick up the key.", None, folder=tmp_path / "run")
 
 
-def test_the_record_tells_how_it_was_begun(solved) -> None:
+def test_record_holds_the_whole_configuration(solved) -> None:
     config = json.loads((solved[0] / "run.json").read_text())["config"]
     assert config["environment"]["goal"] == "Pick up the key."
     assert config["environment"]["labels"] == LABELS

@@ -64,7 +64,7 @@ def ends(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_it_trains_until_its_primitive_steps_are_spent(designed: tuple[str, Path], script: str) -> None:
+def test_training_ends_with_its_budget(designed: tuple[str, Path], script: str) -> None:
     env, bundle = designed
     named = ["--make", env] if ":" in env else [env]
     small = ["--total-steps", "400", "--num-envs", "2", "--num-steps", "16", "--gamma", "0.9"]
@@ -77,7 +77,7 @@ def test_it_trains_until_its_primitive_steps_are_spent(designed: tuple[str, Path
 
 
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_what_cannot_be_used_ends_in_a_sentence(
+def test_mistakes_end_in_one_message(
     script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main = runpy.run_path(str(DOCS / script), run_name="not main")["main"]
@@ -90,7 +90,7 @@ def test_what_cannot_be_used_ends_in_a_sentence(
 
 
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_a_picture_beside_numbers_is_scaled_and_told(script: str) -> None:
+def test_image_beside_numbers_is_scaled_and_announced(script: str) -> None:
     module = runpy.run_path(str(DOCS / script), run_name="not main")
 
     class Camera(gymnasium.Env):
@@ -126,7 +126,7 @@ def test_the_budget_ends_a_rollout(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_the_discount_is_handed_on(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_discount_reaches_extend(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module = runpy.run_path(str(DOCS / script), run_name="not main")
     env = module["extended"](module["maker"]("CartPole-v1", None), "none", 0.9)
     assert env.get_wrapper_attr("gamma") == 0.9

@@ -71,7 +71,7 @@ def world(name: str):
     "ignore:pkg_resources is deprecated:UserWarning",
 )
 @pytest.mark.parametrize("name", WORLDS)
-def test_it_goes_through_the_whole_loop(name: str, tmp_path: Path) -> None:
+def test_example_world_runs_both_loops(name: str, tmp_path: Path) -> None:
     chosen, llm = world(name), speaker()
     horizon = 1000
     bundle = chosen.design(
@@ -88,7 +88,7 @@ def test_it_goes_through_the_whole_loop(name: str, tmp_path: Path) -> None:
     env.close()
 
 
-def test_metaworld_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_metaworld_names_its_setup(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(metaworld.PYTHON, "/nowhere/python")
     with pytest.raises(ConfigError, match="make metaworld"):
         metaworld.recipe("drawer-open-v3")
@@ -97,7 +97,7 @@ def test_metaworld_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_metaworld_draws_its_places_from_the_seed() -> None:
+def test_metaworld_places_depend_on_the_seed() -> None:
     if metaworld.python() is None:
         pytest.skip("no interpreter with Meta-World: make metaworld")
     env = metaworld.make("drawer-open-v3", horizon=3)
