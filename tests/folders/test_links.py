@@ -126,7 +126,7 @@ def test_a_report_embeds_no_process_environment(shared: Path, private: Path) -> 
     (shared / "videos").mkdir(exist_ok=True)
     (shared / "videos" / "a.mp4").symlink_to("/proc/self/environ")
     play(shared, private)
-    assert b"data:video/mp4;base64,UEFUSD" not in (shared / "report.html").read_bytes()
+    assert (shared / "report.html").read_bytes().count(b"data:video/mp4") == 1, "the film of the run alone"
 
 
 def test_a_report_embeds_videos_only(shared: Path) -> None:
