@@ -25,7 +25,7 @@ History = tuple[Iteration, ...]
 
 
 class Brief(Value):
-    """What agents know about a task. It is rendered from the plugin and, ``start`` excepted, the same for a whole run.
+    """What agents know about a task. It is rendered from the plugin. All but ``start`` is the same for a whole run.
 
     :ivar stub: the library of coded actions as Python text: primitives, and ``observe()`` with the view's keys.
     :ivar knowledge: the plugin's expert knowledge, at most 6,000 characters.

@@ -71,7 +71,7 @@ def boundary() -> Check:
 
 
 def sample_factory() -> Check:
-    """The throughput trainer is an extra: its pins need overrides, which plain pip has no way to give."""
+    """The throughput trainer is an extra: its pins need overrides, which plain pip does not support."""
     if find_spec("sample_factory") is not None:
         return Check("sample-factory", True, metadata.version("sample-factory"))
     advice = (

@@ -115,7 +115,7 @@ def hydra_errors() -> tuple[type[Exception], ...]:
 
 
 def _at(node: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
-    """The mapping at ``path``, made where there is none."""
+    """The mapping at ``path``; a new one if it is missing."""
     for key in path:
         if not isinstance(node.get(key), dict):
             node[key] = {}

@@ -1,4 +1,4 @@
-"""Hydra, opened on the configuration. Hydra reads overrides and sweeps; what they mean, ``RunConfig`` alone decides."""
+"""Hydra, opened on the configuration. Hydra only reads overrides and sweeps. ``RunConfig`` decides what they mean."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def opened(
 ) -> Iterator[Hydra]:
     """Hydra on ``conf/``, the defaults of ``RunConfig``, the parts and configuration groups of the installed plugins.
 
-    :param given: plain values of the configuration's keys, in the place of their defaults.
+    :param given: plain values of the configuration's keys, instead of their defaults.
     :param searchpath: further folders of configuration groups, as ``hydra.searchpath`` takes them.
     """
     from hydra._internal.hydra import Hydra
@@ -40,7 +40,7 @@ def opened(
     store = ConfigStore.instance()
     before = copy.deepcopy(store.repo)
     defaults = RunConfig().plain()
-    defaults["llm"]["kind"] = None  # a model that is named decides, see LLMSettings
+    defaults["llm"]["kind"] = None  # LLMSettings then chooses: record if a model is named, else replay
     store.store(name="schema", node={**defaults, **_escaped(given or {})})
     for kind, key in GROUPS.items():
         for name in manager.parts(kind):

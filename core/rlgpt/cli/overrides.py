@@ -92,7 +92,7 @@ def _checked(override: Override, loader: ConfigLoader, manager: PluginManager) -
         return text if key in IN_DEFAULTS or override.is_add() else f"+{text}"
     if key == "task":
         text = _task(override, manager)
-    # Added where it is not there: RunConfig says which keys are valid.
+    # Adds the key if it is missing. RunConfig checks which keys are valid.
     return f"++{text.lstrip('+')}"
 
 
@@ -101,7 +101,7 @@ def _hint(group: str) -> str:
 
 
 def _names(override: Override) -> Iterator[str]:
-    """The names that an override chooses among; none for a pattern over a group or an interval."""
+    """The values that an override lists; empty for a pattern over a group and for an interval."""
     from hydra.core.override_parser.types import ValueType
 
     if override.value_type in (ValueType.CHOICE_SWEEP, ValueType.SIMPLE_CHOICE_SWEEP):

@@ -97,7 +97,7 @@ def _composed(master: Any, loader: Any, overrides: list[str], number: int) -> Jo
     config = loader.load_sweep_config(master, overrides)
     with open_dict(config):
         config.hydra.job.id, config.hydra.job.num = str(number), number
-    HydraConfig.instance().set_config(config)  # for interpolations of ${hydra:...}
+    HydraConfig.instance().set_config(config)  # so that ${hydra:...} can be resolved
     folder = (Path(config.hydra.sweep.dir) / str(config.hydra.sweep.subdir)).resolve()
     return _job(config, number, name, folder)
 

@@ -1,7 +1,7 @@
-"""A run that was made elsewhere does nothing beyond its folder without the user's own word.
+"""A run that was made elsewhere has no effect outside its folder unless the user approves it.
 
-Its configuration is data of a stranger: it may name a server, a key, a module or a limit. Each such setting must stand
-on the command line of the user who resumes or evaluates the run.
+Its configuration is data of a stranger: it may name a server, a key, a module or a limit. The user who resumes or
+evaluates the run must repeat each of these settings on the command line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def require_approval(
     :param config: the configuration, with the changes of the command line.
     :param given: the keys that the user wrote on the command line, ``llm`` or ``llm.model`` for example.
     :param evaluation: only the settings that an evaluation uses are checked.
-    :raises ConfigError: a setting needs the user's word; lists all of them, as they are to be written.
+    :raises ConfigError: a setting needs the user's approval. The message lists all of them as command line arguments.
     """
     if run.own:
         return
@@ -60,7 +60,7 @@ def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager
     default["agents"]["name"] = config.agents.name  # only installed distributions offer names
     transcript = config.llm.transcript
     if config.llm.kind == OBJECT or (config.llm.kind == "replay" and not _is_path(transcript)):
-        plain["llm"] = {}  # asks nobody
+        plain["llm"] = {}  # asks no language model
     elif config.llm.kind == "replay":
         plain["llm"] = {"transcript": transcript}
     environment = config.environment.id if config.environment is not None else None
@@ -82,7 +82,7 @@ def _default_trainer(config: RunConfig, manager: PluginManager) -> dict[str, Any
 
 
 def _differs(value: Any, default: Any) -> bool:
-    """Whether a value is not the default; a lower number is a tighter limit."""
+    """Whether a value is not the default. A lower number is a tighter limit and counts as the default."""
     if isinstance(value, int | float) and isinstance(default, int | float) and not isinstance(default, bool):
         return not value <= default
     return bool(value != default)

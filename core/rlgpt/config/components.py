@@ -140,7 +140,7 @@ def _where(kind: str, component: Component) -> str:
 
 
 def _keywords(factory: Callable[..., Any], positional: int) -> tuple[dict[str, inspect.Parameter], bool]:
-    """The parameters behind the first ``positional`` ones by name, and whether any other is taken, too."""
+    """The parameters after the first ``positional`` ones, by name; and whether the factory takes any other keyword."""
     try:
         parameters = list(inspect.signature(factory).parameters.values())
     except (TypeError, ValueError):

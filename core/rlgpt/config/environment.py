@@ -50,7 +50,7 @@ class Place:
 
 
 def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Place:
-    """The environment that ``config`` names, tried with one step where no plugin knows it.
+    """The environment that ``config`` names. Without a plugin it is tried with one step.
 
     :raises RlgptError: it cannot be made, played, extended or judged.
     """

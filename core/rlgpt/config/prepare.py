@@ -1,4 +1,4 @@
-"""An environment without a plugin is tried before anything is spent on it."""
+"""Tries an environment without a plugin before a run spends anything on it."""
 
 from __future__ import annotations
 

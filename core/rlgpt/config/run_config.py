@@ -1,6 +1,6 @@
 """The configuration of a run: one validated value for ``train``, ``design``, ``evaluate``, ``resume`` and sweeps.
 
-The defaults stand here and in the models that are used here, and nowhere else.
+All defaults are in this module and in the models that it uses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rlgpt.sandbox import SandboxLimits
 class Prepared(Value):
     """What rlgpt made of an environment without a plugin. A run keeps it for its whole life.
 
-    :ivar docs: what agents are told about the environment.
+    :ivar docs: what prompts say about the environment.
     """
 
     task: Task

@@ -1,4 +1,4 @@
-"""``design()``: both loops on an environment nobody prepared.
+"""``design()``: both loops on an environment without a plugin.
 
 The package ``rlgpt`` imports this module eagerly, so that ``rlgpt.design`` is the function and never this module. So it
 imports nothing heavy before it is called.
@@ -41,7 +41,7 @@ def design(
 ) -> Bundle:
     """Let a language model write coded actions for any gymnasium environment, and PPO learn with them.
 
-    The bundle that comes back works with ``rlgpt.extend(env, actions=bundle)`` under any trainer; it also lies in
+    The bundle that comes back works with ``rlgpt.extend(env, actions=bundle)`` under any trainer; it is also saved in
     ``folder / "bundle"``. Coded actions are built from ``act``, ``repeat`` and ``act_until``, which are derived from
     the action space, and see what the observation space holds.
 
@@ -59,17 +59,17 @@ def design(
     :param success: ``success(info, total_reward) -> bool``, called after every step: an episode succeeds where it is
         ever true; ``info["episode_over"]`` is True at the last step; its docstring states for the language model what
         counts. Or a number: the episode return that counts as success.
-        Default: what info says under ``success`` or ``is_success``; where it says nothing, the ``reward_threshold`` the
-        environment is registered with, which the episode return must reach; where there is none, an episode that the
-        environment ends with a positive return.
-    :param primitives: skills of your own (:class:`rlgpt.plugin.Primitive`). Who uses the bundle needs them too.
+        Default: the first of these that exists: ``success`` or ``is_success`` in info; an episode return of at least
+        the ``reward_threshold`` with which the environment is registered; an episode that the environment ends with a
+        positive return.
+    :param primitives: skills of your own (:class:`rlgpt.plugin.Primitive`). Users of the bundle need them too.
     :param horizon: primitive steps of an episode at most. Default: the environment's own limit, else 1,000.
     :param idle: what a refused choice does for its one step: a label of a Discrete's value, or an action of the space.
         Default: a label that says so (``noop``, ``stay``, ...), else zeros. The bundle carries it.
-    :param folder: of the run. A run that is there is resumed: finished stages are read, no request that was paid for is
+    :param folder: of the run. An existing run is resumed: finished stages are read, no request that was paid for is
         repeated. Default: a new folder under ``runs/``.
-    :param progress: shows progress, in the place of the configuration's observers. Default: a live line on a terminal,
-        lines of text elsewhere.
+    :param progress: shows progress, instead of the configuration's observers. Default: a live line on a terminal, lines
+        of text elsewhere.
     :param overrides: every other setting of :class:`rlgpt.config.RunConfig`, as in ``rlgpt train KEY=VALUE``:
         ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer``, ``report_episodes``, ...; mappings where the
         command line has dots: ``hyperparameters={"num_envs": 8}``, ``setup={"gamma": 0.97}``,
@@ -78,8 +78,8 @@ def design(
     :raises ConfigError: something given cannot be used; found before anything is asked or written.
     :raises PluginError: the environment pays a reward that is no finite number.
     :raises RunError: ``folder`` holds another run.
-    :raises LLMError: the language model failed, or its replies ended, before an iteration was finished. What ends
-        later ends the run cleanly: the best so far comes back, and the same call continues.
+    :raises LLMError: the language model failed, or its replies ended, before an iteration was finished. If this happens
+        later, the run stops and returns the best bundle so far; the same call continues it.
     """
     from rlgpt.design.designing import run_design
 

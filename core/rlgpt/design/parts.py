@@ -47,7 +47,8 @@ def llm_settings(llm: Model | None) -> Any:
 
 
 def split(overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of a configuration, and the objects by the names of :class:`~rlgpt.config.environment.Objects`."""
+    """Two dicts: settings for the configuration, and objects under the field names of
+    :class:`~rlgpt.config.environment.Objects`."""
     settings, objects = dict(overrides), {}
     for name, kind in (("trainer", Trainer), ("agents", Agents)):
         if isinstance(overrides.get(name), kind):

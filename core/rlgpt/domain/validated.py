@@ -35,7 +35,7 @@ def validated(model: type[M], values: Mapping[str, Any], where: str = "") -> M:
 
 
 def _fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
-    """The names of the fields of the model at ``path``; none where it cannot be told."""
+    """The names of the fields of the model at ``path``; empty if they are unknown."""
     for part in path:
         field = model.model_fields.get(part)
         kinds = () if field is None else (field.annotation, *getattr(field.annotation, "__args__", ()))

@@ -25,7 +25,7 @@ Plain = TypeAliasType("Plain", "Scalar | list[Plain] | dict[str, Plain] | None")
 class Value(BaseModel):
     """A frozen value; unknown fields are an error."""
 
-    # a simulator that diverged yields NaN and infinities; JSON's null would not be read back
+    # a simulator that diverged yields NaN and infinities; as null in JSON they could not be read back
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
 
 

@@ -29,7 +29,8 @@ class _Refused(ValueError):
 def parse_json(text: str) -> Any:
     """The value of ``text``.
 
-    :raises ValueError: it is no JSON, is nested too deeply, has a number out of range or a key twice; says so in words.
+    :raises ValueError: it is no JSON, is nested too deeply, has a number out of range or a key twice. The message says
+        which.
     """
     _check_depth(text)
     return json.loads(text, parse_int=_integer, parse_float=_float, object_pairs_hook=_object)

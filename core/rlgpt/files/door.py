@@ -1,7 +1,7 @@
 """How a name in a folder is opened so that no link leads out of the folder and no device or pipe is read.
 
 Each part of a path is opened relative to the descriptor of the folder above it, and is never a link. Systems without
-such descriptors (Windows) get the same checks one part after the other. All faults are an ``OSError``.
+such descriptors (Windows) check one part of the path after the other. Every failed check is an ``OSError``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def open_file(name: str, flags: int, at: int | None, *, single: bool = False) ->
     :param single: the file must have no second name (hard link), because it is changed in place.
     :raises OSError: it is a link, a folder, a device or a pipe.
     """
-    with suppress(FileNotFoundError):  # looked at first: to open a device can have effects
+    with suppress(FileNotFoundError):  # checked before it is opened: opening a device can have effects
         check_file(os.stat(name, dir_fd=at, follow_symlinks=False), single=single)
     descriptor = os.open(name, flags | PLAIN, 0o644, dir_fd=at)
     try:

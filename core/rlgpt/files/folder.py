@@ -15,7 +15,7 @@ from rlgpt.files.door import check_file, open_file, parent
 
 
 class Folder:
-    """The operations that are safe in a folder, whoever made its content.
+    """The operations that are safe in a folder with content from an unknown source.
 
     Names are relative paths with ``/``. The folder itself is the user's choice and may be reached through a link;
     nothing in it may be one. Only regular files are opened. Every fault is an error of class ``error`` that names the
@@ -104,7 +104,7 @@ class Folder:
             os.unlink(last, dir_fd=at)
 
     def names(self, name: str) -> list[str]:
-        """What lies in the subfolder ``name``, sorted; nothing if it is missing.
+        """The sorted content of the subfolder ``name``; empty if it is missing.
 
         :raises RlgptError: it is a link, or no folder.
         """

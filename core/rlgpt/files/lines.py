@@ -44,7 +44,8 @@ class JsonLines(Generic[V]):
             return list(self._values(file))
 
     def append(self, value: BaseModel) -> None:
-        """Write one line; it is on the disk when this returns. What a kill left of a line before it is cut off."""
+        """Write one line; it is on the disk when this returns. An incomplete line that a kill left before it is
+        removed."""
         with self.folder.open_in_place(self.name, append=True) as file, _locked(file):
             if _cut_torn_line(file) < self._full:
                 file.write(value.model_dump_json().encode() + b"\n")
@@ -80,7 +81,7 @@ def _cut_torn_line(file: BinaryIO) -> int:
 
 @contextmanager
 def _locked(file: BinaryIO) -> Iterator[None]:
-    """Alone among the processes that append; the lock ends with the descriptor."""
+    """Lock out other processes that append. Closing the descriptor releases the lock."""
     if sys.platform != "win32":
         import fcntl
 

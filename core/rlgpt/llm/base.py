@@ -101,4 +101,4 @@ class LLM(ABC):
         """
 
     def forget(self, key: RequestKey) -> None:  # noqa: B027 - most implementations store no replies
-        """Drop the stored replies for ``key``, whatever its ``ask``, so that the next request reaches the model."""
+        """Drop the stored replies for ``key``, with any ``ask``, so that the next request reaches the model."""

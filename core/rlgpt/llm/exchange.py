@@ -42,7 +42,7 @@ class Exchange(Value):
 
 
 class Forgotten(Value):
-    """A line that drops the exchanges before it about ``forgotten``, whatever their ``ask``: none was usable."""
+    """A line that drops all earlier exchanges about ``forgotten``, with any ``ask``: none was usable."""
 
     schema_version: Literal[1] = 1
     time: str

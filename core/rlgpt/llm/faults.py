@@ -39,7 +39,7 @@ class Fault:
 def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> Fault:
     """The fault behind an error of litellm, whose classes say little: it reports a refused connection as a 500.
 
-    :param timeout: seconds after which the request was given up.
+    :param timeout: seconds after which the request was abandoned.
     :param where: the address of the request, for messages.
     :param keys: the environment variable of the key, for messages.
     """

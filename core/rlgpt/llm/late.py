@@ -11,7 +11,7 @@ from typing import Any
 
 @cache
 def litellm() -> Any:
-    """The module, without network access and output of its own.
+    """The module, set up so that importing it uses no network and prints nothing.
 
     It uses the price table of its package (else its import downloads one), sends no telemetry, adds no advertisements
     to error messages, and reads no ``.env`` file of the working directory: keys come from the environment only.

@@ -45,7 +45,7 @@ class MissingKeyError(ConfigError):
 
 
 class LiteLLM(LLM):
-    """Asks one model, again after transport faults, each try within a time limit.
+    """Asks one model. Retries after transport faults; each try has a time limit.
 
     The key comes from the environment: from ``key_env``, else from the provider's own variable. With an ``api_base`` no
     key is needed; the provider's variable is sent to it where it is set.
@@ -58,7 +58,7 @@ class LiteLLM(LLM):
     :param extra: further arguments of ``litellm.completion`` (``top_p``, ``reasoning_effort``), sent as they are:
         what a provider does not take is an error, never dropped.
     :param sleep: waits between tries; ``clock`` tells the time in seconds; ``rng`` draws the jitter.
-    :raises ConfigError: ``extra`` holds what is set otherwise, or a key.
+    :raises ConfigError: ``extra`` contains a key, or an argument that has a setting of its own.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class LiteLLM(LLM):
             )
 
     def check(self) -> None:
-        """Whether it could be asked: the provider is known and the key is there. Sends nothing.
+        """Check that the provider is known and the key is set. Sends nothing.
 
         :raises ConfigError: names the environment variable that is missing.
         """
@@ -124,7 +124,7 @@ class LiteLLM(LLM):
         module = litellm()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # its first call imports more, and pydantic grumbles at its types
+                warnings.simplefilter("ignore")  # its first call imports more modules; pydantic warns about types
                 response = within(self.timeout, lambda: module.completion(**arguments))
         except Exception as error:  # litellm raises what the provider's library raised, of any class
             where = self.api_base or "the provider's address"

@@ -43,6 +43,6 @@ class Recorder(LLM):
         return exchange.reply
 
     def forget(self, key: RequestKey) -> None:
-        """Drop the stored replies for ``key``, so that the next request reaches the model. They stay in the bill."""
+        """Drop the stored replies for ``key``, so that the next request reaches the model. Their cost still counts."""
         self.journal.forget(key)
         self._known = {e.identity: e.reply for e in self.journal.remembered}

@@ -19,7 +19,7 @@ class Replay(LLM):
     The prompt itself must be the same, because otherwise the reply answers another question.
 
     :param paths: transcripts, each of another task.
-    :raises TranscriptError: one cannot be read, or two are of the same task.
+    :raises TranscriptError: one cannot be read, or two belong to the same task.
     """
 
     def __init__(self, paths: Path | Sequence[Path]) -> None:

@@ -86,7 +86,7 @@ def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
 
     If a key has several replies (the run was resumed with another prompt), the newest is taken.
 
-    :raises TranscriptError: the run asked nothing, or about several tasks.
+    :raises TranscriptError: the run has no exchanges, or exchanges about several tasks.
     :raises rlgpt.errors.RunError: ``llm_jsonl`` is corrupt.
     """
     exchanges = read_exchanges(llm_jsonl)

@@ -23,7 +23,7 @@ from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 
 @dataclass(frozen=True)
 class LoopContext:
-    """The values and the objects of one run. Nothing here changes while the run goes on.
+    """The values and the objects of one run. Nothing here changes during the run.
 
     :ivar factory: how a spawned worker finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
     :ivar world: of an environment without a plugin: what the bundle needs to run elsewhere.

@@ -46,7 +46,8 @@ def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
 def _film_first_episode(ctx: LoopContext, outcome: Outcome, index: int) -> tuple[tuple[str, ...], int]:
     """Frames of the first selection episode, played again for a critic whose model supports vision.
 
-    :returns: the frames, and the primitive steps that were played: they yield no new experience, but they count.
+    :returns: the frames, and the primitive steps that were played: they yield no new experience, but they count towards
+        the budget.
     """
     if not ctx.agents.critic.supports_vision:
         return (), 0

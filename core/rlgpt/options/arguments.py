@@ -96,7 +96,7 @@ def merge_custom_names(
     observations: Named | None,
     idle: Any,
 ) -> World | None:
-    """The names that a bundle carries, with the given ones in their place.
+    """The names that a bundle carries; given names replace them.
 
     :raises ConfigError: names are given together with a plugin, which has its own.
     """

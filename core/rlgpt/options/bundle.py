@@ -81,6 +81,6 @@ def load_bundle(folder: Path) -> Bundle:
 
 
 def _refuse_link(folder: Path) -> None:
-    """A bundle may lie in a stranger's run: its own name must not lead out of it."""
+    """A bundle may be inside a run from a stranger: its own folder must not be a link that leads out of the run."""
     if folder.is_symlink():
         raise BundleError(f"{folder} is a link; give the folder that it points to.")

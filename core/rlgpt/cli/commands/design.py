@@ -12,7 +12,7 @@ from rlgpt.errors import ConfigError
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Describe the environment by the flags; the rest is as in ``rlgpt train``."""
+    """Run with an environment that the flags describe. Everything else is as in ``rlgpt train``."""
     labels = names("--labels", arguments.labels)
     environment = {
         "id": arguments.env,

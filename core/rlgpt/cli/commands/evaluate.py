@@ -47,7 +47,7 @@ def main(arguments: argparse.Namespace) -> int:
     require_approval(run, config, checks.keys_of(arguments.overrides), manager, evaluation=True)
     if changes and config.environment is not None:
         raise ConfigError(f"{run.folder} has an environment without a plugin and no task_settings. Leave them out.")
-    # No agent works here, so none needs a language model.
+    # An evaluation has no agents, so it needs no language model.
     changed = {"task_settings": {**config.task_settings, **changes}, "agents": AgentsConfig(name="rl_only")}
     context = replace(build(config.model_copy(update=changed), run.folder, manager), run=run)
     with context.observer:
@@ -82,7 +82,7 @@ def _listed(changes: Mapping[str, Any]) -> str:
 
 
 def _suffix(changes: Mapping[str, Any]) -> str:
-    """What the changes add to the name of a file."""
+    """The suffix of a file name for the changed settings."""
     return "".join(f"-{re.sub(r'[^A-Za-z0-9_.=]+', '_', f'{name}={value}')[:40]}" for name, value in changes.items())
 
 

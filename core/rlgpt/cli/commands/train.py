@@ -24,7 +24,7 @@ def main(arguments: argparse.Namespace) -> int:
 def launch(arguments: argparse.Namespace, given: Mapping[str, Any]) -> int:
     """What ``train`` and ``design`` have in common.
 
-    :param given: plain values of the configuration's keys, in the place of their defaults.
+    :param given: plain values of the configuration's keys, instead of their defaults.
     """
     manager = PluginManager()
     overrides = list(arguments.overrides)

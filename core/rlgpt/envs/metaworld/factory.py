@@ -19,8 +19,8 @@ def make(task: str, seed: int = 0, render_mode: str | None = None) -> gymnasium.
 
 
 class Places(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Each reset chooses one of the benchmark's positions by its seed. Observations have no bounds, because Meta-World
-    leaves its own bounds."""
+    """Each reset chooses one of the benchmark's positions by its seed. Observations have no bounds, because those of
+    Meta-World exceed the bounds it declares."""
 
     def __init__(self, env: Any, tasks: list[Any]) -> None:
         super().__init__(env)

@@ -105,7 +105,7 @@ class Parts:
             value = [value[key] for key in self.keys]
         elif len(value) != len(self.parts):
             raise Unusable(f"{self.path} has {len(value)} parts; its space says {len(self.parts)}")
-        for part, one in zip(self.parts, value):  # noqa: B905 (strict= is of 3.10)
+        for part, one in zip(self.parts, value):  # noqa: B905 (strict= needs Python 3.10)
             part.write(one, inline)
 
     def read(self, inline: Iterator[Any]) -> Any:
@@ -113,7 +113,7 @@ class Parts:
         return found if self.keys is None else dict(zip(self.keys, found))  # noqa: B905
 
 
-Layout = Union[Numbers, Words, Parts]  # noqa: UP007 (evaluated: must be of 3.8)
+Layout = Union[Numbers, Words, Parts]  # noqa: UP007 (evaluated at runtime by Python 3.8)
 
 
 def layout(space: Described, path: str, offset: int = 0) -> tuple[Layout, int]:

@@ -7,7 +7,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Dict  # noqa: UP035 (what is evaluated must be of 3.8)
+from typing import TYPE_CHECKING, Any, Dict  # noqa: UP035 (evaluated at runtime by Python 3.8)
 
 import numpy as np
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import Any, Dict  # noqa: UP035 (what is evaluated must be of 3.8)
+from typing import Any, Dict  # noqa: UP035 (evaluated at runtime by Python 3.8)
 
 import numpy as np
 
