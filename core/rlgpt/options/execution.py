@@ -95,7 +95,7 @@ class Execution:
             if ctx.step >= limit:
                 call.ended = "limit"
                 return True, {"ended": "limit"}
-        try:  # a last chance to return an outcome
+        try:  # the generator may still return an outcome
             next(actions)
         except StopIteration as end:
             return False, dict(end.value or {})

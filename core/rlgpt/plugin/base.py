@@ -155,5 +155,5 @@ class EnvironmentPlugin(ABC):
         return EnvLimits()
 
     def doctor(self) -> Sequence[Check]:
-        """What the plugin needs and this machine lacks, one :class:`~rlgpt.plugin.types.Check` each."""
+        """Checks of what the plugin needs from this machine."""
         return ()

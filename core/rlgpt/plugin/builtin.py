@@ -1,4 +1,4 @@
-"""The parts that rlgpt brings itself, by the hooks that other distributions use."""
+"""The parts that rlgpt itself offers, through the same hooks as other distributions."""
 
 from __future__ import annotations
 

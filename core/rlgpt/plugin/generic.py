@@ -1,4 +1,4 @@
-"""A plugin for an environment without one: everything from its spaces, and from what the caller says of it."""
+"""A plugin for an environment without one. It is derived from the spaces and from what the caller says about it."""
 
 from __future__ import annotations
 

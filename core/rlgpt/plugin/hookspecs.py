@@ -1,4 +1,4 @@
-"""The whole surface between rlgpt and what plugs into it.
+"""The complete interface between rlgpt and its plugins.
 
 A plugin is an installed distribution with one entry point of group ``rlgpt``, which names a module:
 
@@ -15,7 +15,7 @@ Name the entry point as the plugin is named: then ``rlgpt`` loads no other plugi
 
 Every other hook returns data: names and, for each name, the dotted name of what makes the object
 (``package.module.Class``). The dotted name is imported when the user selects it (``trainer=NAME``), not before. The
-parts that rlgpt brings itself use the same hooks: see :mod:`rlgpt.plugin.builtin`.
+parts that rlgpt itself offers use the same hooks: see :mod:`rlgpt.plugin.builtin`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an environment without a plugin does where nothing is to be done: as it was said, and as an action."""
+"""The idle action of an environment without a plugin: as the user writes it, and as an action of the space."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ IDLE = ("noop", "no_op", "nop", "none", "nothing", "do_nothing", "idle", "stay",
 
 
 def idle_action(space: spaces.Space[Any], labels: Sequence[str], said: Any) -> Any:
-    """The action of ``space`` that ``said`` names or is, lists for arrays and tuples; None where it is None.
+    """``said`` as an action of ``space``. ``said`` is a label, or an action with lists for arrays and tuples; None
+    gives None.
 
     :param labels: of a Discrete's values.
     :raises UnknownNameError: it is no label.
@@ -40,7 +41,7 @@ def idle_action(space: spaces.Space[Any], labels: Sequence[str], said: Any) -> A
 
 
 def plain_idle(said: Any) -> Plain:
-    """What was said, arrays and tuples as lists: what a bundle can carry."""
+    """The user's value in a form that a bundle can store: arrays and tuples become lists."""
     if isinstance(said, np.ndarray | np.generic):
         return said.tolist()  # type: ignore[no-any-return]
     if isinstance(said, Mapping):
@@ -49,9 +50,9 @@ def plain_idle(said: Any) -> Plain:
 
 
 def _cast(space: spaces.Space[Any], said: Any) -> Any:
-    """Lists as what ``space`` holds.
+    """Lists converted to the types of ``space``.
 
-    :raises ValueError: a number is none of the space's kind: 0.9 where whole ones are asked for.
+    :raises ValueError: a number does not fit the space, for example 0.9 in a space of integers.
     """
     if isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary) and isinstance(said, list):
         action = np.asarray(said, space.dtype)

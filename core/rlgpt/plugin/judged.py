@@ -1,4 +1,4 @@
-"""Success and a horizon for an environment that has none of its own."""
+"""Success and a horizon for an environment that does not define them."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def said(info: Mapping[str, Any]) -> bool | None:
 
 
 def succeeded(info: Mapping[str, Any], total_reward: float, terminated: bool) -> bool:
-    """What counts as success where nobody says: what ``info`` says under ``success`` or ``is_success``; else an episode
-    that the environment ended, with a positive total reward."""
+    """The default rule of success: ``success`` or ``is_success`` in ``info``; if both are missing, an episode that the
+    environment ended with a positive total reward."""
     reported = said(info)
     return terminated and total_reward > 0 if reported is None else reported
 
 
 @dataclass(frozen=True)
 class Reaches:
-    """A total reward of at least ``total`` in an episode that is over: before, a return may fall below it again.
+    """Success is a total reward of at least ``total`` when the episode is over: earlier the return may still fall.
 
-    :ivar says: what ``info`` says under ``success`` or ``is_success`` counts instead, at any step, where it says it.
+    :ivar says: whether ``success`` or ``is_success`` in ``info`` counts instead, at any step that has one.
     """
 
     total: float
@@ -55,11 +55,11 @@ class Reaches:
 
 
 def judge(env: gymnasium.Env[Any, Any], success: Success | float | None) -> tuple[Success | None, str]:
-    """How to tell success, and that in words.
+    """The rule of success as a function, and in words.
 
-    :param success: a function of info and total reward; or the total reward that counts; None: what info reports,
-        else the ``reward_threshold`` at which the environment is registered as solved, else an episode that it ends
-        with a positive total reward.
+    :param success: a function of info and total reward; or the total reward that counts; None: ``success`` or
+        ``is_success`` in info, else the ``reward_threshold`` at which the environment is registered as solved, else an
+        episode that it ends with a positive total reward.
     :raises ConfigError: ``success`` is none of these.
     :returns: None for the last of these, which needs to know whether the episode ended.
     """
@@ -83,10 +83,10 @@ def judge(env: gymnasium.Env[Any, Any], success: Success | float | None) -> tupl
 class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
     """Puts a bool ``info["success"]`` into every step and truncates at ``horizon`` primitive steps.
 
-    An episode that a training cuts shorter (:attr:`rlgpt.domain.RLSetup.horizon`) is never over here: a return that
-    counts makes it no success.
+    An episode that a training cuts shorter (:attr:`rlgpt.domain.RLSetup.horizon`) is never over here, so its return
+    alone never makes it a success.
 
-    :param success: how to tell; default: :func:`succeeded`.
+    :param success: the rule of success; default: :func:`succeeded`.
     :raises ConfigError: (of ``step``) ``success`` returned no bool.
     :raises PluginError: (of ``step``) the environment paid a reward that is no finite number.
     """
@@ -117,7 +117,7 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
 def finite(reward: Any, step: int) -> float:
     """The environment's reward at primitive step ``step`` of its episode, as a number.
 
-    :raises PluginError: it is none, or not finite: no return, no value and no outcome could be told from there on.
+    :raises PluginError: it is no number, or not finite: returns, values and outcomes would be undefined from then on.
     """
     try:
         number = float(reward)

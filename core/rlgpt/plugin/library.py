@@ -1,4 +1,4 @@
-"""What coded actions of a task may call and see, as the sandbox knows it."""
+"""What coded actions of a task may call and see, in the sandbox's types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.sandbox.library import Library, Signature, ViewDoc
 
 
 def library_of(plugin: EnvironmentPlugin, task: Task) -> Library:
-    """The plugin's primitives and view keys: what prompts show and what the guest offers is rendered from it.
+    """The plugin's primitives and view keys: prompts and the guest's functions are rendered from it.
 
     :raises PluginError: names clash, or are no names.
     """

@@ -68,7 +68,7 @@ class PluginManager:
         return dict(sorted(self._plugins.items()))
 
     def plugin(self, name: str) -> EnvironmentPlugin:
-        """The plugin of that name; loads no other if the entry point is named as it is.
+        """The plugin of that name. Loads no other plugin if the entry point has the same name.
 
         :raises PluginError: it is broken, or turned off.
         :raises UnknownNameError: there is none of that name.
@@ -120,10 +120,10 @@ class PluginManager:
         return {task_id: task for name in self.plugins for task_id, task in sorted(self._tasks[name].items())}
 
     def task(self, task_id: str) -> tuple[EnvironmentPlugin, Task]:
-        """A task and the plugin it is of; loads that plugin alone where its entry point is named as it is.
+        """A task and its plugin. Loads only that plugin if the entry point has the plugin's name.
 
         :raises PluginError: the plugin is broken, or turned off.
-        :raises UnknownNameError: there is no such task; names the near and the valid ones.
+        :raises UnknownNameError: there is no such task; the message gives similar and valid names.
         """
         name, slash, _ = task_id.partition("/")
         try:
@@ -156,7 +156,7 @@ class PluginManager:
             self._loaded.add(key)
             try:
                 self._take(key, self._find()[key].load())
-            except (Exception, SystemExit) as fault:  # whatever a foreign module raises when it is imported
+            except (Exception, SystemExit) as fault:  # an import of foreign code can raise anything
                 text = " ".join(str(fault).split()) or "no message"
                 self._broken[key] = text if isinstance(fault, PluginError) else f"{type(fault).__name__}: {text}"
 

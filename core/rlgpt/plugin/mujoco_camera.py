@@ -22,7 +22,7 @@ SLOW_FLAGS = ("mjRND_SHADOW", "mjRND_REFLECTION", "mjRND_HAZE", "mjRND_SKYBOX")
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """A free camera: ``distance`` m from ``look_at`` (m), azimuth and elevation in degrees as MuJoCo has them."""
+    """A free camera: ``distance`` m from ``look_at`` (m), azimuth and elevation in degrees, as MuJoCo defines them."""
 
     look_at: tuple[float, float, float]
     distance: float
@@ -31,12 +31,12 @@ class Viewpoint:
 
 
 class Camera:
-    """Renders one model at a time. Made late: it holds an OpenGL context.
+    """Renders one model at a time. Make it only when frames are needed: it holds an OpenGL context.
 
     :param place: a free viewpoint, or the name of one of the model's own cameras.
 
-    It makes that context itself, from EGL or OSMesa: ``mujoco.Renderer`` takes what ``MUJOCO_GL`` said when mujoco was
-    imported, which is a window system where it was unset.
+    It makes that context itself, from EGL or OSMesa: ``mujoco.Renderer`` uses the value that ``MUJOCO_GL`` had when
+    mujoco was imported; if it was unset, that is a window system.
 
     :raises ConfigError: no offscreen OpenGL library works here.
     """
@@ -54,7 +54,7 @@ class Camera:
             self._gl: Any = importlib.import_module(f"mujoco.{backend}").GLContext(width, height)
             self._load(model)
         except Exception as error:
-            # What a driver raises is its own affair: ImportError, RuntimeError, GLError, FatalError were all seen.
+            # Drivers raise many types: ImportError, RuntimeError, GLError and FatalError all occurred.
             raise ConfigError(f"no frames: {backend} gives no OpenGL context ({error}). {ADVICE}") from error
         self._aim()
         # mujoco ends the EGL display at exit: a context that is freed after that fails.
@@ -62,14 +62,14 @@ class Camera:
         atexit.register(self._at_exit)
 
     def show(self, model: Any) -> None:
-        """Render another model from now on, as a new camera would: cheaper than one, the OpenGL context stays."""
+        """Render another model from now on. This is cheaper than a new camera, because the OpenGL context stays."""
         self._load(model)
         self._aim()
 
     def _load(self, model: Any) -> None:
         mj, (height, width) = self._mujoco, self._size
         model.vis.quality.offsamples = 0
-        # none are drawn, and room for them is most of what a context costs
+        # no shadows are drawn, and their buffers are most of the cost of a context
         model.vis.quality.shadowsize = 0
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
         self._gl.make_current()

@@ -1,4 +1,4 @@
-"""What a plugin in plain MuJoCo needs of a machine."""
+"""Checks of what a plugin in plain MuJoCo needs from the machine."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rlgpt.plugin.types import Check
 
 
 def checks(without: str) -> list[Check]:
-    """The simulator, and an OpenGL for frames.
+    """Checks the simulator, and OpenGL for frames.
 
-    :param without: what there is not where OpenGL is missing: ``"no video"``.
+    :param without: what does not work without OpenGL, for messages: ``"no video"``.
     """
     backend = find_backend()
     try:

@@ -43,12 +43,12 @@ class ObservationCodec:
     Dict, Tuple               those of their parts, names joined by underscores
     ========================  ======================================================================================
 
-    ``NAME`` is ``observation`` at the root. Other spaces (Graph, Sequence, OneOf) have no key. Where nothing is left
-    that a policy could use, ``time`` is the share of the horizon that is gone.
+    ``NAME`` is ``observation`` at the root. Other spaces (Graph, Sequence, OneOf) have no key. If no other key has
+    numbers for a policy, there is ``time``: the share of the horizon that has passed.
 
     :param labels: names of the numbers of a one-dimensional Box; or name -> meaning, with its unit.
-    :ivar alone: names (of :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays: what a policy is shown as it
-        is, as no key holds its numbers.
+    :ivar alone: names (of :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. A policy gets them from the
+        observation, because no key holds their numbers.
     :raises ConfigError: the labels do not fit the space.
     """
 
@@ -80,7 +80,7 @@ class ObservationCodec:
         return tuple(self._keys)
 
     def view(self, ctx: Context) -> dict[str, Plain]:
-        """The values of :attr:`keys` at ``ctx``; what is not finite is 0, or 1e30 with its sign."""
+        """The values of :attr:`keys` at ``ctx``. NaN becomes 0, an infinity 1e30 with its sign."""
         return {name: read(ctx) for name, read in self._values.items()}
 
     def value(self, ctx: Context, key: str) -> Plain:

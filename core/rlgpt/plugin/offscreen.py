@@ -1,6 +1,6 @@
-"""Which offscreen OpenGL there is. Imports no simulator: it must be asked before mujoco is imported.
+"""Finds an offscreen OpenGL library. Imports no simulator: it must be asked before mujoco is imported.
 
-``import mujoco`` reads ``MUJOCO_GL`` and fails where it names a library that is missing, or nothing that mujoco knows.
+``import mujoco`` reads ``MUJOCO_GL`` and fails if it names a missing library, or a value that mujoco does not know.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def loads(backend: str) -> bool:
 def find_backend() -> str:
     """The offscreen OpenGL that loads here: "egl", "osmesa", or "" where there is none.
 
-    One of the two that ``MUJOCO_GL`` names is tried first.
+    If ``MUJOCO_GL`` names one of the two, that one is tried first.
     """
     asked = os.environ.get("MUJOCO_GL", "").lower()
     return next((name for name in sorted(LIBRARIES, key=lambda name: name != asked) if loads(name)), "")
 
 
 def make_mujoco_importable() -> None:
-    """Call before the first ``import mujoco``: mends a ``MUJOCO_GL`` with which that import would fail."""
+    """Call before the first ``import mujoco``: it corrects a ``MUJOCO_GL`` with which that import would fail."""
     asked = os.environ.get("MUJOCO_GL", "").lower()
     if "mujoco" in sys.modules or asked in HARMLESS:
         return

@@ -1,4 +1,4 @@
-"""The parts of an observation space: what code is told number by number, what a policy is shown as it is."""
+"""The parts of an observation space: which ones code sees as numbers, and which ones a policy sees unchanged."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Part:
     :ivar path: keys and indices that lead to it.
     :ivar name: the path, joined by underscores.
     :ivar read: the part of a whole observation.
-    :ivar kind: ``cells`` is a small image, whose numbers code is told; ``long`` is an array that is summed up for code.
+    :ivar kind: ``cells`` is a small image, whose numbers code sees; ``long`` is an array of which code sees a summary.
     """
 
     path: tuple[Any, ...]
@@ -51,7 +51,7 @@ class Shown:
     """What a policy may be shown under one name.
 
     :ivar read: from a whole observation, a member of ``space``.
-    :ivar alone: no key of the view holds its numbers: a policy that is not shown it does not know them.
+    :ivar alone: no key of the view holds its numbers, so a policy gets them only from this entry.
     """
 
     space: spaces.Space[Any]
@@ -74,9 +74,9 @@ def parts(space: spaces.Space[Any]) -> list[Part]:
 
 
 def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, Shown]:
-    """What a policy may be shown of the observation itself: the parts of a Dict under their keys, anything else as
-    ``observation``. A part that holds others is given up for those of them that only a policy can be shown, if any,
-    under their paths. Pictures are images as an encoder takes them.
+    """What a policy may see of the observation itself: the parts of a Dict under their keys, any other space as
+    ``observation``. If a part contains parts that no key of the view covers, those replace it, under their paths.
+    Pictures are images as an encoder takes them.
 
     :param keys: of the view; an array whose key has no numbers can only be shown to a policy.
     """
@@ -96,7 +96,7 @@ def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, S
 
 
 def unusable(space: spaces.Space[Any]) -> list[str]:
-    """What neither code nor a policy could make use of, and what to do, a sentence each."""
+    """A sentence for each part that neither code nor a policy can use, with what to do."""
     faults = []
     every = parts(space)
     for part in every:
@@ -123,9 +123,8 @@ def unusable(space: spaces.Space[Any]) -> list[str]:
 
 
 def _every(space: spaces.Space[Any]) -> list[Part]:
-    """Every part under a name of its own: ``b`` within ``a`` and ``a_b`` beside it would both be ``a_b``.
-
-    The outermost keys keep their names: a policy is shown what lies under them by the same.
+    """Gives every part a unique name. Without this, ``b`` within ``a`` and a separate ``a_b`` would both be ``a_b``.
+    The outermost keys keep their names, because a policy sees their content under the same names.
     """
     outer = {slug(f"_{key}") for key in space.spaces} if isinstance(space, spaces.Dict) else set()
     given: set[str] = set()
@@ -177,8 +176,8 @@ def _show_all(
     read: Callable[[Any], Any],
     inner: list[Part],
 ) -> None:
-    """Add to ``found`` what is shown of ``space`` under ``key``: itself, or those of its parts (``inner``) that no key
-    of the view holds."""
+    """Add entries for ``space`` to ``found``: the space itself under ``key``, or those of its parts (``inner``) that no
+    key of the view holds."""
     alone = [part for part in inner if part.kind in ("picture", "long")]
     if not isinstance(space, spaces.Dict | spaces.Tuple):
         found[key] = _show(inner[0])
@@ -201,7 +200,7 @@ def _size(part: Part) -> int:
 
 
 def _bytes(part: Part) -> int:
-    """Of the part in a view's JSON: about the most it takes, commas and brackets included."""
+    """About the maximum length of the part in a view's JSON, commas and brackets included."""
     space, size = part.space, _size(part)
     if part.kind == "discrete":
         return 3 * size if size <= LONGEST else 20

@@ -1,4 +1,4 @@
-"""What code is told of a picture: the shapes that stand out from its background."""
+"""What code sees of a picture: the shapes that stand out from its background."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ def is_image(space: spaces.Space[Any]) -> bool:
 
 
 def is_picture(space: spaces.Space[Any]) -> bool:
-    """Too large to be told number by number, and bytes of two or three axes, or of four: frames of colours, ``[n,
-    height, width, 1 or 3]``. Or other numbers, all within the same finite bounds, of three axes: one end of at most
-    :data:`CHANNELS` channels, the sides at least :data:`SIDE`."""
+    """Whether ``space`` is a picture. It is too large for code to see every number, and it is one of two kinds. The
+    first are bytes with two or three axes, or with four: frames of colours, ``[n, height, width, 1 or 3]``. The second
+    are other numbers with three axes and the same finite bounds for all: the first or last axis has at most
+    :data:`CHANNELS` channels, the others at least :data:`SIDE` pixels."""
     if not isinstance(space, spaces.Box) or int(np.prod(space.shape)) <= SMALL:
         return False
     if space.dtype == np.uint8:
@@ -55,7 +56,7 @@ def is_stack(space: spaces.Space[Any]) -> bool:
 
 
 def as_bytes(space: spaces.Space[Any]) -> Callable[[Any], NDArray[np.uint8]]:
-    """From a picture of ``space`` the same in bytes: its bounds become 0 and 255."""
+    """A function that converts a picture of ``space`` to bytes: its bounds become 0 and 255."""
     assert isinstance(space, spaces.Box)
     if space.dtype == np.uint8:
         return np.asarray
@@ -72,7 +73,7 @@ def as_bytes(space: spaces.Space[Any]) -> Callable[[Any], NDArray[np.uint8]]:
 def as_image(space: spaces.Space[Any]) -> tuple[spaces.Box, Callable[[Any], NDArray[np.uint8]]]:
     """The space of a picture as an encoder takes it (:func:`is_image`), and how to turn a picture into a member of it.
 
-    One without channels gets an axis for them; frames of colours lie behind each other as further channels.
+    A picture without channels gets an axis for them; frames of colours are stacked as further channels.
     """
     if is_image(space):
         assert isinstance(space, spaces.Box)
@@ -98,7 +99,7 @@ def _ends(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
-    """One frame in grey, ``[height, width]``: of a stack the newest, or the one ``back`` before it."""
+    """One frame in grey, ``[height, width]``. From a stack: the newest, or the one ``back`` frames before it."""
     pixels = np.asarray(image, np.int64)
     if pixels.ndim == 4:
         return frame(pixels[-1 - back])
@@ -149,7 +150,7 @@ def shapes(grey: NDArray[np.int64]) -> list[Shape]:
 
 
 def _told(grey: NDArray[np.int64], spans: list[tuple[int, int, int]]) -> tuple[int, Shape]:
-    """Number of pixels, and the shape."""
+    """The number of pixels of a region, and its shape."""
     left, right = min(s[1] for s in spans), max(s[2] for s in spans)
     top, bottom = min(s[0] for s in spans), max(s[0] for s in spans) + 1
     area = sum(stop - start for _, start, stop in spans)

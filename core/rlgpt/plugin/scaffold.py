@@ -1,4 +1,4 @@
-"""``rlgpt new-plugin``: a plugin distribution that works, to put one's own world into."""
+"""``rlgpt new-plugin``: a plugin distribution that works, as a start for your own environment."""
 
 from __future__ import annotations
 

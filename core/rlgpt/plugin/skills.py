@@ -1,4 +1,4 @@
-"""What every environment's coded actions can do: ``act``, ``repeat`` and ``act_until``, for any action space."""
+"""Primitives for every environment: ``act``, ``repeat`` and ``act_until``, for any action space."""
 
 from __future__ import annotations
 
@@ -104,15 +104,15 @@ class _Until:
 
 
 def env_reward(ctx: Context) -> float:
-    """What the environment itself paid for the newest step.
+    """The environment's own reward for the newest step.
 
-    :raises PluginError: it is no finite number: the environment's fault, not that of the action that stepped it.
+    :raises PluginError: it is no finite number. The environment causes this, not the coded action.
     """
     return finite(ctx.info.get("env_reward", 0.0), ctx.step)
 
 
 def _watchable(keys: Sequence[ViewKey]) -> tuple[str, ...]:
-    """Single numbers by name, those of short lists as ``name[i]``."""
+    """Single numbers by name; the numbers of short lists are named ``name[i]``."""
     found = []
     for key in keys:
         found += [key.name] if key.size == 1 else [f"{key.name}[{i}]" for i in range(key.size if key.size <= 32 else 0)]

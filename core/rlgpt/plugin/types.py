@@ -17,7 +17,7 @@ LowLevel = Generator[Any, None, Mapping[str, Plain] | None]
 
 @dataclass
 class Context:
-    """The state that primitives, views and reward terms read. It never holds the environment's ``step``.
+    """The state that primitives, views and reward terms read. It gives no access to the environment's ``step``.
 
     :ivar observation: the newest observation of the base environment.
     :ivar info: the newest ``info``.

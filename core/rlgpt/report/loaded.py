@@ -36,7 +36,8 @@ class LoadedRun:
 
     @property
     def outcome(self) -> Evaluation:
-        """What the run reports, on fresh seeds; before there is a report, its best selection."""
+        """The run's report on fresh seeds; without a report, the evaluation of its best iteration on the selection
+        seeds."""
         return self.report.sampled if self.report is not None else best_of(self.iterations).evaluation
 
     @property

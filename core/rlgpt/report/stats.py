@@ -36,8 +36,8 @@ class Interval(Value):
 def iqm(scores: Scores) -> Scores:
     """The interquartile mean over the last axis: the mean without the lowest and the highest quarter.
 
-    As in rliable (``scipy.stats.trim_mean`` with 0.25), ``floor(n / 4)`` values go at each end, so that fewer than
-    four values give their plain mean.
+    As in rliable (``scipy.stats.trim_mean`` with 0.25), ``floor(n / 4)`` values are removed at each end, so that fewer
+    than four values give their plain mean.
 
     :param scores: ``[..., n]``.
     :returns: ``[...]``.
@@ -94,8 +94,8 @@ def difference(
 
     :param ours: ``[runs]`` or ``[runs, tasks]``.
     :param theirs: ``[runs]`` or ``[runs, tasks]``; its number of runs may differ, unless ``paired``.
-    :param paired: run i of the one belongs to run i of the other (one was made of the other's outcome): both are
-        drawn together, so that what the two have in common does not widen the interval.
+    :param paired: run i of ``ours`` belongs to run i of ``theirs``, for example because it starts from its result. Both
+        are drawn together, so that their common part does not widen the interval.
     :raises ValueError: scores that :func:`interval` refuses, or ``paired`` and of different shapes.
     """
     rng = np.random.default_rng(seed)

@@ -19,7 +19,8 @@ Frame = NDArray[np.uint8]
 
 
 def caption(frame: Frame, text: str) -> Frame:
-    """A copy of the frame with ``text`` on a dark strip along its upper edge (players put their controls below)."""
+    """A copy of the frame with ``text`` on a dark strip along its upper edge (video players show their controls at the
+    lower edge)."""
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.fromarray(frame)

@@ -100,7 +100,8 @@ def _row(method: str, runs: Sequence[LoadedRun]) -> MethodRow:
 
 
 def _shown(runs: Sequence[LoadedRun]) -> Iterator[LoadedRun]:
-    """Of each method whose plan a language model wrote, the run with the highest success; a single run always."""
+    """The run with the highest success of each method whose plan a language model wrote. A single run is always
+    included."""
     for group in _methods(runs).values():
         best = max(group, key=lambda loaded: loaded.outcome.success_rate)
         if len(runs) == 1 or any(i.rehearsals for i in best.iterations):

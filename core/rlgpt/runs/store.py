@@ -120,7 +120,7 @@ class Run:
     def iterations(self) -> tuple[Iteration, ...]:
         """Every finished iteration, in order.
 
-        :raises RunError: one cannot be read, or stands in another's place.
+        :raises RunError: one cannot be read, or has another index than its folder.
         """
         finished: list[Iteration] = []
         while self.files.exists(f"{(name := f'iterations/{len(finished)}/iteration')}.json"):
@@ -169,7 +169,7 @@ class Run:
         """
         from filelock import FileLock, Timeout
 
-        self.files.open_in_place(".lock").close()  # refuses a link, which the library would follow
+        self.files.open_in_place(".lock").close()  # raises on a link, which filelock would follow
         lock = FileLock(self.folder / ".lock")
         try:
             lock.acquire(timeout=0)
