@@ -23,7 +23,7 @@ class Hyperparameters(Value):
     """Settings of PPO, with the names of CleanRL, the same in every trainer. Lengths are in decisions.
 
     The defaults suit training with options, which has a few thousand decisions: small batches, little entropy. Upper
-    bounds keep a run that somebody else made from filling the memory.
+    bounds stop a run from a stranger from filling the memory.
     """
 
     num_envs: int = Field(default=4, ge=1, le=4096)
@@ -114,8 +114,8 @@ class Trainer(ABC):
         :param seed: of weights, sampling and episodes.
         :param folder: of this training alone. While another training runs there, this one waits for up to 15 s.
         :param progress: called with each point of the curve; may stop training.
-        :param warm_start: folder of another training, whose best policy is the start. Coded actions that it does not
-            know get fresh output weights. The value function starts fresh if reward, gamma or normalisation differ.
+        :param warm_start: folder of another training. This one starts from its best policy. Coded actions that it does
+            not know get fresh output weights. The value function starts fresh if reward, gamma or normalisation differ.
         :raises TrainerError: the learner crashed or hung; a checkpoint is missing or cannot be read (training never
             starts again from zero by itself); or another training still runs in ``folder``.
         """

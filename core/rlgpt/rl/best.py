@@ -20,7 +20,8 @@ Score = tuple[float, float]
 
 
 def recent_score(curve: Sequence[CurvePoint]) -> Score | None:
-    """Success and reward over the newest points that hold :data:`WINDOW` episodes together, or all where fewer.
+    """Success and reward over the newest points with :data:`WINDOW` episodes in total, or over all points if there are
+    fewer.
 
     :returns: None with fewer than :data:`FEWEST` episodes.
     """

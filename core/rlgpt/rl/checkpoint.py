@@ -1,4 +1,4 @@
-"""A training on disk: one file, written whole or not at all, read without running any code it might hold."""
+"""A training on disk: one file, written atomically. Reading it runs no code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BEST = "best.pt"
 
 
 class Returns(Value):
-    """What a critic's values are values of: where any of it differs, they and the moments of returns mean nothing."""
+    """What a critic's values depend on. If any of it differs, the values and the moments of returns are invalid."""
 
     reward_weights: Mapping[str, float]
     gamma: float
@@ -66,13 +66,13 @@ class TrainingState(Value):
 
 
 class Checkpoint:
-    """What a training resumes from, and what is judged.
+    """What a training resumes from, and what evaluations load.
 
     :ivar weights: of the network, by name.
     :ivar optimizer: Adam's state.
     :ivar generator: state of the sampling.
-    :ivar imitation: what self-imitation keeps (:meth:`rlgpt.rl.imitation.SelfImitation.tensors`), where it is on. The
-        best does without: nothing is resumed from it.
+    :ivar imitation: what self-imitation keeps (:meth:`rlgpt.rl.imitation.SelfImitation.tensors`), if it is on. The best
+        checkpoint does not have it, because no training resumes from it.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Checkpoint:
         self.imitation = imitation
 
     def save(self, folder: Path, *, best: bool = False) -> None:
-        """Write it, as the best too where it is."""
+        """Write the newest checkpoint, and the best one too if this is the best."""
         content = {
             "state": self.state.model_dump_json(),
             "weights": self.weights,
@@ -103,7 +103,7 @@ class Checkpoint:
 
     @classmethod
     def load_best(cls, folder: Path) -> Checkpoint:
-        """The best, or the newest where too few episodes have ended to tell; see :meth:`load`."""
+        """The best checkpoint; the newest if too few episodes have ended to compare. See :meth:`load`."""
         return cls.load(folder, BEST if Folder(folder, TrainingFolderError).exists(BEST) else FILE)
 
     @classmethod

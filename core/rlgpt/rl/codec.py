@@ -1,4 +1,4 @@
-"""Between the action space a policy learns in and that of the extended environment."""
+"""Converts between the policy's action space and that of the extended environment."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ActionCodec:
         return tuple(parts) if isinstance(self._target, spaces.Tuple) else parts[0]
 
     def encode(self, action: Any) -> Any:
-        """The way back, for actions that were chosen by name."""
+        """The inverse of :meth:`decode`, for actions that were chosen by name."""
         many = isinstance(self._target, (spaces.Tuple, spaces.MultiDiscrete))
         values = action if many else (action,)
         parts = [_squeezed(part, value) for part, value in zip(self._parts, values, strict=True)]
@@ -62,7 +62,8 @@ def _normalised(part: gymnasium.Space[Any]) -> gymnasium.Space[Any]:
 
 
 def _stretch(part: gymnasium.Space[Any]) -> Callable[[Any], Any]:
-    """From a normalised value of ``part`` to its own; what does not change from step to step is worked out once."""
+    """A function from a normalised value of ``part`` to its own units. Constants are computed once, not at each
+    step."""
     if isinstance(part, spaces.Discrete):
         start = part.start
         return lambda value: np.int64(value) + start

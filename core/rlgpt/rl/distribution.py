@@ -31,7 +31,7 @@ class BranchedDistribution:
         its log-stds.
     :param mask: ``[B, branches]``, nonzero where a branch may be chosen. It enters the logits, so that
         log-probabilities, entropy and KL are those of the masked policy.
-    :param branch_masking: False makes the heads independent: every component counts, whatever was chosen (an ablation).
+    :param branch_masking: False makes the heads independent: every component counts in every branch (an ablation).
     """
 
     def __init__(

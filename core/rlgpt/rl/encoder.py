@@ -1,4 +1,4 @@
-"""Convolutional encoders of uint8 images: what each sees and where it comes from.
+"""Convolutional encoders of uint8 images: their layers and their sources.
 
 ===========  ===========================================================================  ========  ================
 encoder      layers                                                                       features  smallest side
@@ -10,7 +10,7 @@ encoder      layers                                                             
 ===========  ===========================================================================  ========  ================
 
 Multiplications for one image of 64 x 64 x 3, in millions: 3, 4 and 28. An image comes in as bytes, in either order of
-axes, and is divided by 255 here and nowhere else.
+axes, and is divided by 255 only here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Judging a policy, or code alone, by the task's own horizon, reset and success."""
+"""Evaluates a policy, or code alone, with the task's own horizon, reset and success."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def evaluate(
     so that the same seeds give the same evaluation, in any order. Rewards are the plugin's default terms, undiscounted.
 
     :param greedy: the most likely branch and the means, instead of samples.
-    :param traces: of how many episodes a trace is kept: failures and successes by turns, the first of each.
-    :param on_frame: given, the environment renders ``rgb_array`` frames.
-    :param on_step: sees every primitive step, for those who count them.
+    :param traces: number of episodes with a trace: failures and successes alternate, the first of each.
+    :param on_frame: receives frames; if it is set, the environment renders ``rgb_array``.
+    :param on_step: called at every primitive step.
     """
     mode: Literal["greedy", "sampled"] = "greedy" if greedy else "sampled"
 
@@ -67,8 +67,8 @@ def evaluate_code(
 ) -> Evaluation:
     """Play the plan's coded actions in order, parameters at their defaults, without any policy.
 
-    After the last the sequence begins again, until the episode ends. An action that may not start costs one no-op and
-    its turn. What the RLSetup of ``spec`` says about actions does not matter here.
+    After the last the sequence begins again, until the episode ends. An action that may not start costs one no-op; then
+    it is the next action's turn. The RLSetup of ``spec`` has no effect on the actions here.
 
     :raises ConfigError: there are no actions.
     """
@@ -152,7 +152,7 @@ def _both(one: OnStep | None, other: OnStep | None) -> OnStep | None:
 
 
 def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
-    """At most ``count``, failures and successes by turns as long as there are both, in the order they were played."""
+    """At most ``count`` traces, in the order of play: failures and successes alternate as long as there are both."""
     failures = [t for t in traces if not t.success]
     successes = [t for t in traces if t.success]
     turns = [t for pair in zip_longest(failures, successes) for t in pair if t is not None]
@@ -205,7 +205,7 @@ class _Recorder:
 
 
 class _Camera:
-    """Hands each primitive step's frame on, with the name of the action that is active."""
+    """Passes on the frame of each primitive step, with the name of the active action."""
 
     def __init__(self, on_frame: OnFrame) -> None:
         self._on_frame, self.action = on_frame, "start"

@@ -1,4 +1,4 @@
-"""Self-imitation: the decisions of episodes that went well are kept, and the policy is drawn towards them.
+"""Self-imitation: keeps the decisions of good episodes and trains the policy to repeat them.
 
 An episode is kept where it succeeded, or where its return (the undiscounted sum of its rewards) is above
 
@@ -6,12 +6,11 @@ An episode is kept where it succeeded, or where its return (the undiscounted sum
 
 After each update of PPO the policy takes a few gradient steps on
 
-    L = -c mean log pi(a | s)     over minibatches of kept decisions (s, a), each drawn as often as any other.
-
-So did MineDojo (Fan et al. 2022, appendix on the agent's training) and RL-GPT's official code (``SelfImitationBuffer``
-and ``update_imitation`` of ``ppo_selfimitate_clip.py``), which compares with the returns it kept rather than with those
-it saw. Self-imitation learning proper (Oh et al. 2018, eq. 2) weights each decision by ``max(R - V, 0)``; here the rule
-has already chosen, so nothing is weighted and no return is discounted.
+    L = -c mean log pi(a | s)     over minibatches of kept decisions (s, a), drawn uniformly. MineDojo (Fan et al. 2022,
+    appendix on the agent's training) does this, and so does RL-GPT's official code (``SelfImitationBuffer`` and
+    ``update_imitation`` of ``ppo_selfimitate_clip.py``), which compares with the returns of kept episodes only, not
+    with those of all. Self-imitation learning proper (Oh et al. 2018, eq. 2) weights each decision by ``max(R - V,
+    0)``; here the rule above selects episodes instead, without weights and without discount.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ Descend = Callable[[torch.Tensor], None]
 
 
 class End(NamedTuple):
-    """Where an episode ended: with the decision at index ``at`` of what is shown."""
+    """The end of an episode. Its last decision has index ``at`` in the batch."""
 
     at: int
     success: bool
@@ -51,8 +50,8 @@ class End(NamedTuple):
 class Rule:
     """Which episodes are kept.
 
-    :ivar count: of the returns seen, with their ``mean`` and ``squares``, the sum of squared distances from it
-        (Welford 1962). Returns that are not finite are not among them.
+    :ivar count: number of finite returns so far, with their ``mean`` and ``squares``, the sum of squared distances from
+        the mean (Welford 1962).
     """
 
     def __init__(self, count: int = 0, mean: float = 0.0, squares: float = 0.0) -> None:
@@ -60,13 +59,13 @@ class Rule:
 
     @property
     def bar(self) -> float:
-        """What a return must exceed; infinite before there are :data:`FEWEST` to compare with."""
+        """The value that a return must exceed; infinite before there are :data:`FEWEST` returns."""
         if self.count < FEWEST:
             return math.inf
         return self.mean + SIGMAS * math.sqrt(self.squares / self.count)
 
     def keeps(self, *, success: bool, total_reward: float) -> bool:
-        """The verdict on an episode, whose return then counts for those after it."""
+        """Whether to keep an episode. Its return then counts in the statistics."""
         kept = success or (total_reward > self.bar and math.isfinite(total_reward))
         if math.isfinite(total_reward):
             self.count += 1
@@ -77,9 +76,9 @@ class Rule:
 
 
 class SelfImitation:
-    """Puts episodes together from what each environment did, keeps the good ones, and learns from them.
+    """Assembles the episodes of each environment, keeps the good ones, and learns from them.
 
-    :ivar memory: the decisions kept, at most ``imitation_capacity``; of an episode under way no more are held either.
+    :ivar memory: the kept decisions, at most ``imitation_capacity``. An unfinished episode stores at most as many.
     """
 
     def __init__(self, hyperparameters: Hyperparameters) -> None:
@@ -89,13 +88,14 @@ class SelfImitation:
 
     @classmethod
     def of(cls, hyperparameters: Hyperparameters) -> SelfImitation | None:
-        """None where it is switched off."""
+        """None if self-imitation is switched off."""
         return cls(hyperparameters) if hyperparameters.imitation_coef else None
 
     def see(self, slot: int, observations: Batch, actions: torch.Tensor, ends: Sequence[End]) -> None:
-        """What environment ``slot`` did next. The tensors are taken over, so nobody may write to them later.
+        """Receive the next decisions of environment ``slot``. The tensors are not copied, so do not write to them
+        later.
 
-        :param observations: entries ``[T, ...]`` at each decision, those that the network reads and its mask.
+        :param observations: entries ``[T, ...]``, one row for each decision: the network's inputs and the mask.
         :param actions: flat, ``[T, action_size]``.
         :param ends: in order.
         """
@@ -115,7 +115,7 @@ class SelfImitation:
             held -= len(going_on.popleft()[1])
 
     def learn(self, network: ActorCritic, descend: Descend, generator: torch.Generator | None) -> None:
-        """Some gradient steps towards what is kept; none as long as nothing is.
+        """Take some gradient steps on the kept decisions; none while the memory is empty.
 
         :param generator: draws the minibatches; None: torch's own.
         """
@@ -130,13 +130,13 @@ class SelfImitation:
             descend(-settings.imitation_coef * log_probs.mean())
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """For a checkpoint. Episodes under way are not in it: a resumed training begins with fresh ones."""
+        """For a checkpoint. It does not contain unfinished episodes: a resumed training begins new ones."""
         rule = self.rule
         seen = torch.tensor([rule.count, rule.mean, rule.squares], dtype=torch.float64)
         return {**self.memory.tensors(), _RETURNS: seen}
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Go on from what :meth:`tensors` gave.
+        """Restore what :meth:`tensors` returned.
 
         :raises TrainingFolderError: it is damaged.
         """

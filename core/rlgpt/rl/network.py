@@ -27,7 +27,7 @@ Batch = dict[str, torch.Tensor]
 AxisNames = dict[str, tuple[tuple[str, ...] | None, ...]]
 
 OUTPUT_GAIN = 0.01
-"""The first policy is close to uniform, whatever the observation (Andrychowicz et al. 2021, section 3.2)."""
+"""With it the first policy is close to uniform for every observation (Andrychowicz et al. 2021, section 3.2)."""
 
 
 class ActorCritic(nn.Module):
@@ -79,7 +79,7 @@ class ActorCritic(nn.Module):
         return self._flat(self.actor(self._vector(batch), batch))
 
     def logits_and_value(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """:meth:`logits` and :meth:`scaled_value` in one go."""
+        """:meth:`logits` and :meth:`scaled_value` in one call."""
         vector = self._vector(batch)
         value: torch.Tensor = self.value(self.critic(vector, batch)).squeeze(-1)
         return self._flat(self.actor(vector, batch)), value

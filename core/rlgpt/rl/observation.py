@@ -1,4 +1,4 @@
-"""The observation of a policy: the RLSetup's observation keys as one vector, and images beside it."""
+"""The observation of a policy: the RLSetup's observation keys as one vector, and separate images."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ObservationBuilder:
 
     @property
     def needs_view(self) -> bool:
-        """Whether :meth:`build` reads the view at all (views may be costly)."""
+        """Whether :meth:`build` reads the view (building one may be slow)."""
         return bool(self._view)
 
     def build(self, observation: Any, view: Mapping[str, Plain]) -> dict[str, NDArray[Any]]:

@@ -102,7 +102,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         return self._observe(observation, info, info["duration"]), float(reward), terminated, truncated, info
 
     def quarantine(self, names: Iterable[str]) -> None:
-        """Mask these coded actions from the next reset on, instead of those masked before."""
+        """Mask these coded actions, and no others, from the next reset on."""
         self.extended.quarantine(names)
 
     def coded(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
@@ -159,7 +159,8 @@ def build(
     :param trace: ``info["decision"]`` holds a :class:`rlgpt.domain.Decision`.
     :param on_step: see :data:`rlgpt.options.OnStep`.
     :param on_turn: called before each turn of a coded action, which may take as long as many primitive steps.
-    :raises UnknownNameError: the setup names an action, observation key, reward term or reset option there is not.
+    :raises UnknownNameError: the setup names an action, observation key, reward term or reset option that does not
+        exist.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup
     known = {a.name: a for a in spec.actions}

@@ -31,11 +31,11 @@ class PPO(Trainer):
     """Clipped PPO over decisions of any duration.
 
     Training goes in segments: at the end of each, a checkpoint is written, a point of the curve is made, and actions
-    that violated their limits three times are masked. A killed training takes up at its last checkpoint; what the steps
-    since had taught is lost, but they were spent and count.
+    that violated their limits three times are masked. A killed training resumes from its last checkpoint. The learning
+    since then is lost, but its steps count towards the budget.
 
-    :param workers: processes the environments are spread over; 0 keeps them in this one, which suits all but slow
-        simulators.
+    :param workers: number of processes for the environments. 0 keeps them in this process, which is best except for
+        slow simulators.
     :param segments: about how many segments a budget is cut into.
     """
 
@@ -92,7 +92,7 @@ class PPO(Trainer):
         return NetworkPolicy(_network(spec, hyperparameters, seed))
 
     def _vector(self, spec: EnvSpec, seed: int, spent: int, envs: int, folder: Path, lock: int) -> Vector:
-        # a resumed training must not meet the episodes of its beginning again
+        # a resumed training must not repeat the episodes of its beginning
         seeds = [int(s) for s in np.random.SeedSequence([seed, spent]).generate_state(envs)]
         if self.workers:
             return WorkerVector(spec, seeds, folder / STEPS_FILE, self.workers, lock=lock)
@@ -100,7 +100,7 @@ class PPO(Trainer):
 
 
 class NetworkPolicy(Policy):
-    """A network that decides."""
+    """The policy of a network."""
 
     def __init__(self, network: ActorCritic) -> None:
         self.network = network.eval()
@@ -116,7 +116,7 @@ class NetworkPolicy(Policy):
 
 
 class _Run:
-    """One call of train(): what changes while it goes on."""
+    """The state of one call of train()."""
 
     def __init__(
         self, spec: EnvSpec, state: TrainingState, learner: Learner, generator: torch.Generator, folder: Path
@@ -128,7 +128,7 @@ class _Run:
         self._given, self._best = spec.quarantined, state.best
 
     def segments(self, vector: Vector, ledger: StepCounter, budget: int, every: int, progress: Progress | None) -> None:
-        """Train until ``budget`` steps are in the ledger, or ``progress`` asks for a stop."""
+        """Train until ``budget`` steps are counted, or ``progress`` asks for a stop."""
         collector = Collector(vector, self.learner.network, self.generator, self.tally)
         length, end = self.learner.hyperparameters.num_steps, ledger.total + every
         while True:
@@ -198,9 +198,8 @@ def _network(spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> Acto
 
 
 def _open(folder: Path) -> Checkpoint | None:
-    """What ``folder`` holds; None where no training began there.
-
-    A checkpoint is written before the first step: steps without one are a loss, not a beginning.
+    """The checkpoint in ``folder``; None if no training began there. A checkpoint is written before the first step, so
+    steps without a checkpoint mean that it was lost: an error.
     """
     files = Folder(folder, TrainingFolderError)
     if not files.exists(FILE) and not files.exists(STEPS_FILE):
@@ -209,7 +208,7 @@ def _open(folder: Path) -> Checkpoint | None:
 
 
 def begin_from(folder: Path, network: ActorCritic, returns: Returns) -> None:
-    """Take over what fits of the best policy in ``folder``; its values only where they are of the same ``returns``.
+    """Copy the matching weights of the best policy in ``folder``; those of the value only if ``returns`` is the same.
 
     :raises TrainingFolderError: there is none, or it cannot be read.
     """

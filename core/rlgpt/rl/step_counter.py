@@ -29,12 +29,11 @@ _ADVICE = "restore it from a copy, or begin in a new folder."
 class StepCounter:
     """64-bit counts, one for each environment or purpose, in a memory-mapped file.
 
-    Each cell has one writer. The pages belong to the kernel, and a count is one aligned word: what was counted before a
-    ``kill -9`` is there afterwards, and whole. Steps whose learning was lost with the process are still spent. The file
-    only ever grows.
+    Each cell has one writer. The pages belong to the kernel, and a count is one aligned word: no ``kill -9`` loses or
+    damages a count. Steps count even if their learning is lost with the process. The file only ever grows.
 
-    :param cells: what will count; cells of earlier, larger trainings keep counting towards the total.
-    :raises TrainingFolderError: the file is a link, or no such counts.
+    :param cells: number of cells. Cells of earlier, larger trainings still count in the total.
+    :raises TrainingFolderError: the file is a link, or does not contain counts.
     """
 
     def __init__(self, path: Path, cells: int) -> None:
@@ -53,7 +52,7 @@ class StepCounter:
         self._cells[cell] += steps
 
     def counting(self, cell: int) -> OnStep:
-        """Enters each primitive step of an environment, once it is taken."""
+        """Counts each primitive step of an environment after the step."""
 
         def count(env: gymnasium.Env[Any, Any], step: int) -> None:
             if step:
@@ -77,9 +76,9 @@ class StepCounter:
 
 
 def steps_in(path: Path) -> int:
-    """The total of a ledger; 0 where there is none.
+    """The total of a step file; 0 if there is none.
 
-    :raises TrainingFolderError: the file is a link, or no such counts.
+    :raises TrainingFolderError: the file is a link, or does not contain counts.
     """
     folder = Folder(path.parent, TrainingFolderError)
     if not folder.exists(path.name) or not path.stat().st_size:

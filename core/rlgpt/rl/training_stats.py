@@ -14,7 +14,7 @@ KEPT_VERDICTS = 50
 
 
 class TrainingStatsState(Value):
-    """What a checkpoint keeps of a tally."""
+    """The statistics that a checkpoint stores."""
 
     curve: tuple[CurvePoint, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
@@ -23,13 +23,14 @@ class TrainingStatsState(Value):
 
 
 def keep(verdicts: list[Verdict], verdict: Verdict) -> None:
-    """Append ``verdict`` where there is room, or where few of its action's are there: none is drowned by a louder."""
+    """Append ``verdict`` if there is room, or if its action has only few: actions with many verdicts cannot displace
+    others."""
     if len(verdicts) < KEPT_VERDICTS or sum(v.action == verdict.action for v in verdicts) < QUARANTINE_AFTER:
         verdicts.append(verdict)
 
 
 def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """What a record holds of many verdicts; see :func:`keep`."""
+    """The verdicts that a record stores; see :func:`keep`."""
     found: list[Verdict] = []
     for verdict in verdicts:
         keep(found, verdict)
@@ -92,7 +93,7 @@ class TrainingStats:
         return point
 
     def close_segment(self) -> bool:
-        """Quarantine what has violated too often; True where that is news."""
+        """Quarantine actions with too many violations; True if there are new ones."""
         caught = [action for action in to_quarantine(self.violations) if action not in self.quarantined]
         self.quarantined += caught
         return bool(caught)

@@ -1,4 +1,4 @@
-"""A PolicyEnv in the shape Sample Factory wants, counting on the board as it goes."""
+"""A PolicyEnv with Sample Factory's interface. It counts its decisions on the board."""
 
 from __future__ import annotations
 
@@ -37,15 +37,16 @@ def image_shapes(space: spaces.Dict) -> dict[str, tuple[int, ...]]:
 
 
 class Adapter(gymnasium.Env[Any, Any]):
-    """One environment as Sample Factory's one-agent "multi-agent" one: lists of length 1, reset at the end of episodes.
+    """One environment as Sample Factory's one-agent "multi-agent" one: lists of length 1, with a reset at the end of
+    each episode.
 
     Sample Factory drops the last observation of an episode when it resets, and has no place for a decision's duration.
-    So the observation after a decision holds, whether or not an episode ended in between: ``duration``, that
-    decision's own; and for each entry the networks read, ``last_ENTRY``, the episode's last observation where a time
-    limit cut it (zeros elsewhere). With self-imitation it says how the episode went too
+    So the observation after a decision, even if it begins a new episode, has additional entries: ``duration`` of that
+    decision; and for each entry that the networks read, ``last_ENTRY``: the episode's last observation if a time limit
+    cut it, else zeros. With self-imitation there is also the outcome of the episode
     (:mod:`rlgpt.rl.sample_factory.episode_tag`).
 
-    A mask that masks nothing, for want of branches, is left out: each entry costs at every step.
+    Without branches the mask is left out, because each entry costs time at every step.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium's own attribute
@@ -99,7 +100,7 @@ class Adapter(gymnasium.Env[Any, Any]):
     def reset(  # type: ignore[override]
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[list[dict[str, NDArray[Any]]], list[dict[str, Any]]]:
-        """``seed`` is ignored: Sample Factory gives the environment's index, whatever the training's seed."""
+        """``seed`` is ignored: Sample Factory passes the environment's index, for every seed of the training."""
         observation = {**self._reset(), **self._blank}
         if self._course is not None:
             observation[EPISODE_TAG] = self._course.begin()

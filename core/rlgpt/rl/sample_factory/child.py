@@ -1,7 +1,7 @@
 """The process that trains. Started by :mod:`rlgpt.rl.sample_factory.supervisor`, never by hand.
 
-Its standard input carries the job, then lines that ask it to stop, and by closing the news that the parent is gone. It
-answers with JSON lines on a pipe of its own; what it prints goes to the log.
+Its standard input carries the job, then lines that ask it to stop. The end of the input means that the parent is gone.
+It answers with JSON lines on a separate pipe; its output goes to the log.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from rlgpt.rl.sample_factory.processes import die_with_parent
 
 
 def main() -> None:
-    """Train, and end at once: a failed run leaves processes that wait for each other, and the parent ends the group."""
+    """Train, then exit without a clean-up: after a failure, processes would wait for each other. The parent ends the
+    group."""
     stop = threading.Event()
     events = os.fdopen(int(sys.argv[1]), "w", buffering=1)
     os.set_inheritable(events.fileno(), False)
@@ -65,7 +66,8 @@ def _exactly(control: FileIO, count: int) -> bytes:
 
 
 def _prepare(prepared: dict[str, Any]) -> None:
-    """Let pickles name what the parent could import, and objects of its script, as multiprocessing's spawn does."""
+    """Let pickles refer to all modules that the parent can import, and to objects of its script, as multiprocessing's
+    spawn does."""
     process: Any = multiprocessing.current_process()
     process._inheriting = True
     try:

@@ -1,4 +1,4 @@
-"""How episodes went, on its way from the environments to the learner, whose batches are rollouts in any order."""
+"""Carries the outcome of episodes from the environments to the learner, whose batches are rollouts in any order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Piece = tuple[Batch, torch.Tensor, tuple[End, ...]]
 
 
 class EpisodeTag:
-    """The environment's side: what each observation says."""
+    """The environment's side: the tag of each observation."""
 
     def __init__(self, slot: int) -> None:
         self._slot, self._decisions = slot, 0
@@ -35,7 +35,7 @@ class EpisodeTag:
         return self._say(None)
 
     def after(self, episode: dict[str, Any] | None) -> NDArray[np.float64]:
-        """After a decision; ``episode`` is what the environment's info says of the one that it ended."""
+        """The tag after a decision; ``episode`` is the environment's info about the episode that the decision ended."""
         self._decisions += 1
         return self._say(episode)
 
@@ -45,7 +45,7 @@ class EpisodeTag:
 
 
 class TrajectoryReorderer:
-    """The learner's side: shows self-imitation each environment's rollouts in the order they were played.
+    """The learner's side: gives each environment's rollouts to self-imitation in the order of play.
 
     With several batches of trajectories in flight, a later one may arrive first; it waits for those before it.
     """
@@ -58,7 +58,7 @@ class TrajectoryReorderer:
     def see(self, observations: Batch, actions: torch.Tensor, dones: torch.Tensor) -> None:
         """A batch of rollouts.
 
-        :param observations: entries ``[rollouts, T + 1, ...]`` that the network reads, its mask, and the course.
+        :param observations: entries ``[rollouts, T + 1, ...]`` that the network reads, the mask, and the tag.
         :param actions: flat, ``[rollouts, T, action_size]``; with ``dones``, ``[rollouts, T]``.
         :raises TrainerError: rollouts are missing.
         """

@@ -1,4 +1,4 @@
-"""What a child process is told. It goes through a pipe from a parent of ours, as a pickle; nothing of it is on disk."""
+"""The job of a child process. Our parent process sends it as a pickle through a pipe; it is never on disk."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def verdict_lines(folder: Path) -> JsonLines[Verdict]:
 class Job:
     """One session of training.
 
-    :ivar carried: primitive steps that earlier sessions spent; a session draws other episodes than those before it.
-    :ivar curve: of earlier sessions, for a judgement reaches back beyond a resume.
+    :ivar carried: primitive steps that earlier sessions spent. Each session draws episodes that earlier sessions did
+        not have.
+    :ivar curve: of earlier sessions, because the choice of the best policy also uses points before a resume.
     """
 
     spec: EnvSpec

@@ -1,7 +1,8 @@
-"""Sample Factory's learner, with durations, branches, truncation, and checkpoints that never start anew in silence.
+"""Sample Factory's learner, with durations, branches and truncation. A lost checkpoint is an error, never a silent
+restart.
 
-Everything is by subclass, so that the worker processes Sample Factory spawns find it by import, and nothing of the
-library is changed for others in the process.
+Everything is a subclass: the worker processes that Sample Factory spawns can import it, and the library itself stays
+unchanged for other code in the process.
 """
 
 from __future__ import annotations
@@ -59,9 +60,10 @@ class OptionLearner(Learner):  # type: ignore[misc]
     # -- checkpoints --------------------------------------------------------------------------------------------------
 
     def load_from_checkpoint(self, policy_id: int, load_progress: bool = True) -> None:
-        """Resume, or take over a warm start, or begin.
+        """Resume, or begin with a warm start, or begin from zero.
 
-        :raises TrainerError: a checkpoint cannot be read or does not fit; or training went on and nothing was kept.
+        :raises TrainerError: a checkpoint cannot be read or does not fit; or there were updates and no checkpoint has
+            any.
         """
         job: Job = self.cfg.job
         network = self.actor_critic.network
@@ -83,7 +85,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
             begin_from(job.warm_start, network, Returns.of(job.spec.setup, job.hyperparameters))
 
     def save_best(self, policy_id: int, metric: str, score: Score | None) -> bool:
-        """The runner's judgement of the newest moment: keep it where it is the best."""
+        """Receive the runner's score of the newest weights, and save them if they are the best."""
         if not is_best(score, self._best):
             return False
         self._best = score
@@ -130,12 +132,12 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return stats
 
     def _follow(self, follower: TrajectoryReorderer, batch: TensorDict) -> None:
-        """Show ``follower`` the rollouts as they came: the update overwrites the actions of those that are stale."""
+        """Show ``follower`` the rollouts before the update, which overwrites the actions of stale ones."""
         entries = {**self.actor_critic.read(batch["obs"]), EPISODE_TAG: batch["obs"][EPISODE_TAG]}
         follower.see(entries, batch["actions"], batch["dones"])
 
     def _descend(self, loss: torch.Tensor) -> None:
-        """One gradient step, as those of the base."""
+        """One gradient step, with the signature of the base class."""
         for parameter in self.actor_critic.parameters():
             parameter.grad = None
         loss.backward()  # type: ignore[no-untyped-call]
@@ -238,7 +240,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
     def _kl_loss(
         self, action_space: Any, action_logits: torch.Tensor, distribution: Any, valids: Any, num_invalids: int
     ) -> tuple[torch.Tensor, Any]:
-        """KL(new, old) of each decision, for the logs and Sample Factory's schedules, and the loss made of it."""
+        """KL(new, old) of each decision, for the logs and Sample Factory's schedules, and the loss computed from it."""
         coefficient = self.cfg.kl_loss_coeff
         with torch.set_grad_enabled(coefficient > 0):
             kl = distribution.kl(self.actor_critic.distribution(action_logits))
@@ -247,7 +249,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
 
 
 class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
-    """Makes the learner, in its own process where there are several, so that a fault in it ends that process."""
+    """Makes the learner. In parallel runs it has its own process, and an error in it ends that process."""
 
     def __init__(self, evt_loop: Any, cfg: Any, env_info: Any, buffer_mgr: Any, batcher: Any, policy_id: int) -> None:
         super().__init__(evt_loop, cfg, env_info, buffer_mgr, batcher, policy_id)
@@ -262,7 +264,7 @@ class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
         super().init()
 
     def start_batcher_thread(self) -> None:
-        """As the base does, but a daemon: the process of a learner that failed could not end otherwise."""
+        """As in the base class, but as a daemon: otherwise the process of a failed learner could not end."""
         self.batcher.event_loop.process = self.event_loop.process
         self.batcher_thread = threading.Thread(target=self._batch, daemon=True)
         self.batcher_thread.start()

@@ -1,4 +1,4 @@
-"""The policy network that every trainer shares, in the shape Sample Factory calls."""
+"""The policy network that every trainer shares, with Sample Factory's interface."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from rlgpt.rl.sample_factory.adapter import image_shapes, policy_entries
 
 
 class OptionActorCritic(nn.Module):
-    """What Sample Factory's learner and inference workers call; the network is :class:`rlgpt.rl.network.ActorCritic`.
+    """The model that Sample Factory's learner and inference workers call; its network is
+    :class:`rlgpt.rl.network.ActorCritic`.
 
-    The mask enters the logits, and those are what trajectories hold: old and new policy are masked alike.
+    The mask enters the logits, and trajectories store those, so old and new policy have the same mask.
 
     :param cfg: Sample Factory's configuration with our ``job``, ``layout`` and ``observation_names``.
     """
@@ -44,7 +45,7 @@ class OptionActorCritic(nn.Module):
         return self.network.layout
 
     def distribution(self, logits: torch.Tensor) -> BranchedDistribution:
-        """The policy of stored logits, which hold the mask."""
+        """The policy from stored logits, which include the mask."""
         return BranchedDistribution(self.layout, logits, branch_masking=self._branch_masking)
 
     def values(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -52,11 +53,11 @@ class OptionActorCritic(nn.Module):
         return self.network.scaled_value(observations)
 
     def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
-        """Those there is something to learn of: Sample Factory's statistics fail on empty ones (no Gaussians)."""
+        """The parameters that are not empty: Sample Factory's statistics fail on empty ones (no Gaussians)."""
         return iter(self._learnable)
 
     def read(self, observations: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """What the network reads of observations with any leading axes: an empty vector too, which the buffers lack."""
+        """The network's inputs, with any leading axes. Adds the empty vector that the buffers cannot hold."""
         kept = {key: observations[key] for key in self._entries}
         if "obs" not in kept:
             image = next(iter(kept.values()))
@@ -103,7 +104,8 @@ class OptionActorCritic(nn.Module):
         return self._last
 
     def normalize_obs(self, observations: dict[str, torch.Tensor]) -> TensorDict:
-        """The entries the network reads, as they are (it normalises itself); statistics move while training only."""
+        """The network's inputs, unchanged, because the network itself normalises. Its statistics change during training
+        only."""
         if self.training and self._normalizes and "obs" in self._entries:
             self.network.observations.update(observations["obs"])
         return TensorDict(self.read(observations))

@@ -1,4 +1,4 @@
-"""The process group of a training: what it may know, how it ends, and that nothing of it stays behind."""
+"""The process group of a training: its environment variables, and how all of its processes end."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ _CLEANERS = ("resource_tracker", "torch_shm_manager")
 def child_environment(environment: Mapping[str, str], threads: int) -> dict[str, str]:
     """``environment`` without what looks like a secret, with numerical libraries held to ``threads`` threads.
 
-    They read it when they are imported, so it must stand before the child starts: torch's default costs a factor of
-    four where several processes share few cores.
+    They read it at import, so it must be set before the child starts. Torch's default is four times slower if several
+    processes share few cores.
     """
     return {**without_secrets(environment), **{f"{library}_NUM_THREADS": str(threads) for library in _THREADS}}
 
 
 def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float = 5.0) -> None:
-    """Set ``stop`` at every word from ``control``, a pipe held by the parent, and where it closes: the parent is gone.
-
-    Then this process group has ``patience`` seconds to end by itself.
+    """Set ``stop`` at each message from ``control``, a pipe from the parent, and when it closes, because the parent is
+    gone. After that this process group has ``patience`` seconds to end by itself.
     """
 
     def follow() -> None:
@@ -46,7 +45,7 @@ def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float =
 
 
 def die_when_orphaned(interval: float = 1.0) -> None:
-    """End this process once the one that started it is gone (a SIGKILL sent to it says nothing to its children)."""
+    """End this process when its parent is gone (children get no signal when a SIGKILL ends their parent)."""
     if any(thread.name == _FOLLOWER for thread in threading.enumerate()):
         return
     parent = os.getppid()
@@ -72,13 +71,13 @@ def members(group: int) -> list[psutil.Process]:
 
 
 def end_group(group: int, *, patience: float = 3.0) -> None:
-    """Kill a process group, last of all those of its processes that unlink semaphores, and this one if it is in it.
+    """Kill a process group. Processes that unlink semaphores are killed last, then this one if it is in the group.
 
-    Those end by themselves once the others are gone, so they get ``patience`` seconds for it. Torch's shared memory is
-    unlinked here.
+    The former end by themselves when the others are gone, and have ``patience`` seconds for it. Torch's shared memory
+    is unlinked here.
     """
     left = members(group)
-    for pid in {group, *(p.pid for p in left)}:  # the leader may be gone by itself, and leaves its memory all the same
+    for pid in {group, *(p.pid for p in left)}:  # a leader that has already ended also leaves its shared memory
         for file in Path("/dev/shm").glob(f"torch_{pid}_*"):
             file.unlink(missing_ok=True)
     others = [p for p in left if p.pid != os.getpid()]
@@ -103,7 +102,8 @@ def _cleans(process: psutil.Process) -> bool:
 
 
 def tail(log: Path, start: int, lines: int = 40) -> str:
-    """The end of ``log`` since byte ``start``, or the first traceback in it where there is one: that is the cause."""
+    """The first traceback in ``log`` after byte ``start``, because it shows the cause; without one, the end of the
+    log."""
     try:
         with log.open("rb") as file:
             file.seek(start)
@@ -120,7 +120,7 @@ def tail(log: Path, start: int, lines: int = 40) -> str:
 
 
 def main_module_of(pickled: bytes) -> dict[str, object]:
-    """What the child needs to find the objects of a script, where ``pickled`` names such."""
+    """What the child needs to find objects of the parent's script, if ``pickled`` refers to any."""
     if b"__main__" not in pickled:
         return {}
     main = sys.modules["__main__"]

@@ -1,4 +1,4 @@
-"""Where a session takes up: never silently at the beginning."""
+"""Where a session resumes. It never silently starts from the beginning."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["fit", "resumable", "steps_of"]
 def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
     """The checkpoint of an unfinished training; None where none began in ``folder``.
 
-    A checkpoint is written before the first step and after the first update, so steps without one, or updates without
-    any in it, are a loss and not a beginning.
+    A checkpoint is written before the first step and after the first update, so steps without a checkpoint, or updates
+    that are in no checkpoint, mean that one was lost.
 
     :param iterations: updates that earlier sessions finished.
     :raises TrainingFolderError: it is missing, cannot be read, or holds no update where there were some.
@@ -35,6 +35,6 @@ def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
 
 
 def steps_of(checkpoint: Checkpoint) -> int:
-    """Optimiser steps behind a checkpoint's weights."""
+    """The number of optimiser steps in a checkpoint."""
     steps = [int(entry["step"]) for entry in checkpoint.optimizer["state"].values()]
     return max(steps, default=0)

@@ -1,4 +1,4 @@
-"""Sample Factory's runner with an eye on the budget, on its processes, and on the word to stop."""
+"""Sample Factory's runner. It also watches the budget, the processes, and the request to stop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _POLICY = 0
 
 
 class BudgetedRunner(Runner):  # type: ignore[misc]
-    """The part that serial and parallel runs share. Call :meth:`prepare` before ``init``."""
+    """The common part of serial and parallel runs. Call :meth:`prepare` before ``init``."""
 
     def prepare(
         self,
@@ -41,7 +41,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         send: Callable[[dict[str, Any]], None],
     ) -> None:
         """:param budget: primitive steps, of this session and those before, at which training ends.
-        :param stop: set from another thread, ends training at the next look.
+        :param stop: set from another thread; training ends at the next check.
         :param send: is given ``point``, a point of the learning curve, and ``closing`` when the end begins.
         """
         self._info, self._board, self._ledger = env_info, board, ledger
@@ -53,8 +53,8 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         self._look_timer.timeout.connect(self._look)
 
     def init(self) -> int:
-        """As the base does, but with the spaces already known: another process that builds an environment to ask for
-        them would cost seconds, and its failure hangs the base for good."""
+        """As in the base class, but with known spaces. The base class starts another process that builds an environment
+        to read them: this costs seconds, and a failure there hangs forever."""
         set_global_cuda_envvars(self.cfg)
         self.env_info = self._info
         if not preprocess_cfg(self.cfg, self.env_info):
@@ -77,7 +77,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
             self._stop_training()
 
     def workers(self) -> list[Any]:
-        """Processes that must live as long as training does."""
+        """The processes that must live as long as the training."""
         return []
 
     @staticmethod
@@ -86,7 +86,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         runner._tally.add_episode(ended["episode"], ended["usage"])
 
     def point(self, *, last: bool = False) -> None:
-        """Where one is due, send a point of the curve, and the learner the judgement of this moment."""
+        """If a point of the curve is due, send it, and send its score to the learner."""
         steps = self._ledger.total
         if steps < self._due and not last:
             return

@@ -43,7 +43,7 @@ def make_actor_critic(cfg: Any, obs_space: Any, action_space: Any) -> OptionActo
 def configuration(job: Job) -> AttrDict:
     """Sample Factory's configuration of a job.
 
-    :raises ConfigError: a value among the settings' ``extra`` is not one Sample Factory takes.
+    :raises ConfigError: Sample Factory refuses a value in the settings' ``extra``.
     """
     h, settings = job.hyperparameters, job.settings
     argv = arguments(settings, h, folder=str(job.folder), seed=job.draw(0), gamma=job.spec.setup.gamma)
@@ -62,7 +62,7 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
     """Train until the budget is spent or ``stop`` is set.
 
     :param send: is given ``point``, a point of the curve, and ``closing`` when the end begins.
-    :raises RlgptError: what is wrong is said by its message, before Sample Factory starts any process.
+    :raises RlgptError: the job cannot run; raised before Sample Factory starts any process.
     :raises RuntimeError: Sample Factory failed; the log says how.
     """
     _check_device(job)

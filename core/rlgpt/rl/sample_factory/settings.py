@@ -1,4 +1,4 @@
-"""What is Sample Factory's own: processes, device, watchdog. Hyperparameters are those of every trainer."""
+"""Settings of Sample Factory alone: processes, device, watchdog. Hyperparameters are the same in every trainer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What every process of a training writes and any may read: beats, decisions, violations. One memory-mapped file.
+"""The shared status of a training's processes: heartbeats, decisions, violations. Every process can read all of it. One
+memory-mapped file.
 
-Plain int64 cells, each with one writer, so there is nothing to lock. The pages belong to the kernel: what was counted
-before a ``kill -9`` is on the board when training resumes. Times are ``time.monotonic_ns``, one clock for all of them.
+Plain int64 cells, each with one writer, so there is nothing to lock. The pages belong to the kernel: counts from before
+a ``kill -9`` are still there when training resumes. Times are ``time.monotonic_ns``, one clock for all of them.
 Primitive steps are in :class:`rlgpt.rl.step_counter.StepCounter`.
 """
 
@@ -26,7 +27,7 @@ _COLUMNS = 5
 class SharedStatus:
     """The board of one folder.
 
-    Rows: what earlier sessions spent, the runner, the learner, then one for each environment. Columns: decisions,
+    Rows: the totals of earlier sessions, the runner, the learner, then one for each environment. Columns: decisions,
     training iterations, busy (1 while inside ``env.step`` or an update), the last beat, whether the newest weights are
     saved, then the violations of each coded action.
 
@@ -52,7 +53,7 @@ class SharedStatus:
 
     @classmethod
     def open_session(cls, path: Path, envs: int, actions: int) -> SharedStatus:
-        """The board of a new session: what earlier ones spent is carried over.
+        """The board of a new session. It contains the totals of earlier sessions.
 
         :raises TrainingFolderError: an earlier board is damaged, or counts another number of coded actions.
         """
@@ -81,11 +82,11 @@ class SharedStatus:
     # -- written by the processes of a training ---------------------------------------------------------------------
 
     def beat(self, row: int) -> None:
-        """Still alive, at what it was doing."""
+        """Beat: the process is alive and still does the same work."""
         self._cells[self._at(row, BEAT)] = time.monotonic_ns()
 
     def begin(self, row: int) -> None:
-        """Starts what may not last long without a further beat."""
+        """Beat at the start of work that must beat again before the timeout."""
         at = self._at(row, 0)
         self._cells[at + BEAT] = time.monotonic_ns()
         self._cells[at + BUSY] = 1
@@ -134,11 +135,11 @@ class SharedStatus:
 
 
 def stall(board: SharedStatus, *, now: int, timeout: float, serial: bool) -> str | None:
-    """What hangs, in words; None while all goes on.
+    """What hangs, in words; None if nothing hangs.
 
-    A component hangs that is busy and has not beaten for ``timeout`` seconds. So does the runner where its own beat is
-    that old (and, where one process does all the work in turn, every other's too), and so does a training of which no
-    part has done anything for that long.
+    A component hangs if it is busy and its last beat is older than ``timeout`` seconds. The runner hangs if its last
+    beat is that old (if one process does all the work, every other beat must be too). A training hangs if none of its
+    parts has done anything for that long.
     """
     limit = int(timeout * 1e9)
     workers = [LEARNER, *range(FIRST_ENV, board.rows)]

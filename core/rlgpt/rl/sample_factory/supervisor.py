@@ -1,4 +1,5 @@
-"""The parent's side: starts the child, listens to it, and ends all of it when it crashes, hangs or is done."""
+"""The parent's side: starts the child, reads its messages, and ends its process group when it crashes, hangs or
+finishes."""
 
 from __future__ import annotations
 
@@ -32,13 +33,13 @@ _PAUSE = 5.0
 def supervise(job: Job, board: SharedStatus, lock: int, progress: Progress) -> None:
     """Train in a child process, to the end.
 
-    The child leads a process group of its own that is ended as a whole, however this ends: no simulator and no learner
-    stays behind.
+    The child leads its own process group. In every case the whole group is ended: no simulator and no learner stays
+    behind.
 
-    :param lock: descriptor of the folder's lock, which the child holds on to.
+    :param lock: descriptor of the folder's lock, which the child holds too.
     :param progress: is given each point of the curve; True asks for the end.
-    :raises TrainerError: the child crashed or hung; the message has the end of its log.
-    :raises ConfigError: it refused what it was told.
+    :raises TrainerError: the child crashed or hung; the message contains the end of its log.
+    :raises ConfigError: the child refused its job.
     """
     payload = _payload(job)
     log = job.folder / LOG
@@ -104,7 +105,7 @@ class _ChildMonitor:
                 self._judge()
 
     def _judge(self) -> None:
-        if self._was_paused():  # beats are stale because nobody ran, not because one of them hangs
+        if self._was_paused():  # beats are old because all processes were suspended, not because one hangs
             self._judging_from = self._last_look + self._settings.heartbeat_timeout
         if self._last_look < self._judging_from:
             return
@@ -120,7 +121,7 @@ class _ChildMonitor:
         if found is None:
             return
         if self._closing and self._board.get(LEARNER, SAVED):
-            self._end()  # what was learnt is on disk; only its processes do not end by themselves
+            self._end()  # the training is saved; only its processes do not end by themselves
             return
         if not started:
             grace = self._settings.startup_grace
@@ -130,7 +131,7 @@ class _ChildMonitor:
         )
 
     def _was_paused(self) -> bool:
-        """Whether this process did not get to look for long, as where a container or a laptop was suspended."""
+        """Whether this process itself did not run for a long time, for example in a suspended container or laptop."""
         before, self._last_look = self._last_look, time.monotonic()
         return self._last_look - before > _PAUSE
 
@@ -179,7 +180,7 @@ def _send_job(child: subprocess.Popen[bytes], payload: bytes) -> None:
 
 def _say_stop(child: subprocess.Popen[bytes]) -> None:
     control = _control(child)
-    with contextlib.suppress(BrokenPipeError):  # it has ended meanwhile, and the next look says how
+    with contextlib.suppress(BrokenPipeError):  # it has ended in the meantime; the next check reports how
         control.write(b"stop\n")
         control.flush()
 

@@ -30,11 +30,12 @@ class SampleFactory(Trainer):
 
     The policy, its distribution, its advantages and its checkpoints are those of :class:`rlgpt.rl.ppo.PPO`; sampling,
     batching and optimisation are Sample Factory's. A coded action that violated its limits three times, over all
-    environments, is masked in each of them from its next episode on. The budget ends a training in the midst of a
-    rollout, with the decision that each environment is at, and what is done in 20 ms, too many.
+    environments, is masked in each of them from its next episode on. The budget ends a training in the middle of a
+    rollout. It is exceeded by at most the current decision of each environment and the steps of 20 ms.
 
-    At each point of the curve the learner is told how the newest episodes went, and keeps the best moment beside the
-    newest (:mod:`rlgpt.rl.best`), across resumes: the newest is resumed, the best is loaded and warm starts others.
+    At each point of the curve the learner receives the score of the newest episodes. It saves the best weights
+    (:mod:`rlgpt.rl.best`) in addition to the newest, across resumes. A resume uses the newest weights; evaluation and
+    warm starts use the best.
 
     :param settings: processes, device, watchdog; None takes the defaults.
     :raises TrainerError: the package sample-factory is not installed.
