@@ -1,6 +1,6 @@
 """Statistics for costs on noisy machines: work in short interleaved blocks, compared block by block.
 
-Other load slows neighbouring blocks alike, so the ratio of two neighbours varies less than the ratio of two totals. A
+Other load slows neighbouring blocks equally, so the ratio of two neighbours varies less than the ratio of two totals. A
 figure is the median over blocks with its percentile-bootstrap interval.
 """
 

@@ -5,9 +5,9 @@
     python benchmarks/minecraft_world.py --parts world start
 
 ``world``: steps per CPU-second, of physics and mobs, with pictures, and of the environment with MineDojo's dictionary.
-``minedojo``: the same of MineDojo's own client, playing on our Malmo server, and of both together (``make minedojo``).
-``start``: seconds of a new process until its first observation and picture, kernels compiled (on the cores there are,
-and on one of them) or read from disk.
+``minedojo``: steps per CPU-second of MineDojo's own client, of our Malmo server with which it plays, and of both
+together (``make minedojo``). ``start``: seconds of a new process until its first observation and picture, kernels
+compiled (on the cores there are, and on one of them) or read from disk.
 
 Random play in six biomes, by day and by night, in short blocks of work, the kinds of work in turn. A figure is the
 median of the blocks; its rows are the biomes. Ends with lines of JSON.
@@ -73,11 +73,11 @@ CLIENT_UNITS = {
 }
 
 Work = Callable[[int], float]
-"""Does so many steps and tells the CPU seconds they took."""
+"""Runs a number of steps and returns their CPU seconds."""
 
 
 def _play(count: int, seed: int) -> np.ndarray[Any, np.dtype[np.void]]:
-    """Actions of someone who walks about, looks around, jumps, and digs."""
+    """Random actions that walk, look around, jump and dig."""
     draw = np.random.default_rng(seed)
     actions = np.zeros(count, ACTION)
     actions["yaw"], actions["pitch"] = draw.normal(0, 8, count), draw.normal(0, 3, count)
@@ -88,7 +88,7 @@ def _play(count: int, seed: int) -> np.ndarray[Any, np.dtype[np.void]]:
 
 
 def _kept(world: World) -> None:
-    """Alive, and not looking at its feet for ever."""
+    """Keep the player alive, and its look near the horizon."""
     player = world.player
     player["life"], player["food"], player["air"], player["dead"] = 20, 20, 300, False
     player["pitch"] = np.clip(player["pitch"], -40, 40)
@@ -165,7 +165,7 @@ def measure_world(*, quick: bool) -> None:
 
 def _report(rates: dict[str, dict[str, list[float]]], units: dict[str, str], now: str) -> None:
     for name, found in rates.items():
-        # The time of all biomes together: the rate of someone who plays as long in each.
+        # Total steps over the total time of all biomes: the rate of a player who plays as many steps in each.
         times = [[1.0 / rate for rate in rates_of] for rates_of in found.values()]
         together = [len(times) / sum(block) for block in zip(*times, strict=True)]
         point, low, high = bootstrap_median(together)
@@ -206,7 +206,7 @@ def measure_start(*, quick: bool) -> None:
 
 
 def _begin(cache: str, *, confined: bool = False) -> tuple[float, float]:
-    """Seconds, and CPU seconds, until a process has begun a mission, with numba's cache in a folder."""
+    """Seconds and CPU seconds until a new process has started a mission, with numba's cache in a folder."""
     clock = time.monotonic()
     with subprocess.Popen(
         [sys.executable, "-c", START],
@@ -237,7 +237,7 @@ def measure_minedojo(*, quick: bool) -> None:
 
 
 def _client_blocks(python: str, biome: str, night: bool, blocks: int) -> Iterator[tuple[float, float]]:
-    """CPU seconds of the client, in a process of its own, and of the server, in this one, block by block."""
+    """CPU seconds of each block: of the client (a separate process) and of the server (this process)."""
     with Server() as server, tempfile.TemporaryDirectory() as folder:
         server.start()
         command = [python, str(CLIENT), str(server.port), biome, str(int(night)), "64", "64"]
@@ -253,7 +253,7 @@ def _client_blocks(python: str, biome: str, night: bool, blocks: int) -> Iterato
                 answer = process.stdout.readline()
                 if not answer:
                     raise SystemExit(f"minedojo: the client ended; run it by hand: {CLIENT}")
-                if block:  # the first holds the client's reset and what is compiled
+                if block:  # the first block contains the client's reset and compilation
                     yield float(answer), time.process_time() - before
             process.stdin.close()
 

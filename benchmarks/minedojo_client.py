@@ -2,7 +2,7 @@
 
     python minedojo_client.py PORT BIOME NIGHT HEIGHT WIDTH
 
-For each number that it reads it takes so many random steps and writes the CPU seconds that they took.
+It reads numbers. For each it takes that many random steps and writes their CPU seconds.
 """
 
 import sys

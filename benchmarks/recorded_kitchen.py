@@ -1,4 +1,4 @@
-"""The kitchen with recorded actions: the same physics happens, whatever a trainer asks for.
+"""The kitchen with recorded actions: the physics does not depend on the trainer's actions.
 
 Each environment plays the same episodes: their starts are seeded by the number of the episode, and so are the actions.
 All trainers step through the same states, and only the trainers differ.
@@ -69,7 +69,7 @@ def recorded_spec(steps_file: Path) -> EnvSpec:
 
 
 def hyperparameters(steps_file: Path) -> Hyperparameters:
-    """The plugin's own."""
+    """The plugin's own environment."""
     return Hyperparameters(**RecordedKitchen().trainer_defaults(recorded_spec(steps_file).task))
 
 

@@ -68,7 +68,7 @@ class RowRunner:
         if row == "rlgpt" or row in ABLATIONS:
             return self.run_loops("slow_fast_critic", ABLATIONS.get(row, {}))
         if row == "rlgpt_turns":
-            # 1.0: every iteration is run unless one leaves nothing to improve
+            # 1.0: all iterations run, unless one has no failure left
             self.settings = self.settings.model_copy(update={"iterations": TURNS, "target_success": 1.0})
             return self.run_loops("slow_fast_critic", {})
         measure = {

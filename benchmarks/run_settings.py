@@ -1,4 +1,4 @@
-"""The settings of a run, written down in its folder: a run that was cut off resumes with the same ones only."""
+"""The settings of a run, stored in its folder: an interrupted run resumes only with the same settings."""
 
 from __future__ import annotations
 

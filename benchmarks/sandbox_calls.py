@@ -1,6 +1,6 @@
 """The cost of a call into the sandbox, in microseconds, each beside the same work in plain Python.
 
-A view's plain twin is a deep copy of it: trusted code would have to be given one too.
+The plain counterpart of a view is a deep copy: trusted code would also need one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ VIEWS = {"small": view(2, 4), "large": view(25, 5), "limit": view(64, 16)}
 
 
 def nudge(ctx: Context, x: float, y: float) -> Generator[Any, None, Mapping[str, Plain]]:
-    """A primitive of one step without work, so that only the way to it is timed."""
+    """A primitive of one step without work, so that only the cost of the call is measured."""
     yield (x, y)
     return {"reached": True, "distance": 0.25}
 

@@ -1,8 +1,8 @@
 """Training throughput with coded actions in the sandbox over that with the same actions as plain generators.
 
 Both train the built-in PPO on the kitchen with recorded actions, each in a process of its own, in turns (see
-``trainer_process.py``): ``sandbox_training.py NAME STEPS_FILE FOLDER SEED``. The plain ones are run by
-:class:`PlainGuest`, which trusts them with the host: a fixture of this benchmark, and no setting anywhere.
+``trainer_process.py``): ``sandbox_training.py NAME STEPS_FILE FOLDER SEED``. :class:`PlainGuest` runs the plain
+generators in the host. It exists in this benchmark only; no setting selects it.
 """
 
 from __future__ import annotations

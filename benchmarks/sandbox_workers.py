@@ -1,6 +1,6 @@
 """Many guests at once: workers that all run sandboxed code, and the memory of each.
 
-As a script it is one worker: it says when it is ready, waits for a word, and tells what it measured.
+As a script it is one worker: it reports that it is ready, waits for a line, and prints its measurements.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sandbox_calls import NUDGE, ONE, SEE, SIGNATURE, VIEWS, YIELDS, plain, plai
 WORKERS = 8
 INSTANCES = 10
 NAMESPACES = 2000
-"""Plain twins: one is too small to be seen."""
+"""Number of plain counterparts: a single one is too small to measure."""
 UNITS = {
     "plain": "CPU microseconds of a primitive called plainly",
     "primitive": "CPU microseconds of a primitive that sandboxed code asks for",
@@ -88,7 +88,7 @@ def main(blocks: int) -> None:
 
     plain_started()
     bare = _memory()
-    twins = [plain_started() for _ in range(NAMESPACES)]  # kept, lest what follows takes their place
+    twins = [plain_started() for _ in range(NAMESPACES)]  # kept alive, so that later objects do not reuse their memory
     before = _memory()
     kept = [opened()]
     first = _memory()

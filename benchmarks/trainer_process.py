@@ -1,6 +1,5 @@
-"""Trainers in processes of their own that take turns: each runs for some updates and is then suspended (SIGSTOP).
-
-So all of them are measured in the same minutes, and never at once. Start-up is not counted.
+"""Trainers in separate processes that take turns: each runs for some updates and is then suspended (SIGSTOP). So all of
+them are measured in the same minutes, but never at the same time. Start-up is not counted.
 """
 
 from __future__ import annotations

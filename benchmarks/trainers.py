@@ -17,7 +17,7 @@ def sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
     """This project's adapter: a supervised child process."""
     from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
 
-    # suspended between its turns, it must not count as hung
+    # a suspended trainer must not count as hung
     _train(SampleFactory(SampleFactorySettings(heartbeat_timeout=3600)), steps_file, folder, seed)
 
 

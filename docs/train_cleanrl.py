@@ -5,12 +5,12 @@
     python docs/train_cleanrl.py none LunarLander-v3                      # without them, to compare
     python docs/train_cleanrl.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
-What differs from plain PPO stands under "options": a decision may last k steps, so the future is discounted by gamma^k
-(``info["duration"]``), and what may not start now is not chosen (``info["action_mask"]``; of a Box the largest score
-chooses: there a masked choice costs a step that does nothing). Leave both away and it is plain PPO on the flat action
-space. The reward of a decision is discounted within it by the ``gamma`` that ``extend`` was given: it must be the
-one learnt with. Returns are told undiscounted (``info["total_reward"]``). The budget is in primitive steps, those of
-the environment.
+The differences from plain PPO are marked with "options": a decision may last k steps, so the future is discounted by
+gamma^k (``info["duration"]``), and an action that may not start now is not chosen (``info["action_mask"]``; with a Box
+the largest score chooses, and a masked choice costs a step that does nothing). Without both it is plain PPO on the flat
+action space. The reward of a decision is discounted within it by the ``gamma`` that ``extend`` was given: training must
+use the same one. Printed returns are undiscounted (``info["total_reward"]``). The budget is in primitive steps, those
+of the environment.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Make = Callable[[], gymnasium.Env[Any, Any]]
 
 
 def maker(env_id: str | None, function: str | None) -> Make:
-    """What makes the environment: gymnasium, or MODULE:FUNCTION, or FILE.py:FUNCTION."""
+    """The function that makes the environment: gymnasium.make, or MODULE:FUNCTION, or FILE.py:FUNCTION."""
     if function is None:
         return functools.partial(gymnasium.make, env_id or "")
     module, _, name = function.rpartition(":")
@@ -65,15 +65,16 @@ def maker(env_id: str | None, function: str | None) -> Make:
 
 
 def extended(make: Make, bundle: str, gamma: float) -> gymnasium.Env[Any, Any]:
-    """Coded actions were written for the observation as it is, so it is flattened above them, not below."""
+    """Coded actions need the original observation, so the wrapper that flattens it is outside the extension."""
     env = rlgpt.flat_view(rlgpt.extend(make(), actions=() if bundle == "none" else bundle, gamma=gamma))
     return env if picture(env.observation_space) else Flat(env)
 
 
 class Flat(gymnasium.wrappers.FlattenObservation):
-    """All parts in one row. Pictures among them come as 0 to 1, not as bytes, which would drown the others.
+    """All parts of the observation as one vector. Pixels are scaled to 0 to 1, because values up to 255 would dominate
+    the others.
 
-    :ivar pixels: how many of the numbers are of pictures.
+    :ivar pixels: how many of the numbers are pixels.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -92,7 +93,7 @@ class Flat(gymnasium.wrappers.FlattenObservation):
 
 
 def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """What each number of the flattened space is multiplied with."""
+    """The factor of each number of the flattened space."""
     if isinstance(space, spaces.Dict | spaces.Tuple):
         parts = space.spaces.values() if isinstance(space, spaces.Dict) else space.spaces
         return np.concatenate([scale(part) for part in parts])
@@ -100,7 +101,7 @@ def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
-    """A line before the first update: what is learnt with."""
+    """A line before the first update: environment, actions and observation."""
     seen = env.observation_space.shape
     pixels = env.pixels if isinstance(env, Flat) else 0
     note = f" ({pixels} of them pixels, scaled to 0..1: only a picture alone is convolved)" if pixels else ""
@@ -120,7 +121,7 @@ def layer(ins: int, outs: int, std: float = 2**0.5) -> nn.Linear:
 
 
 class Pixels(nn.Module):
-    """Bytes, channels at the smaller end, as 512 features (Mnih et al. 2015)."""
+    """A uint8 image as 512 features (Mnih et al. 2015). Channels are the smaller of the first and last axis."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         super().__init__()
@@ -188,7 +189,7 @@ class Agent(nn.Module):
             return Independent(Normal(out, self.log_std.exp().expand_as(out)), 1)
         # --8<-- [start:masks]
         logits = list(out.split(self.sizes, -1))
-        if mask.shape[-1] == self.sizes[0]:  # options: what may not start now is not chosen
+        if mask.shape[-1] == self.sizes[0]:  # options: actions that may not start now are not chosen
             logits[0] = logits[0].masked_fill(mask == 0, -1e9)
         # --8<-- [end:masks]
         return Heads(logits)
@@ -198,7 +199,7 @@ class Agent(nn.Module):
         return values
 
     def played(self, drawn: torch.Tensor) -> Any:
-        """What was drawn, as a member of the action space."""
+        """The sample as a member of the action space."""
         if isinstance(self.space, spaces.Box):
             return drawn.numpy().clip(self.space.low.reshape(-1), self.space.high.reshape(-1)).reshape(self.space.shape)
         whole = drawn.numpy().astype(np.int64)
@@ -247,7 +248,7 @@ def main() -> None:
                 running[i] += info["total_reward"]
                 # --8<-- [end:durations]
                 if terminated or truncated:
-                    if truncated and not terminated:  # its future is worth something: bootstrapped here, then cut
+                    if truncated and not terminated:  # the state still has a value: bootstrapped here, then cut
                         with torch.no_grad():
                             future = agent.value(torch.as_tensor(seen[i : i + 1]))
                         rewards[t, i] += args.gamma ** info["duration"] * float(future)
@@ -256,7 +257,7 @@ def main() -> None:
                     running[i] = 0.0
                     seen[i], info = env.reset()
                 mask[i] = info["action_mask"]
-            if spent >= args.total_steps:  # options: a rollout may hold many times its decisions in primitive steps
+            if spent >= args.total_steps:  # options: a rollout may have many more primitive steps than decisions
                 break
 
         taken = t + 1

@@ -1,12 +1,13 @@
-"""Stable-Baselines3's PPO with a bundle's coded actions: of rlgpt ``extend``, ``flat_view`` and its errors.
+"""Stable-Baselines3's PPO with a bundle's coded actions: from rlgpt it uses only ``extend``, ``flat_view`` and the
+errors.
 
     make guest && pip install ./core stable-baselines3                    # in rlgpt's repository; make setup has both
     python docs/train_sb3.py examples/design/bundles/lunar_lander LunarLander-v3
     python docs/train_sb3.py none LunarLander-v3                          # without them, to compare
     python docs/train_sb3.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
-The budget is in primitive steps, those of the environment, and so are the figures: with and without coded actions
-compare at equal steps. Two things this PPO does not know: a decision may last k steps (``info["duration"]``), after
+The budget is in primitive steps, those of the environment, and so are the figures, so that runs with and without coded
+actions compare at equal steps. This PPO ignores two things: a decision may last k steps (``info["duration"]``), after
 which the future should be discounted by gamma^k, not gamma; and some actions may not start now
 (``info["action_mask"]``): choosing one costs a step that does nothing. train_cleanrl.py shows what to do about both.
 """
@@ -34,7 +35,7 @@ Make = Callable[[], gymnasium.Env[Any, Any]]
 
 
 def maker(env_id: str | None, function: str | None) -> Make:
-    """What makes the environment: gymnasium, or MODULE:FUNCTION, or FILE.py:FUNCTION."""
+    """The function that makes the environment: gymnasium.make, or MODULE:FUNCTION, or FILE.py:FUNCTION."""
     if function is None:
         return functools.partial(gymnasium.make, env_id or "")
     module, _, name = function.rpartition(":")
@@ -48,16 +49,17 @@ def maker(env_id: str | None, function: str | None) -> Make:
 def extended(make: Make, bundle: str, gamma: float) -> gymnasium.Env[Any, Any]:
     """The environment with the bundle's actions, then with spaces that Stable-Baselines3 takes.
 
-    Coded actions were written for the observation as it is, so it is flattened above them, not below.
+    Coded actions need the original observation, so the wrapper that flattens it is outside the extension.
     """
     env = rlgpt.flat_view(rlgpt.extend(make(), actions=() if bundle == "none" else bundle, gamma=gamma))
     return env if picture(env.observation_space) else Flat(env)
 
 
 class Flat(gymnasium.wrappers.FlattenObservation):
-    """All parts in one row. Pictures among them come as 0 to 1, not as bytes, which would drown the others.
+    """All parts of the observation as one vector. Pixels are scaled to 0 to 1, because values up to 255 would dominate
+    the others.
 
-    :ivar pixels: how many of the numbers are of pictures.
+    :ivar pixels: how many of the numbers are pixels.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -76,7 +78,7 @@ class Flat(gymnasium.wrappers.FlattenObservation):
 
 
 def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """What each number of the flattened space is multiplied with."""
+    """The factor of each number of the flattened space."""
     if isinstance(space, spaces.Dict | spaces.Tuple):
         parts = space.spaces.values() if isinstance(space, spaces.Dict) else space.spaces
         return np.concatenate([scale(part) for part in parts])
@@ -84,7 +86,7 @@ def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
-    """A line before the first update: what is learnt with."""
+    """A line before the first update: environment, actions and observation."""
     seen = env.observation_space.shape
     pixels = env.pixels if isinstance(env, Flat) else 0
     note = f" ({pixels} of them pixels, scaled to 0..1: only a picture alone is convolved)" if pixels else ""

@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|JWT|_PASS$|_PAT$", re.IGNORECASE)
 _SHORTEST = 8
-"""Values below this length are no keys ("none", "ollama"): to cut them out would damage ordinary text."""
+"""Shorter values are no keys ("none", "ollama"); removing them would damage ordinary text."""
 
 _PATTERNS = re.compile(r"\bsk-[A-Za-z0-9_*-]{8,}|(?<=://)[^/@\s]+(?=@)|\b(?i:bearer) +[A-Za-z0-9._~+/=-]{8,}")
-"""What looks like a key, wherever it comes from."""
+"""Text that looks like a key, from any source."""
 
 
 def is_secret(name: str) -> bool:
@@ -39,7 +39,8 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def secrets_hidden() -> Iterator[None]:
-    """Take this process's secrets out of its environment for a while: for children that inherit it by themselves."""
+    """Remove this process's secrets from its environment for a while, for libraries that start children with a copy of
+    it."""
     hidden = {name: value for name, value in os.environ.items() if is_secret(name)}
     for name in hidden:
         del os.environ[name]

@@ -24,7 +24,7 @@ from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.runs import Run, RunRecord
 
 OBJECT = "object"
-"""The name of a part that is an object of its caller's: a configuration alone cannot make it."""
+"""The name of a part that the caller passed as an object. A configuration alone cannot make it."""
 
 NOTHING = Objects()
 

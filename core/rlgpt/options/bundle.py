@@ -17,7 +17,7 @@ _MANIFEST = "bundle.json"
 _MANIFEST_LIMIT = 1 << 20
 _SOURCE_LIMIT = 1 << 16
 _ACTIONS_LIMIT = 256
-"""Coded actions of a bundle. No policy chooses among more; their sources have 16 MiB at most."""
+"""Maximal number of coded actions in a bundle: more than any policy can use. Their sources then take at most 16 MiB."""
 
 
 def save_bundle(bundle: Bundle, folder: Path) -> Path:

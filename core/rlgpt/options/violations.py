@@ -14,7 +14,7 @@ QUARANTINE_AFTER = 3
 """Violations after which a coded action is masked."""
 
 _NO_VIOLATION = ("lint", "quarantined", "wall")
-"""The wall clock counts towards nothing: on a busy machine it also stops actions that did nothing wrong."""
+"""Wall-clock timeouts do not count: on a busy machine they also stop correct actions."""
 
 
 def is_violation(verdict: Verdict) -> bool:

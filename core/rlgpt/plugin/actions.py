@@ -14,7 +14,7 @@ from rlgpt.domain import Parameter, Plain
 from rlgpt.errors import ConfigError
 
 UNBOUNDED = 10.0
-"""How far from its finite end (or from 0) a number without bounds may be asked for."""
+"""The range of a number without bounds, from its finite bound or from 0."""
 
 RESERVED = frozenset({"steps", "key", "relation", "threshold"})
 """Names of the other arguments of primitives that take an action."""

@@ -12,7 +12,7 @@ from rlgpt.domain import Plain
 from rlgpt.errors import ConfigError, UnknownNameError
 
 IDLE = ("noop", "no_op", "nop", "none", "nothing", "do_nothing", "idle", "stay", "wait", "done")
-"""Labels of a Discrete's value that does nothing, the surest first."""
+"""Labels of a Discrete's value that does nothing, the most reliable first."""
 
 
 def idle_action(space: spaces.Space[Any], labels: Sequence[str], said: Any) -> Any:

@@ -14,12 +14,11 @@ import numpy as np
 from rlgpt.errors import ConfigError, PluginError
 
 Success = Callable[[Mapping[str, Any], float], bool]
-"""``success(info, total_reward)``, asked after every step: ``info`` of the step and, under :data:`OVER`, whether the
-episode ends with it; undiscounted reward of the episode so far. Its docstring, where it has one, tells agents what
-counts."""
+"""``success(info, total_reward)``, called after every step: ``info`` of the step and, under :data:`OVER`, whether the
+episode ends with it; undiscounted reward of the episode so far. Its docstring, if any, describes success in prompts."""
 
 OVER = "episode_over"
-"""Key of the bool that a function of success finds in ``info``; a return that may fall is judged where it is True."""
+"""Key of a bool in the ``info`` of a function of success: whether the episode is over and its return is final."""
 
 _SAID = ("success", "is_success")
 

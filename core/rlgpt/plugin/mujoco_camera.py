@@ -17,7 +17,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.plugin.offscreen import ADVICE, find_backend
 
 SLOW_FLAGS = ("mjRND_SHADOW", "mjRND_REFLECTION", "mjRND_HAZE", "mjRND_SKYBOX")
-"""What makes rendering slow in software: off."""
+"""Effects that are slow in software rendering; they are switched off."""
 
 
 @dataclass(frozen=True)

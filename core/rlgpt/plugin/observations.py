@@ -17,7 +17,7 @@ from rlgpt.plugin.pictures import MOST, as_bytes, frame, is_stack, shapes
 from rlgpt.plugin.types import Context, ViewKey
 
 MOST_TEXT = 1_000
-"""Characters of a text that code is told."""
+"""Characters of a text that code sees."""
 
 _BOUNDLESS = "no bounds"
 

@@ -18,10 +18,10 @@ LONG = 64
 """Vectors longer than this are given with five significant digits."""
 
 LONGEST = 512
-"""Arrays longer than this are summed up for code, and shown to the policy as they are."""
+"""Of longer arrays code sees a summary; policies see all numbers."""
 
 MOST_NUMBERS = 16_384
-"""Numbers of one array that a policy is shown at most."""
+"""Maximal size of an array that a policy sees."""
 
 ROOT = "observation"
 """The name of an observation that is no Dict."""

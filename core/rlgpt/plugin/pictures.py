@@ -13,16 +13,16 @@ CONTRAST = 16
 """Grey levels (of 255) by which a pixel differs from the background to belong to a shape."""
 
 MOST = 24
-"""Shapes told of one picture."""
+"""Maximal number of shapes of one picture."""
 
 SMALL = 512
 """An array of bytes with at most so many numbers is data (the cells of a grid, say), not a picture."""
 
 CHANNELS = 16
-"""Of what is no bytes: with more it is no picture."""
+"""Channels. An array of other numbers than bytes with more of them is no picture."""
 
 SIDE = 16
-"""Of what is no bytes: smaller ones are no pictures."""
+"""Pixels of a side. A smaller array of other numbers than bytes is no picture."""
 
 Shape = list[int]
 """``[x, y, width, height, brightness]``: the centre from the top left corner, sizes in pixels, brightness 0 to 255."""

@@ -22,7 +22,7 @@ COLOURS = ("#2f6fde", "#e0752d", "#2a9d6f", "#b4509e", "#8a7a2b", "#4aa3b8", "#c
 LEGEND = 30
 """Characters in a line of the legend: a longer one would leave no room for the axes."""
 _INK = "#010203"
-"""Drawn where the page's own text colour belongs; replaced by ``currentColor`` in SVG."""
+"""Placeholder for the page's text colour; in SVG ``currentColor`` replaces it."""
 
 
 def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, float]]:

@@ -22,7 +22,7 @@ TEMPLATES = Path(__file__).parent / "page"
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
 )
-"""Content Security Policy of the page: with a mistake in escaping, too, no script runs and no server is reached."""
+"""Content Security Policy of the page: even if escaping fails, no script runs and no server is contacted."""
 
 
 def render(page: Page) -> str:

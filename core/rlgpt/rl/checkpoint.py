@@ -20,13 +20,13 @@ from rlgpt.rl.best import Score
 from rlgpt.rl.training_stats import TrainingStatsState
 
 FILE = "policy.pt"
-"""The newest: what a training resumes from."""
+"""The file of the newest checkpoint: a training resumes from it."""
 
 _LIMIT = 2 << 30
-"""Bytes of a checkpoint that are read."""
+"""Maximal size of a checkpoint, in bytes."""
 
 BEST = "best.pt"
-"""The best by :mod:`rlgpt.rl.best`: what is judged, and what a warm start takes over."""
+"""The file of the best checkpoint by :mod:`rlgpt.rl.best`: for evaluation and warm starts."""
 
 
 class Returns(Value):

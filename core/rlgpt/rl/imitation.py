@@ -28,10 +28,10 @@ from rlgpt.rl.memory import Memory
 from rlgpt.rl.network import ActorCritic, Batch
 
 SIGMAS = 2.0
-"""Standard deviations above the mean from which a return is out of the ordinary."""
+"""A return is good if it exceeds the mean by this many standard deviations."""
 
 FEWEST = 10
-"""Episodes without which nothing is ordinary, so that only success counts."""
+"""With fewer episodes there are no statistics yet, and only success counts."""
 
 _RETURNS = "returns"
 

@@ -15,7 +15,7 @@ from rlgpt.files import Folder
 from rlgpt.options import OnStep
 
 STEPS_FILE = "steps.bin"
-"""Its name in the folder of what it counts for."""
+"""Name of the step file in its folder."""
 
 _CELL = 8
 """Bytes of a count."""

@@ -10,7 +10,7 @@ from rlgpt.domain import CurvePoint, Value, Verdict
 from rlgpt.options.violations import QUARANTINE_AFTER, is_violation, to_quarantine
 
 KEPT_VERDICTS = 50
-"""Verdicts that a record holds; those that led to a quarantine are kept beyond it, so that it says why."""
+"""Verdicts that a record stores. Those that led to a quarantine are stored beyond this limit, to show its reason."""
 
 
 class TrainingStatsState(Value):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEPT = 4
-"""Compiled guests that stay, 40 to 60 MB each: those of a few versions side by side."""
+"""Number of compiled guests that the cache keeps (40 to 60 MB each): enough for a few versions."""
 _ABANDONED_SECONDS = 3600.0
 """Age at which a file that was never renamed counts as left behind by a killed process."""
 

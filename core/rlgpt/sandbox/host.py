@@ -63,7 +63,7 @@ class Guest:
             seed=seed,
             on_turn=on_turn,
         )
-        self._runners = {a.name: ActionRunner(a, setup, self._make_room) for a in actions}  # the newest stands last
+        self._runners = {a.name: ActionRunner(a, setup, self._make_room) for a in actions}  # the newest is last
         self._newest: ActionRunner | None = None
         self._running: ActionRunner | None = None
 
@@ -97,7 +97,8 @@ class Guest:
         return self._running.send(reply)
 
     def load(self, action: str) -> bool | Verdict:
-        """Run the top level of ``action`` once in its instance. Whether it defines ``can_start``, or what is wrong."""
+        """Run the top level of ``action`` once in its instance. Returns whether it defines ``can_start``, or a
+        verdict."""
         return self._runner(action).load()
 
     def can_start(self, action: str, view: Mapping[str, Plain]) -> bool | Verdict:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FATAL: frozenset[VerdictKind] = frozenset({"memory", "reply"})
-"""After a reply of these kinds the instance may be broken: the next call gets a fresh one, as after a trap."""
+"""After a reply of these kinds the instance may be broken. The next call gets a new one, as after a trap."""
 
 _NO_KEY = re.compile(r"KeyError: no key '([^']{1,100})'")
 """The guest's message on a missing key. The guest does not know whose key it is, so the host adds what a view has."""

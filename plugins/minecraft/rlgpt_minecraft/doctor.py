@@ -42,7 +42,7 @@ def numba() -> Check:
     found = next((place for place in places if _writable(place)), None)
     if found is None:
         advice = (
-            "Name a folder that can be written to, NUMBA_CACHE_DIR: else every start compiles anew (25 CPU-seconds)."
+            "Name a folder that can be written to, NUMBA_CACHE_DIR: else every start compiles again (25 CPU-seconds)."
         )
         return Check("numba cache", False, f"numba {version}, cannot write to {', '.join(map(str, places))}", advice)
     return Check("numba cache", True, f"numba {version}, {found}")

@@ -20,7 +20,8 @@ from rlgpt.rl.sample_factory.shared_status import DECISIONS, FIRST_ENV, SharedSt
 from rlgpt.rl.step_counter import StepCounter
 
 LAST = "last_"
-"""Prefix of the entries that hold the last observation of an episode a time limit cut, beside the next one's first."""
+"""Prefix of the entries with the last observation of an episode that a time limit cut. Other entries begin the next
+one."""
 
 _Agents = tuple[list[dict[str, NDArray[Any]]], list[float], list[bool], list[bool], list[dict[str, Any]]]
 

@@ -15,8 +15,8 @@ from rlgpt.rl.imitation import End, SelfImitation
 from rlgpt.rl.network import Batch
 
 EPISODE_TAG = "course"
-"""Entry of an observation: environment, decisions it took so far, and of the episode that just ended, if any did, its
-success and its return. Only there where self-imitation is on."""
+"""Entry of an observation: index of the environment, number of its decisions, and success and return of the episode
+that just ended, if any. It exists only with self-imitation."""
 
 SPACE = spaces.Box(-np.inf, np.inf, (4,), np.float64)
 

@@ -21,8 +21,8 @@ EXTRA = frozenset((
     "policy_workers_per_policy", "ppo_clip_value", "reward_clip", "reward_scale", "set_workers_cpu_affinity",
 ))
 # fmt: on
-"""Sample Factory's arguments that ``extra`` may set. The others are said by a hyperparameter or a setting, or have no
-effect here, or would break a promise (V-trace knows no durations; population-based training no budget)."""
+"""Sample Factory's arguments that ``extra`` may set. The others are set by a hyperparameter or a setting, have no
+effect here, or would break a guarantee (V-trace ignores durations, population-based training ignores the budget)."""
 
 
 class SampleFactorySettings(Value):

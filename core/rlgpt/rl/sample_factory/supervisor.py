@@ -27,7 +27,7 @@ _POLL = 0.1
 _FAREWELL = 5.0
 """Seconds that a finished training is given to end by itself."""
 _PAUSE = 5.0
-"""Seconds between two looks that only a machine that stood still, this process with it, lets pass."""
+"""If more seconds pass between two checks, the machine, and this process with it, was suspended."""
 
 
 def supervise(job: Job, board: SharedStatus, lock: int, progress: Progress) -> None:

@@ -1,7 +1,8 @@
 """Numbers of the game that are no property of a block, an item or a mob.
 
 They are in ``data/constants.csv``, each with its source. Units: blocks, blocks per tick, ticks. The last ones are our
-own choice, where the game has no such number or another one; their source says so. Kernels hold them as constants.
+own choice, because the game has no such number or another one; their source column states this. Kernels hold them as
+constants.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import event, types
 
-from voxeldojo.world import pointers  # noqa: F401 - numba is told of it
+from voxeldojo.world import pointers  # noqa: F401 - the import registers it with numba
 from voxeldojo.world.compiling import Outermost, no_collecting, remembering
 from voxeldojo.world.linking import Callee, Root
 from voxeldojo.world.sources import stamp
