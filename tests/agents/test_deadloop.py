@@ -1,4 +1,4 @@
-"""The dead-loop rate: repairs that fail in the same way as before, whatever their numbers and lines."""
+"""The dead-loop rate: repairs that fail in the same way as before. Numbers and lines in messages do not count."""
 
 from __future__ import annotations
 

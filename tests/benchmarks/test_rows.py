@@ -69,7 +69,7 @@ def record_run(runner: Any, *iterations: Iteration) -> None:
 
 
 def test_untrained_is_the_fresh_network_of_the_best_iteration(grid: Any) -> None:
-    """Its steps are those spent on code until then, without any training."""
+    """Its steps are those of RL-GPT's rehearsals and code trials, without any training."""
     seeds: list[int] = []
 
     class RecordingPPO(PPO):

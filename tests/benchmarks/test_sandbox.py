@@ -1,4 +1,4 @@
-"""benchmarks/sandbox.py runs and says what it should; what it measures is no matter for a test."""
+"""benchmarks/sandbox.py runs and prints its figures. Their values are not tested."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_both_ways_train() -> None:
 def test_the_plain_twin_plays_the_same_steps(
     benchmark_module: Any, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is compared differs in the sandbox alone."""
+    """The compared runs differ only in the sandbox."""
     training = benchmark_module("sandbox_training")
     names = [action.name for action in training.actions(kind)]
 

@@ -9,7 +9,7 @@ from rlgpt.executors import Job, JobResult
 
 
 def work(job: Job) -> JobResult:
-    """A job that prints, and fails or is killed if its name says so."""
+    """A job that prints. Its name decides whether it fails or is killed."""
     print(f"job {job.number}")
     if job.name == "killed":
         os.kill(os.getpid(), signal.SIGKILL)

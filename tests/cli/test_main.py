@@ -1,4 +1,4 @@
-"""The front: light to import, and every mistake ends in a message and a status."""
+"""The command line: cheap to import, and every mistake ends in a message and an exit status."""
 
 from __future__ import annotations
 

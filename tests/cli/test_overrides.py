@@ -1,4 +1,4 @@
-"""What is written on the command line: every mistake names what is valid, and nothing is left behind."""
+"""Overrides on the command line: each error gives the valid names and leaves no file behind."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_key_in_the_configuration_is_refused_and_not_written(rlgpt: Call) -> N
 
 
 def config_of(out: str) -> RunConfig:
-    """What ``--cfg`` printed."""
+    """The output of ``--cfg``, parsed."""
     return RunConfig(**yaml.safe_load(out))
 
 

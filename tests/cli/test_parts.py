@@ -27,7 +27,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rlgpt(site: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own."""
+    """Runs the command line in a separate process."""
     paths = os.pathsep.join([str(site), *(p for p in sys.path if p)])
     env = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "rlgpt", *arguments]

@@ -1,4 +1,4 @@
-"""The configuration is found in a checkout and in a wheel, and its absence is told."""
+"""The configuration is found in a checkout and in a wheel, and a missing one is reported."""
 
 from __future__ import annotations
 

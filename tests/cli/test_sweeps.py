@@ -48,7 +48,7 @@ def test_a_job_returns_its_success_rate_to_hydra() -> None:
 
 
 def rlgpt(*arguments: str) -> None:
-    """The command line in a process of its own, which the warnings of other packages do not end."""
+    """Runs the command line in a separate process. Warnings of other packages are not errors there."""
     command = [sys.executable, "-m", "rlgpt", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

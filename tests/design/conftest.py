@@ -1,4 +1,4 @@
-"""The worlds of examples/design, and the words of a language model that stands in, are on the path."""
+"""Puts examples/design and the scripted language model of ``words.py`` on the import path."""
 
 import sys
 from pathlib import Path

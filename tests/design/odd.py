@@ -1,4 +1,4 @@
-"""An environment of pictures and of two choices at once, as the scripts of docs/ are told of it: ``odd:pictures``."""
+"""An environment of pictures and of two choices at once, for the scripts of docs/, as ``odd:pictures``."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from gymnasium import spaces
 
 
 class Pictures(gymnasium.Env[Any, Any]):
-    """Four grey frames of noise; 20 steps, each pays the first choice."""
+    """Four grey frames of noise. An episode has 20 steps; the reward of each is the first choice."""
 
     def __init__(self) -> None:
         self.observation_space = spaces.Box(0, 255, (4, 40, 40), np.uint8)

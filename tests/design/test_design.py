@@ -1,4 +1,4 @@
-"""design(): both loops on an environment nobody prepared."""
+"""design(): both loops on an environment without a plugin."""
 
 import functools
 import io
@@ -194,7 +194,7 @@ def test_custom_primitives_are_offered_and_required(tmp_path: Path) -> None:
 
 
 class Bounded(gymnasium.Env):
-    """Whatever spaces it is given."""
+    """An environment with the given spaces."""
 
     def __init__(self, observation, action) -> None:
         self.observation_space, self.action_space = observation, action
@@ -287,7 +287,7 @@ def test_mistakes_are_found_before_anything_is_written(given: dict, says: str, t
 
 def test_sandbox_limits_apply_and_are_recorded(tmp_path: Path) -> None:
     limits = SandboxLimits(yields=1)
-    with pytest.raises(LLMError, match="no coded action 'go'"):  # it was stopped each time, so there is none
+    with pytest.raises(LLMError, match="no coded action 'go'"):  # the sandbox stopped every attempt
         fetch(tmp_path / "run", horizon=40, sandbox=limits)
     attempts = [json.loads(p.read_text()) for p in sorted(tmp_path.glob("run/iterations/0/actions/go/*.json"))]
     assert {a["verdict"]["kind"] for a in attempts} == {"yields"}

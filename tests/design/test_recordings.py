@@ -1,4 +1,4 @@
-"""What is recorded of the five environments answers today's prompts, and its bundles load."""
+"""The recordings of the five environments match the current prompts, and their bundles load."""
 
 from pathlib import Path
 

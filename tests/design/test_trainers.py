@@ -29,7 +29,7 @@ DESIGNS = {
     f"{WORLDS}:doorkey": ('action="forward"', None),
     "odd:pictures": ("action_0=1, action_1=2", None),
 }
-"""Environment as the scripts are told of it -> a base action of it, and its labels."""
+"""Environment as an argument of the scripts -> one of its base actions, and its labels."""
 
 
 @pytest.fixture(scope="module", params=DESIGNS)

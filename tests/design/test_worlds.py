@@ -1,4 +1,5 @@
-"""The five environments of examples/design go through the whole loop; their first request tells all."""
+"""The five environments of examples/design go through the whole loop; their first request contains the whole
+description."""
 
 import io
 from pathlib import Path

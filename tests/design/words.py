@@ -1,4 +1,4 @@
-"""What a language model might say about any environment: one coded action, and the setup it was shown as default."""
+"""Scripted replies for any environment: one coded action, and the default setup of the request."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def default_setup(request: Request) -> dict:
 
 
 def text(request: Request) -> str:
-    """All of a request."""
+    """The whole text of a request."""
     return "\n".join(message.content for message in request.messages)

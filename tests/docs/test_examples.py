@@ -69,7 +69,7 @@ NEEDS_A_SERVER = ("task_settings.backend=", "task_settings.port=")
 def test_python_blocks_run_and_print_what_they_say(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``print(...)  # text`` promises the text."""
+    """A line ``print(...) # text`` must print the text."""
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
     for block in blocks(document, "python"):

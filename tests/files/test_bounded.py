@@ -1,4 +1,4 @@
-"""JSON from a stranger: what is not read is refused in words, however large it is."""
+"""JSON from a stranger: invalid or excessive input is refused with a message, at any size."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_value_of_another_schema_is_named_by_its_place() -> None:
 
 @pytest.mark.parametrize("piece", ['"', '\\"', '"\\', '\\\\"', '["', "[]"])
 def test_the_check_is_linear(piece: str) -> None:
-    """Work that grew with the square of the length would take hours here."""
+    """With quadratic time this test would take hours."""
     began = time.process_time()
     with pytest.raises(RunError):
         read_json('{"x": ' + piece * 500_000, PLAIN, "file", RunError)

@@ -1,4 +1,4 @@
-"""A real run, made by replay through the command line, and a copy of it as it would come from somebody else."""
+"""A real run, made by replay through the command line, and a copy of it that counts as a stranger's."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def own_run(home: Path) -> Path:
 
 @pytest.fixture
 def shared(own_run: Path, tmp_path: Path) -> Path:
-    """A copy of the run, to be changed as a stranger might."""
+    """A copy of the run, for changes that a stranger could make."""
     folder = tmp_path / "shared"
     shutil.copytree(own_run, folder)
     return folder

@@ -1,4 +1,4 @@
-"""Makes a real run by replay, changes copies of it as a stranger might, and plays commands on them."""
+"""Makes a real run by replay, changes copies of it as a stranger could, and runs commands on them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run():
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended."""
+    """The result of a command."""
 
     status: int
     out: str
@@ -72,7 +72,7 @@ def make_run(home: Path) -> Path:
 
 
 def edit(folder: Path, name: str, change: Callable[[Any], Any]) -> None:
-    """Change what a JSON file of the run holds."""
+    """Change the content of a JSON file of the run."""
     path = folder / name
     value = json.loads(path.read_text())
     path.write_text(json.dumps(change(value) or value))
@@ -92,7 +92,7 @@ def set_config(folder: Path, **settings: Any) -> None:
 
 
 def unfinish(folder: Path) -> None:
-    """Take the iteration away, so that a resume has to ask the model and to train."""
+    """Delete the iteration, so that a resume has to ask the model and to train."""
     for path in sorted((folder / "iterations").rglob("*"), reverse=True):
         path.unlink() if not path.is_dir() else path.rmdir()
     for name in ("report.json", "llm.jsonl", "steps.bin"):
@@ -100,7 +100,7 @@ def unfinish(folder: Path) -> None:
 
 
 def checksums(folder: Path) -> dict[str, str]:
-    """What lies in a folder, links not followed."""
+    """The content of a folder, without following links."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():

@@ -59,7 +59,7 @@ def replace(path: Path) -> None:
 
 
 def play(folder: Path, private: Path) -> None:
-    """Each command ends readably, leaves the private files alone and copies nothing of them."""
+    """Each command ends with a message, and neither changes nor copies the private files."""
     before = checksums(private)
     for name, *rest in COMMANDS:
         done = rlgpt(name, folder, *rest)

@@ -1,4 +1,5 @@
-"""A run that was made elsewhere does nothing with the user's keys, code or limits without the user's own word."""
+"""A run that was made elsewhere does not use the user's keys, import code or change limits without the user's
+approval."""
 
 from __future__ import annotations
 

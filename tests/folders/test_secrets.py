@@ -1,4 +1,4 @@
-"""Keys are cut out by their value, whatever their variable is called; escape sequences never reach the terminal."""
+"""Keys are removed by their value, not by the name of their variable; escape sequences never reach the terminal."""
 
 from __future__ import annotations
 

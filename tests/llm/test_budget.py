@@ -1,4 +1,4 @@
-"""SandboxLimits hold, over resumes too, and say how to go on."""
+"""Budgets hold, also across resumes, and their messages say how to continue."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_resumed_run_goes_on_counting_and_can_be_given_more(tmp_path: Path) ->
     path = tmp_path / "llm.jsonl"
 
     def run(calls: int) -> tuple[int, bool]:
-        """How many requests reached the model, and whether the budget ended it."""
+        """The number of requests that reached the model, and whether the budget ended the run."""
         spent = Spending.of(read_exchanges(path))
         llm = Recorder(Budgeted(inner := priced(), LLMBudget(calls=calls), spent), path)
         try:

@@ -1,4 +1,4 @@
-"""A real litellm against a provider that fails: what is survived, what is said where it is not."""
+"""The real litellm against a failing provider: some faults are retried, the others give a clear message."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEY = "sk-verysecret0123456789"
 
 
 class Naps(list[float]):
-    """A sleep that only takes note."""
+    """A sleep that only records its calls."""
 
     def __call__(self, seconds: float) -> None:
         self.append(seconds)
@@ -192,7 +192,7 @@ def test_keys_come_from_the_environment(provider: Provider, request_: Request, m
 
 @pytest.mark.parametrize("name", ["MY_SETTING", "OPENAI", "HOME", ""])
 def test_a_keys_variable_is_one_that_environments_do_not_get(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By any other name it would be inherited by every process that runs coded actions."""
+    """A variable with another name would be inherited by every process that runs coded actions."""
     monkeypatch.setenv(name or "UNNAMED", KEY)
     with pytest.raises(ConfigError, match=f"llm.key_env names {name!r}: processes that run environments would inherit"):
         LiteLLM("openai/m", key_env=name)

@@ -1,4 +1,4 @@
-"""What is recorded is there after a crash, and nothing on record is asked again."""
+"""Recorded exchanges survive a crash, and no recorded request is sent again."""
 
 from __future__ import annotations
 

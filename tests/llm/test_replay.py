@@ -1,4 +1,4 @@
-"""A transcript says again what was said, says where it no longer fits, and ends cleanly."""
+"""A replay returns the recorded replies, reports changed prompts, and ends cleanly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlgpt.testing.llm import FakeLLM
 
 @pytest.fixture
 def recording(tmp_path: Path, request_: Request) -> Path:
-    """Of one question that took two asks, and of another of the same key but its attempt."""
+    """A transcript of two requests: the first took two asks, and the second differs only in its attempt."""
     recorder = Recorder(FakeLLM({"review": ["bad", '{"works": true}', '{"works": false}']}), tmp_path / "llm.jsonl")
     ask(recorder, request_, Review)
     ask(recorder, attempt(request_, 1), Review)

@@ -1,4 +1,4 @@
-"""Asking for a value: what models write around it, and what happens where it cannot be used."""
+"""Structured replies: text around the value is ignored, and unusable values are asked for again."""
 
 from __future__ import annotations
 

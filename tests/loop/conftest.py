@@ -1,4 +1,4 @@
-"""The story's folder is on the path, so that its tests and its script are one."""
+"""Puts this folder on the import path: the tests import ``story``, which is also a script."""
 
 import sys
 from pathlib import Path

@@ -2,8 +2,8 @@
 
     python story.py FOLDER TRAINER CALLS STEPS [FAULT AT]
 
-Each request that reaches the model is appended to the file CALLS; each primitive step, but for those of the report, is
-a byte more in the file STEPS. Before step number AT the environment raises, or kills its process.
+Each request that reaches the model is appended to the file CALLS; each primitive step, except those of the report, adds
+a byte to the file STEPS. Before step number AT the environment raises, or kills its process.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ NEVER = -1
 
 
 class Tallied(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Keeps a count of its own, which shares no code with what it checks; the report's episodes are not in it."""
+    """Counts steps independently of the tested code, without the episodes of the report."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], steps: Path, fault: str, at: int) -> None:
         super().__init__(env)
@@ -88,7 +88,7 @@ def tallied_grid(steps: Path, fault: str, at: int, task: Task) -> TalliedGrid:
 
 
 def reply(request: Request) -> str:
-    """What a model might say: its first version of ``to_row`` divides by zero, its plan never solves the task alone."""
+    """Scripted replies: the first version of ``to_row`` divides by zero, and the plan alone never solves the task."""
     key = request.key
     if key.role == "slow":
         parts = [("to_row", "code", "walk to the row of the key"), ("search", "rl", "find it in its row")]
@@ -121,7 +121,7 @@ def reply(request: Request) -> str:
 def context(
     folder: Path, trainer: Trainer, llm: Any = None, *, kind: str = "slow_fast_critic", **more: Any
 ) -> LoopContext:
-    """The run in ``folder``, begun or gone on with."""
+    """Start the run in ``folder``, or resume it."""
     run_ = Run.open(folder) if (folder / "run.json").exists() else Run.create(folder, task=TASK.id, seed=0, config={})
     tally = (more.pop("steps", folder / "env_steps"), more.pop("fault", "raise"), more.pop("at", NEVER))
     plugin = TalliedGrid(*tally)

@@ -1,4 +1,4 @@
-"""Frames for a critic with eyes."""
+"""Frames for a critic with vision."""
 
 from __future__ import annotations
 

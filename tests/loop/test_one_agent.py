@@ -14,7 +14,7 @@ from story import BROKEN, TASK, WALK, context, reply
 
 
 def asked(role: str) -> dict[str, object]:
-    """What the story's model replies to a role."""
+    """The scripted reply to a role."""
     text = reply(Request(key=RequestKey(task=TASK.id, role=role), messages=(), fingerprint=""))
     fields: dict[str, object] = json.loads(text.partition("\n```")[0])
     return fields

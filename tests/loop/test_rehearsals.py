@@ -1,4 +1,4 @@
-"""Rehearsals: what they cost, what they see, and what a guard that fails comes to."""
+"""Rehearsals: their cost, their view, and the effect of a failing ``can_start``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_an_action_that_could_not_start_in_its_rehearsal_is_nobodys_to_review(tm
     ids=["before its call", "after its call"],
 )
 def test_a_can_start_that_raises_is_a_failed_rehearsal(tmp_path: Path, guard: str, ended: str) -> None:
-    """Wherever in the rehearsal it raises: in training each time counts as a violation."""
+    """A ``can_start`` that raises anywhere in the rehearsal fails it: in training each time counts as a violation."""
     meta = json.dumps({"thoughts": "", "doc": "Walk.", "parameters": [], "max_steps": 30})
 
     def falls(request: Request) -> str:
@@ -84,7 +84,7 @@ def test_rehearsals_cost_what_they_spent(tmp_path: Path) -> None:
 
 
 def test_a_rehearsal_sees_a_success_in_the_midst_of_an_action() -> None:
-    """As an evaluation does, whatever the action goes on to do: here the agent leaves the key's cell again."""
+    """Success at any step counts, as in an evaluation: here the agent leaves the key's cell again."""
 
     class Passing(gymnasium.Wrapper[Any, Any, Any, Any]):
         def step(self, action: Any) -> Any:

@@ -21,7 +21,7 @@ ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500, "seed": 2})
 
 
 def ended(folder: Path) -> tuple[Steps, int]:
-    """What the record says, and what the environment counted."""
+    """The steps in the run's record, and the steps that the environment counted."""
     return Run.open(folder).record.steps, counted(folder / "env_steps")
 
 
@@ -101,7 +101,7 @@ def test_repeated_stage_is_counted_twice(tmp_path: Path) -> None:
 
 
 def test_lost_steps_reduce_the_budget(tmp_path: Path) -> None:
-    """The next training gets less, and where nothing is left no further iteration begins."""
+    """The next training gets fewer steps. If none are left, no further iteration begins."""
     free = run(context(tmp_path / "free", PPO(), settings=ONCE)).history[0]
     (tmp_path / "dear").mkdir()
     ctx = context(tmp_path / "dear", PPO(), settings=ONCE)

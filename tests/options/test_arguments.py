@@ -1,4 +1,4 @@
-"""What extend() cannot work with is told when it is called, with what to do."""
+"""Arguments that extend() cannot use raise an error at the call, with advice."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_extend_warns_once_for_each_source_that_cannot_be_loaded() -> None:
 
 
 def test_the_wall_clock_at_the_first_load_takes_no_can_start_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine while the environment is made: the episodes find the ``can_start`` all the same."""
+    """If a busy machine delays the making of the environment, episodes still find the ``can_start``."""
     shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\n" + PUSH.source})
     load = Guest.load
     slow = Verdict(kind="wall", action="push", message="it ran too long by the wall clock")

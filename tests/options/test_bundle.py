@@ -1,4 +1,4 @@
-"""Bundles: what is saved is loaded; a stranger's folder can do no harm."""
+"""Bundles: a saved bundle loads unchanged; a stranger's folder is refused or harmless."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_saving_replaces_a_bundle_and_nothing_else(bundle: Bundle, tmp_path: Pat
 def test_a_bundle_being_replaced_is_whole_whenever_it_ends(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed while the old one is deleted, its manifest first: what stands under the name can be read and replaced."""
+    """If a kill interrupts the deletion of the old bundle, the folder can still be read and replaced."""
 
     def killed(path: Path, **_: object) -> None:
         (path / "bundle.json").unlink(missing_ok=True)

@@ -104,7 +104,7 @@ def test_an_option_runs_to_its_end_and_says_so() -> None:
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), gamma=st.floats(0.5, 1.0), choices=st.lists(st.integers(0, 6), max_size=12))
 def test_the_reward_of_a_decision_is_its_discounted_sum(seed: int, gamma: float, choices: list[int]) -> None:
-    """Played again primitive step by primitive step, the same rewards sum to the same return."""
+    """Playing the same primitive steps one by one gives the same return."""
     weights = {"near_key": 2.0, "env_reward": 1.0}
     steps: list[Any] = []
     env = grid(TO_KEY, WALK, gamma=gamma, reward_weights=weights)
@@ -144,7 +144,7 @@ def test_an_action_that_may_not_start_is_masked_and_costs_a_noop() -> None:
 
 
 def test_a_can_start_that_raises_masks_and_says_why() -> None:
-    """Once for each time it is asked, and in the decision that it kept from starting."""
+    """A verdict is reported once for each call, and in the decision that did not start because of it."""
     odd = action("odd", "def can_start(view):\n    return view['nope']\n\ndef run():\n    yield use()\n")
     env = grid(odd, trace=True)
     _, info = env.reset(seed=4)
@@ -183,7 +183,7 @@ def test_quarantine_masks_from_the_next_reset_on() -> None:
 
 
 def test_environment_quarantines_an_action_after_three_violations(caplog: pytest.LogCaptureFixture) -> None:
-    """Under anybody's trainer; unless the caller counts, who then says what is masked."""
+    """The environment counts violations for any trainer, unless the caller counts and chooses the masked actions."""
     bad = action("bad", "def run():\n    yield 5\n")
     endings: dict[str, list[str]] = {}
     for who in ("environment", "caller", "caller, later"):
@@ -221,7 +221,7 @@ def test_view_is_encoded_once_for_all_guards(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_view_is_built_only_where_somebody_asks_for_it() -> None:
-    """Of a large simulator it may cost more than a step."""
+    """Building a view of a large simulator may cost more than a step."""
 
     class Counted(GridPlugin):
         views = 0
@@ -231,7 +231,7 @@ def test_a_view_is_built_only_where_somebody_asks_for_it() -> None:
             return super().view(ctx)
 
     def views(*actions: CodedAction, chosen: int = 5, **more: Any) -> list[int]:
-        """Built by the making, the reset and each of three decisions."""
+        """Number of views built by the making, by the reset, and by each of three decisions."""
         plugin = Counted()
         env = extend(plugin.make_env(KEY, seed=0), actions, plugin=plugin, task=KEY, **more)
         seen = [plugin.views]
@@ -331,7 +331,7 @@ def test_gymnasium_accepts_it(actions: tuple[CodedAction, ...]) -> None:
 
 
 def test_any_environment_without_a_plugin() -> None:
-    """CartPole knows nothing of us: its labels, primitives and view come from its spaces."""
+    """CartPole has no plugin: its labels, primitives and view come from its spaces."""
     push = action("push", "def run():\n    for _ in range(3):\n        yield repeat(action='action_1', steps=1)\n")
     env = extend(gym.make("CartPole-v1"), [push])
     env.reset(seed=0)

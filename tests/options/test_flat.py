@@ -1,4 +1,4 @@
-"""The flat view: what any trainer can take, meaning the same."""
+"""The flat view: a space for any trainer, with the same meaning of actions."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_discrete_spaces_keep_parameters_at_their_defaults() -> None:
     [spaces.MultiDiscrete([3, 4], start=[5, -7]), spaces.Tuple([spaces.Discrete(3, start=5), spaces.Discrete(4)])],
 )
 def test_a_discrete_space_may_start_anywhere(base: spaces.Space) -> None:
-    """What reaches the environment is of its space, whichever way it was chosen."""
+    """Every action that reaches the environment is in its space, for every kind of choice."""
     env = extend(Spaces(base), [still("x")])
     codec = ActionCodec(env.action_space, env.layout)
     flat = flat_view(env)

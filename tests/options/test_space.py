@@ -1,4 +1,4 @@
-"""The extended spaces of design's table, and the way back from their actions."""
+"""The extended spaces of the table in ``rlgpt.options.space``, and reading their actions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_no_actions_is_the_identity(base: spaces.Space) -> None:
 
 @given(st.integers(0, 4), st.lists(st.integers(0, 3), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
 def test_changing_a_parameter_affects_only_its_branch(box: int, parameters: list[int], seed: int) -> None:
-    """Changing numbers a branch does not own never changes what it asks for."""
+    """Numbers that a branch does not own have no effect on its action."""
     base = spaces.Box(-1.0, 1.0, (box + 1,), np.float64)
     actions = [coded(f"x{i}", n) for i, n in enumerate(parameters)]
     space = ExtendedSpace(base, actions, tuple(str(i) for i in range(box + 1)), filler=np.zeros(box + 1))

@@ -1,4 +1,4 @@
-"""An extended environment that gymnasium.make made has a spec, from which it can be made again."""
+"""An extended environment from gymnasium.make has a spec that makes it again."""
 
 import gymnasium
 import pytest

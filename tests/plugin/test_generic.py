@@ -1,4 +1,4 @@
-"""GenericPlugin: an environment nobody prepared."""
+"""GenericPlugin: an environment without a plugin."""
 
 import enum
 import pickle
@@ -22,7 +22,7 @@ EVERY = ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1
 
 
 class Play:
-    """Runs primitives the way a host does."""
+    """Runs primitives as the host does."""
 
     def __init__(self, plugin: EnvironmentPlugin, env, task: Task, seed: int = 0) -> None:
         self.plugin, self.env = plugin, env
@@ -154,7 +154,7 @@ def test_an_image_is_what_a_policy_sees_of_pixels() -> None:
 
 
 class Sees(EnvironmentPlugin):
-    """A plugin that says what it must and no more, of a world that is a picture and a long vector."""
+    """A plugin with only the required methods. Its observation is a picture and a long vector."""
 
     name = "sees"
 
@@ -174,7 +174,7 @@ def test_the_policy_of_a_plugin_with_no_view_of_its_own_is_not_blind() -> None:
 
 
 class Walk(gymnasium.Env):
-    """Position in [-5, 5]; each step adds the action and pays the position."""
+    """Position in [-5, 5]; each step adds the action, and the reward is the position."""
 
     def __init__(self) -> None:
         self.observation_space = spaces.Box(-5, 5, (2,), np.float64)
@@ -204,7 +204,7 @@ def test_the_three_primitives_do_what_they_say() -> None:
 
 
 class Counts(GenericPlugin):
-    """A view that takes the trouble to count how often it is built."""
+    """A view that counts how often it is built."""
 
     views = 0
 

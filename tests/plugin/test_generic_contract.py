@@ -1,4 +1,4 @@
-"""The plugin of an environment nobody prepared keeps the contract as every other does."""
+"""GenericPlugin keeps the contract of plugins."""
 
 from functools import partial
 

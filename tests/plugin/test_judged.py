@@ -1,4 +1,4 @@
-"""What success is where nobody prepared the environment: of its return, its info, or a function of the user's."""
+"""Success of an environment without a plugin: from its return, its info, or the user's function."""
 
 import functools
 
@@ -14,7 +14,7 @@ from rlgpt.plugin.judged import OVER, Judged, Reaches
 
 
 class Ends(gymnasium.Env):
-    """Ends after three steps, each of reward ``pay`` (or of its own), saying ``info`` at each step."""
+    """Ends after three steps. Each has reward ``pay`` (or one of several) and the info ``info``."""
 
     def __init__(self, pay, info: dict) -> None:
         self.observation_space, self.action_space = spaces.Discrete(9), spaces.Discrete(2)
@@ -97,7 +97,7 @@ def test_success_reported_by_the_environment_takes_precedence() -> None:
     ("name", "pays"), [("MountainCar-v0", -1.0), ("Acrobot-v1", -1.0), ("Pendulum-v1", -16.3)], ids=str
 )
 def test_a_negative_return_counts_when_the_episode_is_over(name: str, pays: float) -> None:
-    """Nothing is paid for at the first step yet: the return is above its threshold until the episode has cost it."""
+    """The first steps cost nothing yet, so the return exceeds the threshold until later costs reduce it."""
     success = -200.0 if name == "Pendulum-v1" else None
     plugin = GenericPlugin.of(functools.partial(gymnasium.make, name), success=success, horizon=150)
     (task,) = plugin.tasks().values()

@@ -1,4 +1,4 @@
-"""From a plugin to what the sandbox knows of it."""
+"""The sandbox's library of a plugin."""
 
 import pytest
 from rlgpt.domain import Parameter

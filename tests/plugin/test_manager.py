@@ -1,4 +1,4 @@
-"""Finding plugins: what works comes in, what is broken is named, nothing is loaded before it is needed."""
+"""Finding plugins: working ones are offered, broken ones are named, and each is loaded when it is needed."""
 
 import subprocess
 import sys

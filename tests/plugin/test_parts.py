@@ -1,4 +1,4 @@
-"""What a policy is shown of any observation, and what code is told of it: nothing is lost without a word."""
+"""What policies and code see of any observation. Each lost part gives a message."""
 
 import json
 import pickle
@@ -58,7 +58,7 @@ SEEN = {
 
 
 def policy_of(space: spaces.Space) -> tuple[ObservationCodec, ObservationBuilder]:
-    """What GenericPlugin's default setup shows."""
+    """The observation of a policy with GenericPlugin's default setup."""
     codec = ObservationCodec(space)
     keys = [*codec.alone, *(k.name for k in codec.keys if k.size)]
     return codec, ObservationBuilder(space, codec.keys, keys)
@@ -182,7 +182,7 @@ def test_every_accepted_observation_part_is_usable(space: spaces.Space) -> None:
 
 
 def test_free_names_takes_time_in_proportion_to_the_number_of_names() -> None:
-    """Every observation space is named at each start of an environment, and some have thousands of parts."""
+    """Every environment names its observation parts when it starts, and some have thousands of parts."""
     lookups = 0
 
     class Taken(set[str]):

@@ -1,4 +1,4 @@
-"""The template of ``rlgpt new-plugin`` works as it is written."""
+"""The template of ``rlgpt new-plugin`` works without a change."""
 
 import os
 import subprocess

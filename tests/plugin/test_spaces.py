@@ -1,4 +1,4 @@
-"""Actions and observations of any space, as laws."""
+"""Properties of actions and observations of any space."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""Curves count every primitive step, and the figure takes its ink from the page."""
+"""Curves count every primitive step, and the figure has the page's text colour."""
 
 from __future__ import annotations
 

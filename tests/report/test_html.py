@@ -1,4 +1,4 @@
-"""The page is self-contained, and nothing a language model wrote gets a meaning in it."""
+"""The page is self-contained, and text of a language model never acts as markup."""
 
 from __future__ import annotations
 

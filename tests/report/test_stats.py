@@ -75,7 +75,7 @@ def test_pairs_are_drawn_together() -> None:
 
 @pytest.mark.parametrize(("runs", "least", "most"), [(3, 0.70, 0.82), (5, 0.85, 0.93), (40, 0.91, 0.97)])
 def test_an_interval_of_few_runs_covers_less_than_it_says(runs: int, least: float, most: float) -> None:
-    """What the docstring of ``interval`` and docs/benchmarks.md say of it."""
+    """The coverage that the docstring of ``interval`` and docs/benchmarks.md state."""
     rng = np.random.default_rng(1)
     truth = float(iqm(rng.beta(8, 2, 400_000)))
     found = [interval(rng.beta(8, 2, runs), repetitions=400, seed=n) for n in range(600)]

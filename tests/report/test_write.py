@@ -1,4 +1,5 @@
-"""From run folders to rows: seeds are put together, settings keep methods apart, every cost is counted."""
+"""From run folders to rows: seeds of a method are grouped, different settings are different methods, every cost
+counts."""
 
 from __future__ import annotations
 

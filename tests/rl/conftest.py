@@ -1,4 +1,4 @@
-"""What several tests share lies beside them, on the path."""
+"""Puts the modules that several tests share on the import path."""
 
 import sys
 from pathlib import Path

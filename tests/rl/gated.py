@@ -1,4 +1,4 @@
-"""The counting grid with a step that lasts until it is told to end, and short trainings; processes import it."""
+"""The counting grid with a step that lasts until a pipe closes, and short trainings. Processes can import it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlgpt.testing.counting import CountingGrid, counted, grid_spec
 
 
 class Gated(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """The step that comes after ``at`` writes its process's number to one pipe, and goes on when another closes."""
+    """The step after number ``at`` writes its process ID to one pipe, and ends when another pipe closes."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], at: int, entered: Path, gate: Path) -> None:
         super().__init__(env)

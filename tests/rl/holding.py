@@ -1,4 +1,4 @@
-"""A process that holds what it was given until its pipe closes. Light, for it is spawned."""
+"""A process that holds its arguments until its pipe closes. It imports little, because it is spawned."""
 
 from __future__ import annotations
 

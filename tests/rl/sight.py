@@ -1,4 +1,4 @@
-"""A task from pixels: say in which corner of a picture the light is. Importable by the processes of a training."""
+"""A task from pixels: name the corner of a picture that is bright. Processes of a training can import it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Corners(gymnasium.Env[Any, Any]):
 
     Action: Tuple(Discrete(2), Discrete(2)), bottom? and right?. Reward 0.5 for each right answer.
 
-    :param first: whether channels are the picture's first axis, or its last.
+    :param first: whether channels are the first axis of the picture; else they are the last.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium's own attribute
@@ -62,7 +62,7 @@ def plugin(side: int, first: bool, task: Task) -> GenericPlugin:
 
 
 def spec(side: int, *, first: bool, coded: bool = False) -> EnvSpec:
-    """The task as a recipe; with a coded action, where ``coded``, that only costs time."""
+    """The task as a recipe. With ``coded`` it has a coded action that only takes time."""
     actions = (WAIT,) if coded else ()
     setup = RLSetup(
         reward_weights={"env_reward": 1.0},

@@ -1,4 +1,4 @@
-"""A grid world that tells what its process knows; worker processes import it."""
+"""A grid world that writes the environment variables of its process. Worker processes can import it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.testing.grid import GridPlugin
 
 
 class Telling(GridPlugin):
-    """Writes down what its process knows: the environment it was started with, not only what it has now."""
+    """Writes the environment variables with which its process started, not only the current ones."""
 
     def __init__(self, out: Path) -> None:
         self.out = out

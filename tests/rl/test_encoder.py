@@ -1,4 +1,4 @@
-"""Encoders of images: sizes, orders of axes, and that a byte becomes a number between 0 and 1 once."""
+"""Encoders of images: sizes, orders of axes, and one scaling of bytes to numbers from 0 to 1."""
 
 from __future__ import annotations
 

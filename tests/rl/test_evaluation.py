@@ -30,7 +30,7 @@ NEVER = action("never", "def can_start(view):\n    return False\n\ndef run():\n 
 
 
 class Always(Policy):
-    """Plays what it is given, in turn, forever."""
+    """Plays the given actions in order, again and again."""
 
     def __init__(self, actions: Sequence[Any]) -> None:
         self.actions, self.at = actions, -1

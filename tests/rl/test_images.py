@@ -1,4 +1,4 @@
-"""Images end to end, in both trainers: they are learnt from, stay bytes until the network, and are kept as bytes."""
+"""Images in both trainers: policies learn from them, and they are bytes everywhere before the network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHANCE = 0.5
 
 
 def learns(trainer: Trainer, recipe: EnvSpec, folder: Path, *, budget: int, **changes: Any) -> Path:
-    """Rewards of a step, 0.5 by chance, are near 1 after ``budget`` steps."""
+    """The reward of a step is 0.5 for random play, and near 1 after ``budget`` steps."""
     settings = SMALL.model_copy(update=changes)
     trainer.train(recipe, budget=budget, seed=0, folder=folder, hyperparameters=settings)
     found = evaluate(trainer.load(folder, recipe), recipe, seeds=range(20), greedy=True)

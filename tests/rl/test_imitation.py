@@ -1,4 +1,4 @@
-"""Self-imitation: which episodes are kept, what is learnt from them, and that a resumed training goes on exactly."""
+"""Self-imitation: which episodes are kept, the update from them, and exact resumes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ outcomes = st.tuples(st.integers(1, 7), st.booleans(), st.integers(-5, 40).map(f
 
 
 def kept_by_the_rule(episodes: list[tuple[bool, float]]) -> list[bool]:
-    """The rule as it is written: success, or a return above mean + 2 sigma of those before."""
+    """The documented rule: success, or a return above mean + 2 sigma of earlier returns."""
     verdicts = []
     for i, (success, value) in enumerate(episodes):
         before = [r for _, r in episodes[:i] if math.isfinite(r)]
@@ -62,7 +62,7 @@ def test_an_episode_is_kept_for_success_or_a_return_out_of_the_ordinary(episodes
 )
 @settings(max_examples=100, deadline=None)
 def test_imitation_joins_episodes_across_rollouts(slots: list[list[Outcome]], cut: int, capacity: int) -> None:
-    """Each decision is numbered; what is kept is the newest kept episodes, every decision of them, in order."""
+    """Decisions have numbers. The memory contains all decisions of the newest good episodes, in order."""
     imitation = SelfImitation(Hyperparameters(imitation_coef=1.0, imitation_capacity=capacity))
     order: list[tuple[bool, float]] = []
     spans: list[list[int]] = []
@@ -155,7 +155,7 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 
 def test_the_gradient_is_that_of_the_log_probability_of_what_the_branch_owns() -> None:
-    """Masked choices and heads that the chosen branch ignores take none."""
+    """Masked choices and heads that the chosen branch ignores have no gradient."""
     of = learner(imitation_minibatches=1, minibatch_size=64, max_grad_norm=1e9)
     assert of.imitation is not None
     actions = torch.tensor([[1.0, 9.0, 9.0, 0.3]]).repeat(4, 1)
@@ -181,7 +181,7 @@ def test_imitation_raises_the_probability_of_kept_actions() -> None:
 
 
 def test_imitation_without_kept_episodes_equals_ppo_bit_for_bit() -> None:
-    """Off, and on with no good episode, whatever the memory's size, are one."""
+    """Switched on without a good episode, with any memory size, it gives the same training as switched off."""
     trained = []
     for changes in ({"imitation_coef": 0.0}, {}, {"imitation_capacity": 7, "imitation_minibatches": 3}):
         of, generator = learner(**changes), torch.Generator().manual_seed(0)
@@ -198,7 +198,7 @@ def test_imitation_without_kept_episodes_equals_ppo_bit_for_bit() -> None:
 
 
 def test_restored_learner_continues_bit_for_bit(tmp_path: Path) -> None:
-    """From where no episode is under way: a resumed training begins with fresh ones."""
+    """Saved between episodes, because a resumed training begins new ones."""
     whole, generator = learner(imitation_capacity=11), torch.Generator().manual_seed(3)
     for seed in range(5):
         whole.update(rollout(seed, success=seed % 2 == 0, last=4 if seed == 4 else 2), generator)
@@ -224,7 +224,7 @@ def train(folder: Path, spec: EnvSpec, settings: Hyperparameters, budget: int, *
 
 
 def test_a_sparse_reward_is_learnt_where_ppo_alone_does_not(tmp_path: Path) -> None:
-    """Random play finds the key in one episode of ten, and nothing but the key pays."""
+    """Random play finds the key in one of ten episodes, and only the key gives a reward."""
     task = TASKS["grid/key"]
     setup = GridPlugin().default_setup(task).model_copy(update={"reward_weights": {"env_reward": 1.0}})
     spec = EnvSpec(task, setup, factory=grid_plugin)

@@ -1,4 +1,4 @@
-"""One update of PPO, against closed forms: advantages, the surrogate's gradient, what is left alone."""
+"""One update of PPO, against closed forms: advantages, the surrogate's gradient, parts without a gradient."""
 
 from __future__ import annotations
 
@@ -121,7 +121,8 @@ def direct_advantages(of: Learner, r: Rollout) -> torch.Tensor:
 
 
 def test_advantages_are_in_units_of_reward_whatever_the_returns_moments() -> None:
-    """Values are unscaled before they meet rewards; an episode cut short is worth its own last observation."""
+    """Values are unscaled before they are added to rewards. A truncated episode is bootstrapped from its own last
+    observation."""
     of, r = learner(), rollout()
     of.network.returns.update(40 + 7 * torch.randn(500, 1))
     with torch.no_grad():
@@ -154,7 +155,7 @@ def test_first_update_follows_the_policy_gradient() -> None:
 @given(error=st.floats(-100, 100), most=st.floats(0.01, 10))
 @settings(max_examples=20, deadline=None)
 def test_a_wrong_value_shortens_the_policys_step_and_does_not_turn_it(error: float, most: float) -> None:
-    """No layer is shared; the clip of the gradient's norm is."""
+    """Actor and critic share no layer, but the norm of both gradients is clipped together."""
     r = rollout()
     batch, actions = flat(r)
 
@@ -190,7 +191,7 @@ def test_clipped_ratios_have_no_gradient() -> None:
 
 
 def test_rewards_of_any_scale_teach_the_same() -> None:
-    """With returns normalised and no critic to speak of, ten times the reward is the same update."""
+    """With normalised returns and a negligible critic, ten times the reward gives the same update."""
     one, ten, r = learner(), learner(), rollout()
     for each in (one, ten):
         torch.nn.init.zeros_(each.network.value.weight)

@@ -1,4 +1,4 @@
-"""One training at a time in a folder, whatever became of the one before."""
+"""One training at a time in a folder, even after the previous one was killed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONG = 120.0
 
 @contextmanager
 def told(act: Callable[[str], object]) -> Iterator[None]:
-    """Give ``act`` what the lock logs, when it logs it."""
+    """Call ``act`` with each message of the lock when it is logged."""
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -118,7 +118,7 @@ def test_the_same_training_does_not_start_twice(tmp_path: Path, monkeypatch: pyt
 
 @pytest.fixture
 def orphan(tmp_path: Path) -> Iterator[int]:
-    """A worker in the midst of a step of a training in ``train`` that was killed; the pipe ``gate`` ends that step."""
+    """A worker of a killed training in ``train``, in the middle of a step. The pipe ``gate`` ends that step."""
     entered, gate = tmp_path / "entered", tmp_path / "gate"
     os.mkfifo(entered)
     os.mkfifo(gate)
@@ -145,7 +145,7 @@ def orphan(tmp_path: Path) -> Iterator[int]:
 def test_a_resume_waits_for_the_worker_of_a_killed_training(
     tmp_path: Path, orphan: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And refuses where that takes too long. Its steps are on the bill: none was counted over by the next writer."""
+    """A training refuses if that takes too long. The worker's steps count: the next writer overwrites none."""
     spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
     monkeypatch.setattr(lock, "PATIENCE", 0.0)
     with pytest.raises(TrainerError, match=rf"a worker that a killed one left behind.*\(process {orphan}\)"):

@@ -15,7 +15,7 @@ Episode = tuple[Batch, torch.Tensor]
 
 
 def episode(length: int, first: int) -> Episode:
-    """Decisions that all differ: their number stands in every part."""
+    """Different decisions: every part contains their number."""
     number = torch.arange(first, first + length)
     entries = {
         "obs": number[:, None].float().expand(-1, 2).contiguous(),
@@ -25,7 +25,7 @@ def episode(length: int, first: int) -> Episode:
 
 
 def expected(lengths: list[int], capacity: int) -> list[range]:
-    """The newest episodes that fit together; one that does not fit alone leaves its end."""
+    """The newest episodes that fit together. Of an episode that is too long alone, the end is kept."""
     kept: deque[range] = deque()
     at = 0
     for length in lengths:

@@ -1,4 +1,4 @@
-"""Network, moments, and what a warm start takes over."""
+"""Network, moments, and the weights that a warm start copies."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_first_policy_is_nearly_uniform_with_the_given_spread(tmp_path: Path
 
 
 def test_a_grown_action_set_takes_over_rows_by_name(tmp_path: Path) -> None:
-    """Between the actions both know, the odds stay what they were, in whatever order they come."""
+    """The odds between actions that both networks have stay the same, in any order of actions."""
     old, new = network(tmp_path, TO_ROW, seed=1), network(tmp_path, WANDER, TO_ROW, seed=2)
     old.observations.update(torch.randn(100, 7))
     with torch.no_grad():
@@ -81,7 +81,8 @@ def test_a_grown_action_set_takes_over_rows_by_name(tmp_path: Path) -> None:
 def test_targets_are_of_unit_size_at_once_whatever_reward_a_warm_start_learnt_with(
     old: float, new: float, shift: float, seed: int
 ) -> None:
-    """The scales of the two rewards are powers of ten. Another's moments would stand against 20,000 returns."""
+    """The scales of the two rewards are powers of ten. Moments of the old reward would have a weight of 20,000
+    returns."""
     layout, generator = ActionLayout.of(spaces.Discrete(3)), torch.Generator().manual_seed(seed)
     before, after = (ActorCritic(layout, ("x",), {}, SMALL) for _ in range(2))
     before.returns.update(10**old * (shift + torch.randn(20_000, 1, generator=generator)))

@@ -1,4 +1,4 @@
-"""What trainers see: observation, mask, duration, normalised actions, and an episode's figures."""
+"""The trainer's environment: observation, mask, duration, normalised actions, and the figures of an episode."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_a_plugin_is_found_by_factory_or_by_name() -> None:
 
 
 class Flickering(gymnasium.Env[np.ndarray, int]):
-    """Succeeds at its second step, and no longer at its third, in an episode of four."""
+    """An episode of four steps with success at the second step only."""
 
     observation_space = spaces.Box(0, 1, (1,), np.float32)
     action_space = spaces.Discrete(2)

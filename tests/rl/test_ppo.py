@@ -1,4 +1,4 @@
-"""The built-in trainer: what all trainers keep, and what only it promises."""
+"""The built-in trainer: the tests of every trainer, and its own."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ REWARD = {"env_reward": 1.0, "near_key": 1.0}
 def test_a_warm_start_keeps_values_only_where_they_are_of_the_same_returns(
     setup: dict[str, Any], switches: dict[str, bool], kept: bool, tmp_path: Path
 ) -> None:
-    """The budget is less than a minibatch, so what was taken over is what is saved."""
+    """The budget is less than a minibatch, so the saved weights are those of the warm start."""
     first, second = grid_spec(tmp_path / "count"), grid_spec(tmp_path / "count", **setup)
     settings = Hyperparameters(num_steps=8, minibatch_size=32)
     train(tmp_path / "cold", first, budget=100, settings=settings)

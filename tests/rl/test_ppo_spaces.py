@@ -21,7 +21,7 @@ HORIZON = 4
 
 
 class Aim(gymnasium.Env[Any, Any]):
-    """Each step shows a target; the reward falls with the distance of the answer from it. Four steps an episode.
+    """Each step shows a target; the reward falls with the distance of the answer from it. An episode has four steps.
 
     ``close`` says how near an answer of ``action_space`` is to a target in [0, 1]: 1 at best.
     """
@@ -93,7 +93,7 @@ def test_heads(space: spaces.Space[Any], tmp_path: Path) -> None:
 
 
 def test_parameters_of_an_option(tmp_path: Path) -> None:
-    """Base actions answer 0 or 1; only the option's parameter hits what lies between."""
+    """Base actions answer 0 or 1; only the option's parameter can give values between them."""
     answer = action(
         "answer",
         "def run(x=0.0):\n    yield act(action=('action_%d' % round(x * 20)))\n",

@@ -1,4 +1,4 @@
-"""Three violations over all workers take an action out everywhere, whichever worker they fell in."""
+"""Three violations in any workers mask an action in all of them."""
 
 from __future__ import annotations
 

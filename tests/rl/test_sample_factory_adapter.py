@@ -1,4 +1,4 @@
-"""The environment in the shape Sample Factory wants."""
+"""The environment with Sample Factory's interface."""
 
 from __future__ import annotations
 

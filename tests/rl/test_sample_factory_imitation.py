@@ -29,7 +29,7 @@ Rollout = tuple[dict[str, torch.Tensor], torch.Tensor, torch.Tensor]
 
 
 def played(job: Job, index: int, rollouts: int) -> tuple[list[Rollout], SelfImitation]:
-    """Rollouts as the library cuts them, and what self-imitation makes of the same decisions one after the other."""
+    """Rollouts as the library cuts them, and self-imitation on the same decisions in sequence."""
     env, rng, direct = Adapter.build(job, index), np.random.default_rng(index), SelfImitation(ON)
     made: list[Rollout] = []
     (seen,), _ = env.reset()
@@ -73,7 +73,7 @@ def job(tmp_path: Path, **changes: Any) -> Job:
 def test_episodes_are_those_that_were_played_whatever_order_rollouts_come_in(shuffled: bool, tmp_path: Path) -> None:
     rollouts, direct = played(job(tmp_path), 1, 120)
     order = list(rollouts)
-    if shuffled:  # as far as trajectories overtake each other where several batches are in flight
+    if shuffled:  # trajectories overtake each other by at most this much when several batches are in flight
         rng = random.Random(0)
         order = [rollout for at in range(0, 120, 12) for rollout in rng.sample(rollouts[at : at + 12], 12)]
     imitation = SelfImitation(ON)
@@ -152,7 +152,7 @@ def test_the_learner_imitates_what_it_keeps_and_takes_it_up_again(tmp_path: Path
     assert len(learner.imitation.memory) > 0
     assert learner.train_step > before + 39 * learner.cfg.num_epochs
     learner.save()
-    learner._follower._due.clear()  # a session ends, and with it what its environments were at
+    learner._follower._due.clear()  # the session ends, and with it the unfinished episodes
     learner.imitation._going_on.clear()
 
     resumed, _, _ = made(job(tmp_path))
@@ -198,7 +198,7 @@ def test_a_training_keeps_good_episodes_across_sessions(budgets: tuple[int, ...]
 @pytest.mark.slow
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_processes_in_parallel_keep_whole_episodes(asynchronous: bool, tmp_path: Path) -> None:
-    """Each kept episode begins where the agent had not moved yet, and only its last decision can have found the key."""
+    """Each kept episode begins at a start position, and only its last decision can find the key."""
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
     settings = ON.model_copy(update={"num_envs": 4, "num_steps": 16, "minibatch_size": 32})
     how = SampleFactorySettings(mode="parallel", workers=2, splits=2, asynchronous=asynchronous)

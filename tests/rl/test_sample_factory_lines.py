@@ -1,4 +1,4 @@
-"""The curve and the verdicts on disk, cut short anywhere and appended to."""
+"""The files of the curve and the verdicts, after a cut at any byte and new lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lines(*values: Value) -> bytes:
 def train(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *points: CurvePoint, verdicts: tuple[Verdict, ...] = ()
 ) -> Any:
-    """A session whose child would only tell of these."""
+    """A session whose child only reports these points."""
 
     def supervise(job: Any, board: Any, lock: int, progress: Any) -> None:
         for each in verdicts:

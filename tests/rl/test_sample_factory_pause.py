@@ -1,4 +1,4 @@
-"""A machine that stood still is not a training that hangs."""
+"""After a suspension of the machine, a training does not count as hung."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Clock:
 
 
 class Stale:
-    """A board on which nobody has beaten for ever; told that the learner has started."""
+    """A board with old heartbeats only, on which the learner has started."""
 
     looks = 0
 

@@ -1,4 +1,4 @@
-"""The child process and its group, and what is said where there can be none."""
+"""The child process and its group, and the error if it cannot start."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_child_gets_no_secrets_and_few_threads() -> None:
 
 @pytest.mark.parametrize("guarded", [True, False])
 def test_it_is_started_with_that_environment(guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And without the guard it would have the key. In the child's place another tells what it was given."""
+    """Without the guard the child would have the key. A substitute child prints its environment."""
     monkeypatch.setenv("CANARY_API_KEY", "canary-31337")
     monkeypatch.setenv("CANARY_SETTING", "canary-1")
     if not guarded:

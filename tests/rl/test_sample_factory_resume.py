@@ -1,4 +1,4 @@
-"""Where a session takes up."""
+"""Where a session resumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sample Factory keeps what every trainer keeps."""
+"""The tests of every trainer, for Sample Factory."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_secrets_return_to_the_environment_after_an_error(monkeypatch: pytest.Mo
 @pytest.mark.slow
 @pytest.mark.parametrize("guarded", [True, False])
 def test_worker_processes_carry_no_key(guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And without the guard they would."""
+    """Without the guard they would get them."""
     monkeypatch.setenv("CANARY_API_KEY", "canary-31337")
     if not guarded:
         monkeypatch.setattr(vector, "secrets_hidden", functools.partial(open, os.devnull))
