@@ -83,7 +83,7 @@ def test_extend_warns_once_for_each_source_that_cannot_be_loaded() -> None:
     assert [w.filename for w in caught] == [__file__] * 2
     told = [str(w.message) for w in caught]
     assert "'cut' cannot be loaded, line 1: SyntaxError: " in told[0]
-    assert "'zero' cannot be loaded, line 2: ZeroDivisionError: division by zero. Mend its source" in told[1]
+    assert "'zero' cannot be loaded, line 2: ZeroDivisionError: division by zero. Fix its source" in told[1]
     assert {n: v.kind for n, v in env.load_verdicts.items()} == {"cut": "load", "zero": "load"}
 
 

@@ -103,6 +103,6 @@ def plugins(manager: PluginManager) -> Iterator[Check]:
         for check in plugin.doctor():
             yield Check(f"  {name}: {check.name}", check.ok, check.detail, check.advice)
     for entry, fault in manager.broken.items():
-        yield Check(f"plugin {entry}", False, f"broken: {fault}", "Mend or uninstall it; the others work.")
+        yield Check(f"plugin {entry}", False, f"broken: {fault}", "Fix or uninstall it; the others work.")
     if not manager.plugins and not manager.broken:
         yield Check("plugins", False, "none installed", "Install one, or make one: rlgpt new-plugin NAME")

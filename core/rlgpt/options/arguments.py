@@ -172,7 +172,7 @@ def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
     for name, verdict in verdicts.items():
         where = f", line {verdict.line}" if verdict.line is not None else ""
         warnings.warn(
-            f"coded action {name!r} cannot be loaded{where}: {verdict.message}. Mend its source: choosing it costs a "
+            f"coded action {name!r} cannot be loaded{where}: {verdict.message}. Fix its source: choosing it costs a "
             "step and ends as a violation.",
             BrokenActionWarning,
             stacklevel=3,
@@ -192,7 +192,7 @@ def warn_of_faults(actions: Sequence[CodedAction], library: Library, sandbox: Sa
         if messages:
             more = f" And {len(messages) - 1} more." if messages[1:] else ""
             warnings.warn(
-                f"coded action {action.name!r}{origin} will not do what it says, {messages[0]}.{more} Mend its source.",
+                f"coded action {action.name!r}{origin} will not do what it says, {messages[0]}.{more} Fix its source.",
                 BrokenActionWarning,
                 stacklevel=3,
             )

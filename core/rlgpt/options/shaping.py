@@ -52,6 +52,6 @@ class Shaping:
         value = float(term.value(ctx))
         if not math.isfinite(value):
             raise PluginError(
-                f"reward term {term.name!r} is {value} at step {ctx.step} of {ctx.task.id}; mend its value()."
+                f"reward term {term.name!r} is {value} at step {ctx.step} of {ctx.task.id}; correct its value()."
             )
         return min(max(value, term.low), term.high)

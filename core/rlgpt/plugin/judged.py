@@ -125,7 +125,7 @@ def finite(reward: Any, step: int) -> float:
     if not math.isfinite(number):
         raise PluginError(
             f"the environment paid the reward {reward!r} at step {step} of its episode; a reward must be a finite "
-            "number. Mend the environment, or wrap it: gymnasium.wrappers.TransformReward(env, f) replaces what f is "
+            "number. Fix the environment, or wrap it: gymnasium.wrappers.TransformReward(env, f) replaces what f is "
             "given by what it returns."
         )
     return number

@@ -28,4 +28,4 @@ def library_of(plugin: EnvironmentPlugin, task: Task) -> Library:
         )
     except ValidationError as fault:
         problems = "; ".join(error["msg"] for error in fault.errors())
-        raise PluginError(f"plugin {plugin.name!r}, task {task.id!r}: {problems}. Mend the plugin.") from None
+        raise PluginError(f"plugin {plugin.name!r}, task {task.id!r}: {problems}. Fix the plugin.") from None

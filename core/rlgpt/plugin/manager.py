@@ -81,7 +81,7 @@ class PluginManager:
                 )
             for key, text in self._broken.items():
                 if self._find()[key].name == name:
-                    raise PluginError(f"plugin {name!r} is broken: {text}. Mend or uninstall it.")
+                    raise PluginError(f"plugin {name!r} is broken: {text}. Fix or uninstall it.")
             self._load(self._find())
         if name not in self._plugins:
             raise UnknownNameError("plugin", name, self._plugins, self._hint())
