@@ -58,7 +58,7 @@ def test_a_transcript_of_design_replays(tmp_path: Path, capsys: Said) -> None:
     assert report is not None
     assert len(report.sampled.episodes) == 3
     assert main(["resume", str(tmp_path / "recorded")]) == 2
-    assert "was an object of its caller's" in capsys.readouterr().err
+    assert "was an object from its caller" in capsys.readouterr().err
     assert main(["evaluate", str(tmp_path / "recorded"), "--episodes", "1"]) == 0
 
 

@@ -125,7 +125,7 @@ def test_crash_can_truncate_the_episode(recipe: Recipes, tmp_path: Path) -> None
         ("trouble", {"wrong": 1}, ["raised TypeError", "wrong"]),
         ("nothing", {}, ["raised AttributeError", "nothing"]),
         ("huge", {}, ["asked to make", "holds 4,294,967,296 bytes; at most 67,108,864", "space_bytes"]),
-        ("strange", {}, ["Graph cannot cross", "Valid: Dict"]),
+        ("strange", {}, ["Graph cannot be sent", "Valid: Dict"]),
         ("everything", {"of": {"python": "/nowhere/python"}}, ["no interpreter '/nowhere/python'"]),
         ("everything", {"of": {"python": "/bin/false"}}, ["exit status 1", "asked to make"]),
         ("everything", {"of": {"folder": "/nowhere"}}, ["cannot start", "/nowhere"]),

@@ -273,7 +273,7 @@ def test_an_idle_action_fits_its_space() -> None:
     with pytest.raises(ConfigError, match=r"idle is 2, no action of Discrete\(2\)"):
         extend(cartpole(), [PUSH], idle=2)
     assert extend(box(), [GO], idle=[0.5]).extension.write("go")[1].tolist() == [0.5]
-    with pytest.raises(ConfigError, match=r"idle cannot be given beside plugin="):
+    with pytest.raises(ConfigError, match=r"idle cannot be given together with plugin="):
         extend(cartpole(), [PUSH], plugin=GenericPlugin.of(cartpole), idle=1)
 
 

@@ -241,7 +241,7 @@ def test_extend_takes_names_without_a_plugin() -> None:
     assert renamed.layout.branches == ("left", "right", "go")
     with pytest.raises(ConfigError, match="2 different labels, got 1"):
         rlgpt.extend(env, [go], labels=["left"])
-    with pytest.raises(ConfigError, match="labels cannot be given beside plugin='gymnasium'"):
+    with pytest.raises(ConfigError, match="labels cannot be given together with plugin='gymnasium'"):
         rlgpt.extend(env, [go], plugin=GenericPlugin.of(env), labels=["left", "right"])
 
 

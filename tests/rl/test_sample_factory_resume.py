@@ -24,7 +24,7 @@ def test_a_resume_never_begins_at_zero_in_silence(tmp_path: Path) -> None:
     assert resumable(tmp_path, iterations=0) is None
     saved(tmp_path, {})
     assert resumable(tmp_path, iterations=0) is not None
-    with pytest.raises(TrainerError, match="begin anew"):
+    with pytest.raises(TrainerError, match="start again"):
         resumable(tmp_path, iterations=4)
     saved(tmp_path, {0: {"step": torch.tensor(32.0)}})
     assert resumable(tmp_path, iterations=4) is not None

@@ -150,7 +150,7 @@ class TestParallel:
         ("fault", "said"),
         [
             ("raise", "ValueError: the simulator exploded"),
-            ("kill", r"rollout_proc[01] ended in the midst of training"),
+            ("kill", r"rollout_proc[01] ended during the training"),
         ],
     )
     def test_a_crash_of_a_worker_is_reported(self, tmp_path: Path, fault: Any, said: str) -> None:

@@ -44,9 +44,9 @@ def require_approval(
     words = " ".join(shlex.quote(f"{key}={_text(value)}") for key, value in settings.items())
     command = "evaluate" if evaluation else "resume"
     raise ConfigError(
-        f"{run.folder} was made elsewhere, or its run.json was changed: it lacks your seal. What it sets beyond its "
-        f"folder needs your own word. Write your values (llm=replay, trainer=ppo, ...), or, if you trust them, its "
-        f"own: rlgpt {command} {shlex.quote(str(run.folder))} {words}"
+        f"{run.folder} was made elsewhere, or its run.json was changed: it lacks your seal. You must approve settings "
+        f"with effects outside its folder. Write your values (llm=replay, trainer=ppo, ...), or, if you trust them, "
+        f"its own: rlgpt {command} {shlex.quote(str(run.folder))} {words}"
     )
 
 

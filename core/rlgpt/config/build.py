@@ -111,7 +111,7 @@ def _llm(config: RunConfig, place: Place, folder: Path, manager: PluginManager, 
         return build_llm(settings, LLMContext(folder, config.seed), lambda *_: given)
     if settings.kind == OBJECT:
         raise ConfigError(
-            "the language model of this run was an object of its caller's: continue it by the same call of design() "
+            "the language model of this run was an object from its caller: continue it by the same call of design() "
             "(folder=...), or name another one: llm.model=PROVIDER/MODEL, or llm=replay llm.transcript=FILE."
         )
     transcripts = tuple(place.plugin.transcripts(place.task))
@@ -141,7 +141,7 @@ def _checked_llm(factory: Any, named: Component) -> Any:
 def _not_object(kind: str, part: Component) -> Component:
     if part.name == OBJECT:
         raise ConfigError(
-            f"the {kind} of this run was an object of its caller's: continue it by the same call of design() "
+            f"the {kind} of this run was an object from its caller: continue it by the same call of design() "
             f"(folder=...), or name another one: {kind}=NAME."
         )
     return part

@@ -63,7 +63,7 @@ def resume(context: LoopContext) -> LoopContext:
     before, now = config_of(run), context.run.record.config
     changed = _differences({**before.plain(), "task_id": run.record.task}, {**now, "task_id": context.run.record.task})
     if changed:
-        raise RunError(f"{run.folder} holds another run: {changed}. Give what it began with, or choose another folder.")
+        raise RunError(f"{run.folder} holds another run: {changed}. Give its first values, or choose another folder.")
     if dict(run.record.config) != dict(now) or not run.own:
         with run.lock():
             run.update(config=now)

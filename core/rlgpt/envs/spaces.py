@@ -173,5 +173,5 @@ def build(described: Described, limit: int) -> spaces.Space[Any]:
 
 def _fits(space: spaces.Space[Any], shape: tuple[int, ...]) -> spaces.Space[Any]:
     if space.shape != shape:
-        raise ValueError(f"a {type(space).__name__} of shape {space.shape} was said to be of {shape}")
+        raise ValueError(f"a {type(space).__name__} of shape {space.shape} was declared with shape {shape}")
     return space

@@ -129,5 +129,5 @@ class Budgeted(LLM):
     def _refuse(self, what: str, limit: str, more: str = "") -> None:
         raise BudgetExceeded(
             f"the budget of {limit} in {what} is spent: the run has used {self.spending}{more}. "
-            f"Resume the run with a larger llm.budget.{what} to go on."
+            f"Resume the run with a larger llm.budget.{what} to continue."
         )

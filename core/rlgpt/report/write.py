@@ -32,7 +32,7 @@ def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
     """The page of these runs. Runs without a finished iteration are left out and counted in its note."""
     finished = [loaded for loaded in map(LoadedRun.of, runs) if loaded.iterations]
     if not finished:
-        raise RunError("no run here has finished an iteration yet: go on with rlgpt resume RUN.")
+        raise RunError("no run here has finished an iteration yet: continue one with rlgpt resume RUN.")
     if len(finished) < len(runs):
         note = f"{note} {len(runs) - len(finished)} runs have no finished iteration and are left out.".strip()
     by_task: dict[str, list[LoadedRun]] = {}

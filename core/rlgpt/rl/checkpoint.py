@@ -129,7 +129,7 @@ class Checkpoint:
         except Exception as fault:
             raise TrainingFolderError(
                 f"{path} cannot be read ({type(fault).__name__}: {str(fault)[:200]}). Restore it from a copy, or train "
-                "in a new folder; nothing was begun anew."
+                "in a new folder; no new training was started."
             ) from fault
 
 

@@ -145,7 +145,7 @@ class SelfImitation:
             self.memory.restore({key: values for key, values in tensors.items() if key != _RETURNS})
         except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as fault:
             raise TrainingFolderError(
-                f"what the checkpoint kept for self-imitation cannot be read ({fault}); restore the checkpoint from a "
+                f"the checkpoint's memory of self-imitation cannot be read ({fault}); restore the checkpoint from a "
                 "copy, or train in a new folder."
             ) from fault
         self.rule = Rule(int(count), mean, squares)

@@ -223,7 +223,7 @@ def fit(network: ActorCritic, checkpoint: Checkpoint, folder: Path) -> None:
         lacks, has = sorted(own - theirs)[:8], sorted(theirs - own)[:8]
         raise TrainingFolderError(
             f"the policy in {folder} is for other actions or observations: it lacks {lacks or 'nothing'} and has "
-            f"{has or 'nothing'} beside. Use it as a warm start, or give the setup it was trained with."
+            f"{has or 'nothing'} in addition. Use it as a warm start, or give the setup it was trained with."
         )
     try:
         network.load_state_dict(checkpoint.weights)

@@ -88,7 +88,7 @@ class MineDojo:
         info = self.malmo_info()
         dead = not info.get("is_alive", True) or info.get("life", 1.0) <= 0
         if self.env.unwrapped.is_terminated and not (dead or info["success"]):
-            raise ConnectionError("the mission ended or the game no longer answers; what MineDojo logged says more")
+            raise ConnectionError("the mission ended or the game no longer answers; see MineDojo's log")
         return self.converted(observation), float(reward), bool(done) or dead, False, info
 
     def render(self) -> Any:

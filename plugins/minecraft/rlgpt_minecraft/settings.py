@@ -49,8 +49,8 @@ class Settings(Value):
             )
         if settings.port and settings.backend == "embedded":
             raise ConfigError(
-                f"settings of {task.id}: port={settings.port} is of no use to backend=embedded, which has no server. "
-                "Say task_settings.backend=minedojo with it, or leave it out."
+                f"settings of {task.id}: port={settings.port} has no effect on backend=embedded, which has no server. "
+                "Set task_settings.backend=minedojo, or leave the port out."
             )
         return settings
 

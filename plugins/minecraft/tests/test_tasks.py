@@ -99,7 +99,7 @@ def test_settings_can_be_changed() -> None:
     ("wrong", "word"),
     [
         *(({"backend": "java"}, "backend"), ({"image_size": (64,)}, "image_size"), ({"fog": 1}, "fog")),
-        *(({"image_size": (0, 64)}, "image_size"), ({"port": 9000}, "port=9000 is of no use")),
+        *(({"image_size": (0, 64)}, "image_size"), ({"port": 9000}, "port=9000 has no effect")),
     ],
 )
 def test_invalid_settings_are_refused(wrong: dict[str, object], word: str) -> None:

@@ -88,7 +88,7 @@ class Player:
             except Unusable as fault:
                 if str(key) not in self.left_out:
                     self.left_out.add(str(key))
-                    sys.stderr.write(f"info[{key!r}] is left out: {fault} cannot cross\n")
+                    sys.stderr.write(f"info[{key!r}] is left out: {fault} cannot be sent\n")
         return {"inline": inline, "info": crossed}
 
 

@@ -42,7 +42,7 @@ def describe(space: Any) -> Described:
     if names & {"Text", "TextArray"} and space.shape is not None:
         return {"kind": "text_array", "shape": [int(n) for n in space.shape]}
     raise Unusable(
-        f"a space of class {type(space).__module__}.{type(space).__name__} cannot cross. Valid: Dict, Tuple, "
+        f"a space of class {type(space).__module__}.{type(space).__name__} cannot be sent. Valid: Dict, Tuple, "
         "Sequence of numbers, Discrete, MultiDiscrete, MultiBinary, Box, Text, arrays of text. Wrap the environment "
         "in its factory."
     )
@@ -54,7 +54,7 @@ def text_key(key: Any) -> str:
     :raises Unusable: it is no text.
     """
     if not isinstance(key, str):
-        raise Unusable(f"the key {key!r} of a dict is no text and cannot cross")
+        raise Unusable(f"the key {key!r} of a dict is no text and cannot be sent")
     return key
 
 
@@ -66,7 +66,7 @@ def encoded(array: Any) -> str:
 def _numbers(space: Any) -> Described:
     dtype = np.dtype(space.dtype)
     if dtype.kind not in "biuf":
-        raise Unusable(f"a {type(space).__name__} space of dtype {dtype} cannot cross")
+        raise Unusable(f"a {type(space).__name__} space of dtype {dtype} cannot be sent")
     return {"dtype": dtype.newbyteorder("<").str, "shape": [int(n) for n in space.shape or ()]}
 
 

@@ -28,7 +28,7 @@ def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
     found = Checkpoint.load(folder)
     if iterations and not steps_of(found):
         raise TrainingFolderError(
-            f"{folder} has seen {iterations} updates, but its checkpoint holds none: training would begin anew while "
+            f"{folder} has seen {iterations} updates, but its checkpoint holds none: training would start again while "
             "its steps count as spent. Restore the checkpoint from a copy, or train in a new folder."
         )
     return found

@@ -72,7 +72,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
             return
         dead = [p.name for p in self.workers() if p.exitcode is not None]
         if dead:
-            raise TrainerError(f"{', '.join(dead)} ended in the midst of training")
+            raise TrainerError(f"{', '.join(dead)} ended during the training")
         if self._stop.is_set() or self._ledger.total >= self._budget:
             self._stop_training()
 

@@ -152,7 +152,7 @@ def stall(board: SharedStatus, *, now: int, timeout: float, serial: bool) -> str
     if not alive:
         return "the runner has not begun"
     if now - alive > limit:
-        return f"the runner has not beaten for {(now - alive) / 1e9:.0f} s"
+        return f"the runner has sent no heartbeat for {(now - alive) / 1e9:.0f} s"
     if now - newest > limit:
         return f"neither the learner nor an environment has done anything for {(now - newest) / 1e9:.0f} s"
     return None

@@ -46,7 +46,7 @@ class SampleFactory(Trainer):
     def __init__(self, settings: SampleFactorySettings | None = None) -> None:
         if importlib.util.find_spec("sample_factory") is None:
             raise TrainerError(
-                "the trainer sample_factory needs the package sample-factory, whose own pins fit nothing current: "
+                "the trainer sample_factory needs the package sample-factory, which pins old versions of others: "
                 "install it with `uv pip install 'rlgpt[sample-factory]' --overrides overrides.txt` (the file is in "
                 "rlgpt's repository), or use the trainer ppo."
             )
