@@ -94,7 +94,7 @@ def test_command_lines_are_valid(line: str, tmp_path: Path, monkeypatch: pytest.
         installed = [re.sub(r"^task=mountain/\w+$", "task=kitchen/kettle", a) for a in arguments]
         installed = [a for a in installed if not a.startswith(NEEDS_A_SERVER)]
         assert main([*installed, "--cfg"]) == 0
-    elif command == "design":  # makes the environment: in a process of its own
+    elif command == "design":  # makes the environment, so it runs in a separate process
         run = [sys.executable, "-m", "rlgpt", *arguments, "--cfg"]
         assert subprocess.run(run, capture_output=True, text=True, check=True).stdout
 

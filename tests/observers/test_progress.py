@@ -1,4 +1,4 @@
-"""Progress: lines where there is no terminal, a live display where there is one."""
+"""Progress: a live display on a terminal, lines of text elsewhere."""
 
 from __future__ import annotations
 

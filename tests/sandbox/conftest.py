@@ -11,7 +11,7 @@ import pytest
 from rlgpt.domain import CodedAction, Parameter, Plain
 from rlgpt.sandbox import Ask, Guest, Library, Sandbox, SandboxLimits, Signature, Turn, ViewDoc
 
-sys.path.insert(0, str(Path(__file__).parent))  # what other processes import lies beside
+sys.path.insert(0, str(Path(__file__).parent))  # other processes import modules from this folder
 
 Play = Callable[..., list[Turn]]
 

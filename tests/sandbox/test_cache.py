@@ -162,7 +162,7 @@ POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
 def test_cache_folder_that_others_may_write_is_not_used(
     component: Path, tmp_path: Path, mode: int, used: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Files in the cache run as machine code of this process, so whoever may write there needs no escape."""
+    """Files in the cache run as machine code in this process: a user with write access needs no escape."""
     where = tmp_path / "cache"
     where.mkdir()
     where.chmod(mode)
@@ -211,7 +211,7 @@ def test_planted_file_is_not_used_in_a_folder_of_the_right_mode(
     planted: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """After the mode of the folder is mended, only the file itself shows that another user made it."""
+    """After the mode of the folder is corrected, only the file itself shows that another user made it."""
     cache.compiled(_engine(), component, "settings", tmp_path)
     (file,) = tmp_path.glob(planted)
     if planted == "*.lock":

@@ -1,4 +1,5 @@
-"""The same seed, sources and replies give the same requests and the same fuel, whatever else runs, ran or waits."""
+"""The same seed, sources and replies give the same requests and the same fuel. Other running, finished or waiting
+programs have no effect."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ def test_concurrent_processes_have_the_same_history(library: Library, open_guest
     for child in children:
         child.start()
     for (ours, theirs), child in zip(pipes, children, strict=True):
-        theirs.close()  # a child that died is an end of the pipe, not a wait without end
+        theirs.close()  # if a child dies, the pipe ends, so this does not wait forever
         told.append(ours.recv())
         child.join()
         ours.close()

@@ -83,7 +83,7 @@ CASES = [
     Case("no generator", "    return 3", "type", "must be a generator", 1),
     # primitives
     Case("an unknown primitive", "    yield fly(x=1)", "primitive", "valid: observe, move_to, grasp", 2),
-    # what the guest's own code is replaced by
+    # code that replaces the guest's own functions
     Case("a reply too long", _reach("g['_reply'] = lambda *_: '[' * 100_000"), "reply", "at most 4096 bytes"),
     Case("a reply nested deep", _reach("g['_reply'] = lambda *_: '[' * 4000"), "reply", "nested too deep"),
     Case("a reply of 30 MB", _reach("g['_reply'] = lambda *_: 'x' * 10_000_000"), "reply", "at most 4096 bytes"),

@@ -33,7 +33,7 @@ PARAMETER = {"name": "before", "low": 0.0, "high": 0.3, "default": 0.0, "unit": 
 
 
 def reply(request: Request) -> str:
-    """What a model might say."""
+    """Scripted replies."""
     plan = [{"name": n, "kind": k, "description": d, "reason": "it is so"} for n, k, d in PARTS]
     code = {"thoughts": "", "doc": "Open the door.", "parameters": [PARAMETER], "max_steps": 60}
     setup = {

@@ -1,4 +1,4 @@
-"""The example plugin: installed as the separate distribution it is, it needs no change of core."""
+"""The example plugin: a separate distribution that needs no change of the core."""
 
 import json
 import os

@@ -28,7 +28,7 @@ def with_env(env_class) -> GridPlugin:
 
 
 def with_hook(name: str, value) -> GridPlugin:
-    """The grid plugin with one hook that answers otherwise: ``value(what it says, task or context)``."""
+    """The grid plugin with one changed method: it returns ``value(original result, task or context)``."""
 
     def hook(self, *args):
         return value(getattr(GridPlugin, name)(self, *args), *args)
@@ -72,7 +72,7 @@ class Unseeded(GridEnv):
 
 
 class Remembers(GridEnv):
-    """What an episode did leaks into the next."""
+    """The state of an episode leaks into the next one."""
 
     def reset(self, *, seed=None, options=None):
         was = self.agent
@@ -280,7 +280,7 @@ def test_contract_tries_every_choice_of_an_argument() -> None:
 
 
 class TakesMore(GridEnv):
-    """Its ``step`` takes a number beyond what policies choose from: use, too."""
+    """Its ``step`` also accepts a number outside the action space: it does ``use`` as well."""
 
     def step(self, action):
         return super().step(min(int(action), USE))

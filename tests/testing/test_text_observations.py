@@ -9,7 +9,7 @@ from rlgpt.testing.contract.environment import check
 
 
 class Reader(gymnasium.Env):
-    """Observes two words; ``fickle``: other ones after each reset, whatever the seed."""
+    """Observes two words; ``fickle``: different words after each reset, for equal seeds too."""
 
     def __init__(self, fickle: bool) -> None:
         self.observation_space = spaces.Dict({"words": TextArray((2,))})

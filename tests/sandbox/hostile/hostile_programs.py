@@ -2,9 +2,9 @@
 
 ``verdict``   a kind of :class:`rlgpt.domain.Verdict`, or ``returned``: nothing is there to object to, nothing was done
 ``says``      part of the verdict's message, with ``@NAME@`` as below: the words of what stopped the program. Without
-              them an ``error`` could be anybody's; only the kinds of :data:`SPEAKS_FOR_ITSELF` need none
-``source``    the program; ``@NAME@`` stands for something of the host that it is to attack (:class:`Targets`)
-``generate``  instead of a source: ``[head, opening, middle, closing, n]``, openings and closings repeated n times
+them an ``error`` could have any cause; only the kinds of :data:`SPEAKS_FOR_ITSELF` need none ``source`` the program;
+``@NAME@`` stands for something of the host that it is to attack (:class:`Targets`) ``generate`` instead of a source:
+``[head, opening, middle, closing, n]``, openings and closings repeated n times
 """
 
 from __future__ import annotations

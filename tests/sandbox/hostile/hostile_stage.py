@@ -1,8 +1,8 @@
 """The stage of hostile programs: a grid world, and a comparison of everything that they could touch.
 
 A program plays through ``extend()``, as a policy would choose it; then an honest action plays the next episode. Every
-low-level action that reached the simulator is played again on a simulator nobody touched: state, reward and ends must
-agree to the bit. Whatever else of the process might change is compared before and after.
+low-level action that reached the simulator is played again on an untouched simulator: state, reward and ends must be
+equal bit for bit. Other state of the process is compared before and after.
 """
 
 from __future__ import annotations

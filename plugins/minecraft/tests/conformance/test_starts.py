@@ -1,7 +1,7 @@
 """Our tasks start like MineDojo's: the test compares the XML that MineDojo writes for both.
 
-Ours is written by MineDojo from the options of ``backend.mission_options``, so that the same comparison holds what the
-embedded world is made from, what ``backend=minedojo`` asks for, and what MineDojo itself would ask for.
+MineDojo writes ours from the options of ``backend.mission_options``. So one comparison covers the embedded world,
+``backend=minedojo`` and MineDojo's own task.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Difference = tuple[list[str] | None, list[str] | None]
 """Values at a path in MineDojo's mission and in ours; None: missing."""
 
 SIGHTS = ("AgentHandlers/ObservationFromGrid/", "AgentHandlers/ObservationFromRichLidar/")
-"""What is observed beside: MineDojo's tasks show 27 voxels at most and no rays; ours show what views and primitives go
-by, which holds those voxels (``test_our_sensors_include_those_of_minedojo``)."""
+"""Other observations: MineDojo's tasks have at most 27 voxels and no rays. Ours have what views and primitives need,
+which includes those voxels (``test_our_sensors_include_those_of_minedojo``)."""
 
 ALWAYS: dict[str, tuple[Difference, str]] = {
     "About/Summary": ((["HarvestMeta"], ["MineDojoSim"]), "what logs call the mission"),

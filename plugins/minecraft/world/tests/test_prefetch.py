@@ -1,4 +1,4 @@
-"""A second process compiles kernels in advance. Whatever happens to it, its kernels are compiled."""
+"""A second process compiles kernels in advance. Its kernels are compiled even if it fails."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_break_speed_multiplies(scene: Any) -> None:
 
 def test_six_ticks_between_blocks(scene: Any) -> None:
     """Five of pause, one to start on the next: minecraft.wiki, Breaking, has 6 ticks."""
-    scene.hold("stick")  # in an empty hand the dirt that is picked up would begin the next block anew
+    scene.hold("stick")  # picked-up dirt in an empty hand would discard the progress on the next block
     scene.put(0, 1, 2, "dirt")
     ahead(scene, "dirt")
     assert ticks(scene) == 15

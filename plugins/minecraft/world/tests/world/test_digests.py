@@ -1,7 +1,7 @@
-"""The same seed gives the same world everywhere: digests of land, and of what becomes of it.
+"""The same seed gives the same world on every machine: digests of generated land, and of worlds after play.
 
-A change of the world's rules changes them, and is to be told in the changelog; a change of how kernels are compiled,
-another processor or another version of numba must not. `python test_digests.py` prints those of the code as it is.
+A change of the world's rules changes the digests and needs a line in the changelog. Another compilation of kernels,
+another processor or another version of numba must not change them. `python test_digests.py` prints the current digests.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def digest(world: World) -> str:
 
 
 def digests(seed: int, biome: str | None) -> tuple[str, str]:
-    """By day or by night, somebody walks about, looks around, jumps, digs and uses what they hold."""
+    """By day or by night, a player walks, looks around, jumps, digs and uses the item in the hand."""
     world = generate(seed, biome)
     new = digest(world)
     world.clock["time"] = 18_000 * (seed % 2)

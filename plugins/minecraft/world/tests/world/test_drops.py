@@ -1,4 +1,4 @@
-"""What lies about: where it falls, who gets it, how long it lasts."""
+"""Items on the ground: motion, pickup and lifetime."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIRT, EGG = ID["dirt"], ID["egg"]
 
 
 def lay(scene: Any, x: float, z: float, item: int = DIRT, quantity: int = 1, **fields: Any) -> int:
-    """A drop at rest, counted from the middle of the floor; its place."""
+    """Put a drop at rest, relative to the centre of the floor. Return its place."""
     index = int(np.flatnonzero(~scene.world.drops["alive"])[0])
     drop = scene.world.drops[index]
     for name, value in {"alive": True, "item": item, "quantity": quantity, "y": FLOOR, **fields}.items():

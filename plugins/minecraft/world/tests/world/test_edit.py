@@ -1,4 +1,4 @@
-"""Changing blocks one by one: the height map, the queue of updates and the border are kept right."""
+"""Changing blocks one by one: the height map, the queue of updates and the border stay correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Water and lava: how far, how fast, and what becomes of them."""
+"""Water and lava: distance and speed of the flow, drying and mixing."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_fluid_does_not_enter_missing_chunks(scene: Any) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_fluids_come_to_rest(scene: Any, seed: int) -> None:
-    """In a closed basin of random stones, updates end, and levels are what neighbours give."""
+    """In a closed basin with random stones, updates end, and each level follows from its neighbours."""
     rng = np.random.default_rng(seed)
     for x in range(-6, 7):
         for z in range(-6, 7):
@@ -152,7 +152,7 @@ def test_fluids_come_to_rest(scene: Any, seed: int) -> None:
 
 
 def test_overflowed_updates_are_recovered(scene: Any) -> None:
-    """More sand than the queue has room for is set afloat at once; in the end all of it has fallen."""
+    """More sand than fits into the queue loses its support at once. In the end all of it has fallen."""
     scene.world.blocks[MIDDLE - 10 : MIDDLE + 10, FLOOR + 4 : FLOOR + 20, MIDDLE - 10 : MIDDLE + 10] = ID["sand"]
     scene.stand(MIDDLE + 12.5, FLOOR, MIDDLE + 0.5)
     clock = scene.world.clock

@@ -142,7 +142,7 @@ def test_only_excess_damage_counts_during_immunity(scene: Any) -> None:
 
 
 def test_armour(scene: Any) -> None:
-    """Full iron is 15 points: a blow of 4 loses (15 - 4 / 2) of 25 shares; falls do not care."""
+    """Full iron is 15 points: it absorbs (15 - 4 / 2) / 25 of a damage of 4, and nothing of a fall."""
     for slot, item in zip(range(36, 40), ("boots", "leggings", "chestplate", "helmet"), strict=True):
         scene.world.slots[slot] = (ITEM[f"iron_{item}"], 1, 0, 0)
     scene.player["food"] = 17
