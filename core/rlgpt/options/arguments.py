@@ -106,8 +106,8 @@ def merge_custom_names(
     given = [*names, *(["idle"] if idle is not None else [])]
     if plugin is not None and given:
         raise ConfigError(
-            f"{' and '.join(given)} cannot be given together with plugin={plugin.name!r}, which names its own. Leave them "
-            "out, or give them to the plugin: GenericPlugin.of(env, labels=..., observations=..., idle=...)."
+            f"{' and '.join(given)} cannot be given together with plugin={plugin.name!r}, which names its own. Leave "
+            "them out, or give them to the plugin: GenericPlugin.of(env, labels=..., observations=..., idle=...)."
         )
     if not given:
         return world
