@@ -102,7 +102,7 @@ def test_invalid_templates_are_refused(tmp_path: Path, text: str, message: str) 
         render(toy(tmp_path / "prompts", user=text))
 
 
-def test_unknown_parts_are_named_with_the_nearest(prompt: Prompt) -> None:
+def test_unknown_part_error_lists_similar_names(prompt: Prompt) -> None:
     with pytest.raises(UnknownNameError, match=r"'toy/sytem\.md'.*Did you mean 'toy/system\.md'"):
         prompt.render(("sytem",), FIXED, MEASURED)
 

@@ -37,7 +37,7 @@ def test_the_interval_covers_the_true_median_in_most_samples(interleaved: Any) -
     assert 50 <= covered <= 60
 
 
-def test_load_that_slows_neighbours_alike_keeps_their_ratio(interleaved: Any) -> None:
+def test_equal_slowdown_of_neighbours_keeps_their_ratio(interleaved: Any) -> None:
     load = np.random.default_rng(0).uniform(1.0, 5.0, 200)
     figures = interleaved.block_figures([[float(1.05 * x / x) for x in load]], "abc")
     assert figures["value"] == 1.05

@@ -34,7 +34,7 @@ def test_no_command_prints_the_help(rlgpt: Call) -> None:
         assert command in out
 
 
-def test_a_misspelt_command_names_the_near_one(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_misspelt_command_error_suggests_the_right_one(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["rlgpt", "tarin"])
     status, _, err = rlgpt("tarin")
     assert status == 2

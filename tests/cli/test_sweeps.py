@@ -30,7 +30,7 @@ def test_jobs_in_this_process_run_in_order(tmp_path: Path) -> None:
     assert results == [("a", 0, 0.0), ("fails", 2, None), ("b", 0, 0.5)]
 
 
-def test_a_killed_process_ends_its_own_job_only(tmp_path: Path) -> None:
+def test_killed_process_fails_only_its_own_job(tmp_path: Path) -> None:
     with Processes(work, jobs=2) as executor:
         for job in jobs(tmp_path, "a", "killed", "fails", "b"):
             executor.submit(job)

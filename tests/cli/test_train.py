@@ -45,7 +45,7 @@ def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
     assert "rlgpt resume" in err
 
 
-def test_kept_code_is_evaluated_and_filmed_without_what_training_quarantined(rlgpt: Call) -> None:
+def test_kept_code_ignores_quarantine_in_evaluation_and_film(rlgpt: Call) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     run = Run.open(Path("here"))
     (iteration,) = run.iterations()

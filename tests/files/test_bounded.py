@@ -42,7 +42,7 @@ def test_plain_json_is_read(text: str) -> None:
         ("[" + "[]," * 3_000_000 + "[]]", "more than"),
     ],
 )
-def test_what_is_not_read_is_named(text: str, word: str) -> None:
+def test_invalid_json_is_refused_with_a_reason(text: str, word: str) -> None:
     with pytest.raises(RunError, match=word) as caught:
         read_json(text, PLAIN, "run.json", RunError, "Restore it.")
     message = str(caught.value)

@@ -46,7 +46,7 @@ def test_only_regular_files_are_read(bundle: Path, private: Path, name: str, kin
         ('"max_steps": 10', '"max_steps": 1e999', "max_steps"),
     ],
 )
-def test_a_manifest_is_checked_before_it_is_believed(bundle: Path, old: str, new: str, word: str) -> None:
+def test_invalid_manifest_is_refused(bundle: Path, old: str, new: str, word: str) -> None:
     path = bundle / "bundle.json"
     text = path.read_text()
     assert old in text
@@ -56,7 +56,7 @@ def test_a_manifest_is_checked_before_it_is_believed(bundle: Path, old: str, new
     assert len(str(caught.value)) < 1000
 
 
-def test_a_bundle_is_saved_beside_a_link_not_through_it(bundle: Path, private: Path, tmp_path: Path) -> None:
+def test_saving_refuses_a_link(bundle: Path, private: Path, tmp_path: Path) -> None:
     loaded = load_bundle(bundle)
     (tmp_path / "link").symlink_to(private / "deep")
     with pytest.raises(BundleError, match="link"):

@@ -63,7 +63,7 @@ def test_a_foreign_run_sends_no_key_to_the_address_that_it_names(
         assert address in done.err
 
 
-def test_the_users_own_word_replaces_the_model_of_a_foreign_run(shared: Path, server: _Server, home: Path) -> None:
+def test_command_line_replaces_the_model_of_a_foreign_run(shared: Path, server: _Server, home: Path) -> None:
     unfinish(shared)
     set_config(shared, llm={**LIVE, "model": "openai/m", "api_base": f"http://127.0.0.1:{server.server_port}/v1"})
     transcript = home / "recorded" / "transcript.jsonl"
@@ -74,7 +74,7 @@ def test_the_users_own_word_replaces_the_model_of_a_foreign_run(shared: Path, se
     assert again.status == 0, "the user's word makes the run the user's own"
 
 
-def test_a_run_of_this_user_is_resumed_without_a_word(shared: Path) -> None:
+def test_run_of_this_user_is_resumed_without_approval(shared: Path) -> None:
     assert rlgpt("resume", shared).status == 0
 
 
@@ -107,7 +107,7 @@ def test_a_module_that_a_foreign_run_names_is_not_imported(
 
 
 @pytest.mark.parametrize("command", ["resume", "evaluate"])
-def test_an_environment_that_a_foreign_design_names_is_not_imported(
+def test_environment_named_by_a_foreign_run_is_not_imported(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     (tmp_path / "planted_env.py").write_text("raise SystemExit(77)\n")

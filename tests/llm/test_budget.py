@@ -60,7 +60,7 @@ def test_a_prompt_that_would_pass_the_limit_is_not_sent() -> None:
     assert inner.requests == []
 
 
-def test_dollars_cannot_be_held_where_the_price_is_unknown() -> None:
+def test_budget_in_dollars_needs_known_prices() -> None:
     llm = Budgeted(inner := priced(dollars=None), LLMBudget(dollars=5))
     llm.complete(request(0))
     with pytest.raises(BudgetExceeded, match=r"price of 1 of the run's calls is unknown .*llm.price"):
@@ -68,7 +68,7 @@ def test_dollars_cannot_be_held_where_the_price_is_unknown() -> None:
     assert len(inner.requests) == 1
 
 
-def test_a_resumed_run_goes_on_counting_and_can_be_given_more(tmp_path: Path) -> None:
+def test_resumed_run_continues_its_count_and_accepts_a_larger_budget(tmp_path: Path) -> None:
     path = tmp_path / "llm.jsonl"
 
     def run(calls: int) -> tuple[int, bool]:

@@ -117,7 +117,7 @@ def test_the_seed_or_the_setting_chooses(tmp_path: Path) -> None:
         choose("kettel-1", paths, 0)
 
 
-def test_what_a_role_does_not_set_is_inherited_within_a_provider() -> None:
+def test_unset_fields_of_a_role_are_inherited_within_a_provider() -> None:
     settings = LLMSettings(
         model="openai/m", api_base="http://a", key_env="MY_KEY", temperature=0.3, price=(1, 2), extra={"seed": 1}
     )

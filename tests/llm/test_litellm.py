@@ -127,7 +127,7 @@ def test_timeouts_and_refused_connections_are_named(provider: Provider, request_
         model(url, retries=1).complete(request_)
 
 
-def test_a_provider_is_left_alone_as_long_as_it_asks(provider: Provider, request_: Request) -> None:
+def test_pause_respects_retry_after(provider: Provider, request_: Request) -> None:
     naps = Naps()
     provider.script = [FAULTS["429"], FAULTS["429_date"], FAULTS["500"]]
     model(provider, sleep=naps, retries=3).complete(request_)
@@ -160,7 +160,7 @@ def test_within_hands_results_and_errors_on() -> None:
         (error(429, "You exceeded", "insufficient_quota"), LLMError, "no credit left"),
     ],
 )
-def test_what_no_further_try_would_mend_is_not_tried_again(
+def test_permanent_faults_are_not_retried(
     provider: Provider, request_: Request, answer: Any, kind: type, said: str
 ) -> None:
     provider.script = [answer]
@@ -240,7 +240,7 @@ def test_the_price_table_knows_the_common_models(provider: Provider, request_: R
     assert model(provider, model="openai/gpt-4o").complete(request_).usage.dollars == pytest.approx(13 * 2.5e-6 + 4e-5)
 
 
-def test_images_go_to_models_with_eyes_only(provider: Provider, request_: Request) -> None:
+def test_images_are_sent_only_to_models_with_vision(provider: Provider, request_: Request) -> None:
     frame = "data:image/png;base64,iVBORw0KGgo="
     request = request_.model_copy(update={"messages": (Message(role="user", content="look", images=(frame,)),)})
     assert model(provider, supports_vision=True).complete(request).text == GOOD

@@ -46,7 +46,7 @@ def test_an_exchange_is_recorded_whole(tmp_path: Path, request_: Request) -> Non
     assert raw["time"].endswith("+00:00")
 
 
-def test_nothing_on_record_is_asked_again(tmp_path: Path, request_: Request) -> None:
+def test_recorded_requests_are_not_sent_again(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     first = FakeLLM(echo)
     replies = [Recorder(first, path).complete(numbered(request_, n)) for n in range(3)]
@@ -149,7 +149,7 @@ def test_spending_is_that_of_the_whole_run(tmp_path: Path, request_: Request) ->
         ("a short one: none", "a short one: none"),
     ],
 )
-def test_what_is_cut_out(monkeypatch: pytest.MonkeyPatch, text: str, clean: str) -> None:
+def test_redacted_text(monkeypatch: pytest.MonkeyPatch, text: str, clean: str) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hunter2hunter2")
     monkeypatch.setenv("EMPTY_API_KEY", "")
     monkeypatch.setenv("LOCAL_API_KEY", "none")

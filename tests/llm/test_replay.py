@@ -30,7 +30,7 @@ def attempt(request: Request, n: int) -> Request:
     return request.model_copy(update={"key": request.key.model_copy(update={"attempt": n})})
 
 
-def test_what_was_recorded_is_replayed_with_its_failed_attempts(recording: Path, request_: Request) -> None:
+def test_recording_replays_with_its_failed_attempts(recording: Path, request_: Request) -> None:
     header = Transcript.read(recording).header
     assert (header.task, header.model, header.note) == ("kitchen/kettle", "fake", "by hand")
     assert len(header.date) == 10
@@ -113,7 +113,7 @@ def test_a_corrupt_file_is_named_by_line(recording: Path, line: int, text: str, 
         Replay(recording)
 
 
-def test_a_second_reply_to_one_request_is_corrupt(recording: Path) -> None:
+def test_second_reply_to_a_request_is_an_error(recording: Path) -> None:
     recording.write_text(recording.read_text() + recording.read_text().splitlines()[1] + "\n")
     with pytest.raises(TranscriptError, match="line 5: a second reply to review on 'lift'"):
         Replay(recording)

@@ -45,7 +45,7 @@ def reply(text: str, finish_reason: str = "stop") -> Reply:
         f'```python\nx = {{"works": false}}\n```\n{GOOD}',
     ],
 )
-def test_the_object_is_found_in_what_models_write_around_it(text: str) -> None:
+def test_json_object_is_found_in_surrounding_text(text: str) -> None:
     assert read(reply(text), Review) == Review(works=True)
 
 
@@ -74,7 +74,7 @@ def test_raw_line_ends_in_strings_are_read() -> None:
         ("x" * (REPLY_LIMIT + 1), "stop", "longer than 200,000"),
     ],
 )
-def test_what_cannot_be_used_is_named(text: str, finish: str, complaint: str) -> None:
+def test_unusable_replies_get_a_complaint(text: str, finish: str, complaint: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         read(reply(text, finish), Review)
     assert complaint in str(caught.value)
@@ -130,7 +130,7 @@ def test_code_comes_from_the_fenced_block(text: str) -> None:
     assert read(reply(text), CodedAction) == CodedAction(name="lift", doc="lifts", source=CODE, max_steps=5)
 
 
-def test_code_in_the_json_stands_where_the_block_is_only_an_example() -> None:
+def test_code_in_the_json_wins_over_an_example_block() -> None:
     parsed = read(reply(f"{action(source=CODE)}\n```python\nlift(dx=0.2)\n```"), CodedAction)
     assert parsed.source == CODE
 

@@ -22,7 +22,7 @@ from story import AWAY, SETTINGS, TASK, WALK, context, reply
 LIBRARY = library_of(GridPlugin(), TASK)
 
 
-def test_an_action_that_could_not_start_in_its_rehearsal_is_nobodys_to_review(tmp_path: Path) -> None:
+def test_an_action_that_cannot_start_in_its_rehearsal_is_not_reviewed(tmp_path: Path) -> None:
     never = "def can_start(view):\n    return False\n\n" + WALK
     meta = json.dumps({"thoughts": "", "doc": "Walk.", "parameters": [], "max_steps": 10})
 

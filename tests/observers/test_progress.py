@@ -41,7 +41,7 @@ def test_lines_at_each_tenth(clock: Iterator[int]) -> None:
     assert lines[-1] == "  1,000 of 1,000 steps, 25 steps/s, success 0.50"
 
 
-def test_the_bill_is_told_when_it_changes() -> None:
+def test_spending_is_reported_when_it_changes() -> None:
     out = io.StringIO()
     told = PlainProgressReporter(out)
     for spending in (Spending(), Spending(), Spending(calls=1, prompt_tokens=1200, dollars=0.01)):
@@ -73,5 +73,5 @@ def test_a_terminal_gets_a_live_line() -> None:
         assert words in shown
 
 
-def test_what_is_no_terminal_gets_lines() -> None:
+def test_without_a_terminal_progress_is_lines() -> None:
     assert isinstance(progress_reporter(io.StringIO()), PlainProgressReporter)

@@ -230,7 +230,7 @@ def test_idle_action_is_configurable(idle: Any, plays: int) -> None:
     assert seen.tolist() == bare.step(plays)[0].tolist()
 
 
-def test_a_bundle_carries_what_does_nothing() -> None:
+def test_bundle_contains_the_idle_action() -> None:
     shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\ndef run():\n    yield act()\n"})
     world = GenericPlugin.of(cartpole, labels=["left", "right"], idle="right").world
     bundle = Bundle.model_validate_json(Bundle(actions=(shut,), world=world).model_dump_json())

@@ -53,7 +53,7 @@ def test_saving_replaces_a_bundle_and_nothing_else(bundle: Bundle, tmp_path: Pat
     assert (tmp_path / "mine" / "thesis.tex").exists()
 
 
-def test_a_bundle_being_replaced_is_whole_whenever_it_ends(
+def test_bundle_is_complete_after_a_kill_at_any_moment(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If a kill interrupts the deletion of the old bundle, the folder can still be read and replaced."""

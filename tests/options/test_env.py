@@ -77,7 +77,7 @@ def test_no_actions_is_the_identity(make: Callable[[], gym.Env]) -> None:
             assert np.array_equal(np.asarray(a), np.asarray(b))
 
 
-def test_an_option_runs_to_its_end_and_says_so() -> None:
+def test_info_reports_how_an_option_ended() -> None:
     env = grid(TO_KEY, USE, trace=True)
     env.reset(seed=4)
     view = env.view()
@@ -220,7 +220,7 @@ def test_view_is_encoded_once_for_all_guards(monkeypatch: pytest.MonkeyPatch) ->
     assert encoded == [env.view()]
 
 
-def test_a_view_is_built_only_where_somebody_asks_for_it() -> None:
+def test_view_is_built_only_on_request() -> None:
     """Building a view of a large simulator may cost more than a step."""
 
     class Counted(GridPlugin):

@@ -167,7 +167,7 @@ class Sees(EnvironmentPlugin):
         return env
 
 
-def test_the_policy_of_a_plugin_with_no_view_of_its_own_is_not_blind() -> None:
+def test_default_setup_uses_the_observation_of_a_plugin_without_a_view() -> None:
     plugin = Sees()
     setup = plugin.default_setup(plugin.tasks()["sees/it"])
     assert setup.observation_keys == ("eye", "ear")

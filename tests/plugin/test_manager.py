@@ -127,7 +127,7 @@ def test_two_entry_points_of_one_name(site) -> None:
 
 
 @pytest.mark.parametrize(("given", "near"), [("kitchen/kettel", "kitchen/kettle"), ("kitchn/kettle", "kitchen/kettle")])
-def test_unknown_task_names_the_near_and_the_valid(site, given: str, near: str) -> None:
+def test_unknown_task_error_lists_similar_and_valid_names(site, given: str, near: str) -> None:
     site.working("kitchen", "kitchen/kettle", "kitchen/microwave")
     with pytest.raises(UnknownNameError) as caught:
         site.manager().task(given)
@@ -183,6 +183,6 @@ def _installed():
     return entry_points(group="rlgpt")
 
 
-def test_importing_the_room_is_light() -> None:
+def test_importing_the_package_loads_no_heavy_module() -> None:
     code = "import sys, rlgpt.plugin; print(sorted({'numpy', 'torch', 'gymnasium', 'mujoco'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -94,7 +94,7 @@ def test_pictures_keep_their_pixels() -> None:
     np.testing.assert_array_equal(stacked[..., 3:6], colours[1])
 
 
-def test_code_is_told_the_shapes_of_a_picture_of_shares_and_of_a_stack_of_colours() -> None:
+def test_code_sees_the_shapes_of_float_pictures_and_of_colour_stacks() -> None:
     picture = np.zeros((40, 30), np.uint8)
     picture[20:23, 10:15] = 255
     expected = [[12, 21, 5, 3, 255]]
@@ -106,7 +106,7 @@ def test_code_is_told_the_shapes_of_a_picture_of_shares_and_of_a_stack_of_colour
     assert seen == {"observation_shapes": expected, "observation_shapes_before": []}
 
 
-def test_long_arrays_are_summed_up_for_code_the_largest_first() -> None:
+def test_code_sees_a_summary_of_the_largest_arrays() -> None:
     space = spaces.Dict(a=numbers(300), b=numbers(500), c=numbers(100))
     assert {p.name: p.kind for p in parts(space)} == {"a": "numbers", "b": "long", "c": "numbers"}
     assert ObservationCodec(space).alone == ("b",)
@@ -120,7 +120,7 @@ def test_parts_with_equal_names_get_different_keys() -> None:
     }
 
 
-def test_a_plugin_with_a_view_of_its_own_keeps_its_containers() -> None:
+def test_a_view_without_keys_keeps_containers() -> None:
     space = spaces.Dict(a=spaces.Dict(x=ONE, y=ONE, z=ONE), v=POSE)
     assert list(shown(space)) == ["a", "v"]
     assert list(shown(space, ObservationCodec(space).keys)) == ["a_x", "a_y", "v"]

@@ -75,7 +75,7 @@ def test_the_zero_action_is_of_the_space(space) -> None:
 
 
 @pytest.mark.parametrize("start", [0, 2])
-def test_every_action_of_a_discrete_can_be_asked_for(start: int) -> None:
+def test_every_action_of_a_discrete_is_a_choice(start: int) -> None:
     codec = ActionCodec(spaces.Discrete(3, start=start), ["stay", "left", "right"])
     assert [codec.action({"action": a}) for a in ("stay", "left", "right")] == [start, start + 1, start + 2]
 
@@ -98,7 +98,7 @@ def test_names_differ_and_are_names(labels) -> None:
         (spaces.Tuple([spaces.Sequence(spaces.Discrete(2))]), ["a"], "Wrap the environment"),
     ],
 )
-def test_what_does_not_fit_is_said(space, labels, text: str) -> None:
+def test_labels_that_do_not_fit_their_space_are_errors(space, labels, text: str) -> None:
     with pytest.raises(ConfigError, match=text):
         ActionCodec(space, labels)
 
@@ -135,7 +135,7 @@ def test_view_replaces_non_finite_numbers() -> None:
     assert codec.view(_context(np.array([np.nan, np.inf, -np.inf]))) == {"observation": [0.0, 1e30, -1e30]}
 
 
-def test_small_arrays_of_bytes_are_told_number_by_number() -> None:
+def test_code_sees_every_number_of_small_byte_arrays() -> None:
     codec = ObservationCodec(spaces.Dict({"image": spaces.Box(0, 255, (2, 2, 3), np.uint8)}))
     cells = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
     assert codec.view(_context({"image": cells})) == {"image_grid": cells.tolist()}

@@ -10,7 +10,7 @@ from report_stories import iteration
 from rlgpt.report import curves
 
 
-def test_a_curve_begins_after_what_was_spent_before() -> None:
+def test_curve_begins_after_earlier_steps() -> None:
     first = iteration(0, curve=((3000, 0.2), (9000, 0.6)))
     second = iteration(1, curve=((3000, 0.7),))
     points = curves.curve([first, second], smooth=1)

@@ -105,7 +105,7 @@ def test_the_page_loads_nothing_and_says_so() -> None:
     assert not [v for k, v in reader.attributes if k in ("src", "href", "action") and not v.startswith("data:")]
 
 
-def test_the_page_tells_what_happened() -> None:
+def test_page_shows_plans_actions_and_verdicts() -> None:
     shown = read(html.render(page())).text
     for words in (
         "90 %",
@@ -121,7 +121,7 @@ def test_the_page_tells_what_happened() -> None:
         assert words in shown, words
 
 
-def test_a_repair_is_shown_as_what_it_changed() -> None:
+def test_repair_is_shown_as_a_diff() -> None:
     marked = str(text.diff("a\nb\nc\n", "a\nB\nc\n"))
     assert '<span class="line del">-b\n</span><span class="line add">+B\n</span>' in marked
     assert text.diff("same", "same") == ""

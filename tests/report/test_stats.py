@@ -74,7 +74,7 @@ def test_pairs_are_drawn_together() -> None:
 
 
 @pytest.mark.parametrize(("runs", "least", "most"), [(3, 0.70, 0.82), (5, 0.85, 0.93), (40, 0.91, 0.97)])
-def test_an_interval_of_few_runs_covers_less_than_it_says(runs: int, least: float, most: float) -> None:
+def test_interval_of_few_runs_covers_less_than_its_level(runs: int, least: float, most: float) -> None:
     """The coverage that the docstring of ``interval`` and docs/benchmarks.md state."""
     rng = np.random.default_rng(1)
     truth = float(iqm(rng.beta(8, 2, 400_000)))
@@ -91,7 +91,7 @@ def test_a_band_is_the_interval_at_each_point() -> None:
 
 
 @pytest.mark.parametrize("wrong", [[], [float("nan")], [[[1.0]]]])
-def test_what_is_no_score_is_refused(wrong: list[object]) -> None:
+def test_invalid_scores_are_refused(wrong: list[object]) -> None:
     with pytest.raises(ValueError, match="scores must be finite"):
         interval(wrong)
 

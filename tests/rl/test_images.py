@@ -92,7 +92,7 @@ def test_pictures_stay_bytes_until_the_network_which_sees_a_minibatch_at_once(en
     assert max(len(image) for image in seen) <= 5
 
 
-def test_parts_of_a_rollout_give_what_the_whole_gives(tmp_path: Path) -> None:
+def test_parts_of_a_rollout_give_the_same_values_as_the_whole(tmp_path: Path) -> None:
     recipe = spec(16, first=False)
     env = build(recipe, seed=0)
     network = ActorCritic.of(env, SMALL, seed=0)

@@ -49,7 +49,7 @@ returns = st.one_of(st.integers(-5, 5).map(float), st.sampled_from([50.0, math.i
 
 @given(st.lists(st.tuples(st.sampled_from([False, False, False, True]), returns), max_size=60))
 @settings(max_examples=200, deadline=None)
-def test_an_episode_is_kept_for_success_or_a_return_out_of_the_ordinary(episodes: list[tuple[bool, float]]) -> None:
+def test_episodes_with_success_or_an_exceptional_return_are_kept(episodes: list[tuple[bool, float]]) -> None:
     rule = Rule()
     wanted = kept_by_the_rule(episodes)
     assert [rule.keeps(success=s, total_reward=r) for s, r in episodes] == wanted
@@ -90,7 +90,7 @@ def test_imitation_joins_episodes_across_rollouts(slots: list[list[Outcome]], cu
         assert torch.equal(tensors["actions"], -tensors["entry obs"])
 
 
-def test_an_endless_episode_holds_no_more_than_the_memory_may() -> None:
+def test_an_unfinished_episode_never_exceeds_the_memory() -> None:
     imitation = SelfImitation(Hyperparameters(imitation_coef=1.0, imitation_capacity=10))
     for first in range(0, 300, 3):
         marks = torch.arange(first, first + 3).float()[:, None]
@@ -154,7 +154,7 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
 
 
-def test_the_gradient_is_that_of_the_log_probability_of_what_the_branch_owns() -> None:
+def test_gradient_is_that_of_the_log_probability_of_owned_components() -> None:
     """Masked choices and heads that the chosen branch ignores have no gradient."""
     of = learner(imitation_minibatches=1, minibatch_size=64, max_grad_norm=1e9)
     assert of.imitation is not None
@@ -241,7 +241,7 @@ def test_a_sparse_reward_is_learnt_where_ppo_alone_does_not(tmp_path: Path) -> N
     assert on > 0.5
 
 
-def test_a_resumed_training_still_has_what_was_kept(tmp_path: Path) -> None:
+def test_resumed_training_has_the_kept_episodes(tmp_path: Path) -> None:
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
     train(folder, spec, ON, 2000)
     first = Checkpoint.load(folder).imitation

@@ -120,7 +120,7 @@ def direct_advantages(of: Learner, r: Rollout) -> torch.Tensor:
     return found
 
 
-def test_advantages_are_in_units_of_reward_whatever_the_returns_moments() -> None:
+def test_advantages_are_in_units_of_reward_for_any_moments() -> None:
     """Values are unscaled before they are added to rewards. A truncated episode is bootstrapped from its own last
     observation."""
     of, r = learner(), rollout()

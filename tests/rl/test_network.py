@@ -78,7 +78,7 @@ def test_a_grown_action_set_takes_over_rows_by_name(tmp_path: Path) -> None:
 
 @given(old=st.floats(-3, 4), new=st.floats(-3, 4), shift=st.floats(-3, 3), seed=st.integers(0, 2**31))
 @settings(max_examples=20, deadline=None)
-def test_targets_are_of_unit_size_at_once_whatever_reward_a_warm_start_learnt_with(
+def test_targets_have_unit_size_after_a_warm_start_from_any_reward(
     old: float, new: float, shift: float, seed: int
 ) -> None:
     """The scales of the two rewards are powers of ten. Moments of the old reward would have a weight of 20,000

@@ -135,7 +135,7 @@ def test_evaluation_pays_the_plugins_weights(tmp_path: Path) -> None:
     assert set(judged[-1]["episode"]["reward_terms"]) == {"env_reward", "near_key"}
 
 
-def test_each_seed_is_a_stream_of_its_own(tmp_path: Path) -> None:
+def test_each_seed_gives_a_different_stream(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
 
     def starts(seed: int) -> list[tuple[float, ...]]:
@@ -221,7 +221,7 @@ def test_an_unbounded_box_is_an_error() -> None:
         ActionCodec(extension.space, extension.layout)
 
 
-def test_images_have_entries_of_their_own_and_other_parts_are_flattened() -> None:
+def test_images_have_separate_entries_and_other_parts_are_flattened() -> None:
     space = spaces.Dict(
         {
             "camera": spaces.Box(0, 255, (8, 8, 3), np.uint8),

@@ -102,7 +102,7 @@ REWARD = {"env_reward": 1.0, "near_key": 1.0}
         ({}, {"normalize_returns": False}, False),
     ],
 )
-def test_a_warm_start_keeps_values_only_where_they_are_of_the_same_returns(
+def test_warm_start_keeps_values_only_with_equal_returns(
     setup: dict[str, Any], switches: dict[str, bool], kept: bool, tmp_path: Path
 ) -> None:
     """The budget is less than a minibatch, so the saved weights are those of the warm start."""
@@ -176,7 +176,7 @@ def test_other_hyperparameters_for_the_same_folder_are_an_error(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("switched", ["normalize_observations", "normalize_returns", "branch_masking"])
-def test_each_switch_changes_what_is_learnt(switched: str, tmp_path: Path) -> None:
+def test_each_switch_changes_the_update(switched: str, tmp_path: Path) -> None:
     reach = action(
         "reach", "def run(x=0.5):\n    yield use()\n", parameters=(Parameter(name="x", low=0, high=1, default=0.5),)
     )

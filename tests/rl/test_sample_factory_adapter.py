@@ -15,7 +15,7 @@ from rlgpt.testing.counting import BROKEN, WANDER, action, counted, grid_spec
 from sample_factory_parts import job_of, opened
 
 
-def test_the_adapter_keeps_what_the_library_would_lose(tmp_path: Path) -> None:
+def test_adapter_keeps_last_observation_and_duration(tmp_path: Path) -> None:
     job = job_of(tmp_path / "train", grid_spec(tmp_path / "count", WANDER, horizon=8))
     job.folder.mkdir()
     opened(job).close()

@@ -70,7 +70,7 @@ def job(tmp_path: Path, **changes: Any) -> Job:
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_episodes_are_those_that_were_played_whatever_order_rollouts_come_in(shuffled: bool, tmp_path: Path) -> None:
+def test_episodes_are_correct_for_any_order_of_rollouts(shuffled: bool, tmp_path: Path) -> None:
     rollouts, direct = played(job(tmp_path), 1, 120)
     order = list(rollouts)
     if shuffled:  # trajectories overtake each other by at most this much when several batches are in flight
@@ -110,7 +110,7 @@ def test_a_rollout_that_never_comes_is_an_error(tmp_path: Path) -> None:
         all_but_the_third()
 
 
-def test_batches_overwritten_later_do_not_reach_what_is_kept(tmp_path: Path) -> None:
+def test_overwriting_a_batch_does_not_change_kept_episodes(tmp_path: Path) -> None:
     """The library uses the same tensors for every batch."""
     rollouts, direct = played(job(tmp_path), 0, 60)
     imitation = SelfImitation(ON)
@@ -142,7 +142,7 @@ def update(learner: Any, info: Any, cfg: Any, rollouts: list[Rollout], seed: int
 
 
 @pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad:UserWarning")  # the library's own
-def test_the_learner_imitates_what_it_keeps_and_takes_it_up_again(tmp_path: Path) -> None:
+def test_learner_imitates_kept_episodes_and_restores_them(tmp_path: Path) -> None:
     rollouts, _ = played(job(tmp_path / "elsewhere"), 0, 80)
     learner, info, cfg = made(job(tmp_path))
     before = learner.train_step

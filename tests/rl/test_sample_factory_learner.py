@@ -113,7 +113,7 @@ def test_a_batch_is_bootstrapped_from_the_last_observation_where_a_time_limit_cu
     assert float(buffer["advantages"][4 + 2]) == pytest.approx(float(rewards[1, 2] - values[1, 2]), abs=1e-5)
 
 
-def test_minibatches_cover_a_rollout_once_whatever_their_size(tmp_path: Path) -> None:
+def test_minibatches_of_any_size_cover_a_rollout_once(tmp_path: Path) -> None:
     learner, _, _ = made(job_of(tmp_path))
     learner.cfg.num_batches_per_epoch = 3
     parts = learner._get_minibatches(3, 8)
@@ -147,7 +147,7 @@ def test_the_learner_keeps_the_best_moment_and_remembers_how_good_it_was(tmp_pat
 
 
 @pytest.mark.parametrize("gamma", [FORK.setup.gamma, 0.5])
-def test_a_warm_start_keeps_values_only_where_they_are_of_the_same_returns(gamma: float, tmp_path: Path) -> None:
+def test_warm_start_keeps_values_only_with_equal_returns(gamma: float, tmp_path: Path) -> None:
     job = job_of(tmp_path)
     cold, _, _ = made(job)
     cold.actor_critic.network.returns.update(torch.randn(100, 1))

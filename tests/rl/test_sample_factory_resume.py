@@ -20,7 +20,7 @@ def saved(folder: Path, state: dict[int, Any]) -> None:
     Checkpoint(content, {}, {"state": state, "param_groups": []}, torch.get_rng_state()).save(folder)
 
 
-def test_a_resume_never_begins_at_zero_in_silence(tmp_path: Path) -> None:
+def test_checkpoint_without_updates_is_an_error(tmp_path: Path) -> None:
     assert resumable(tmp_path, iterations=0) is None
     saved(tmp_path, {})
     assert resumable(tmp_path, iterations=0) is not None

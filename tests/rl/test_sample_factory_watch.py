@@ -86,7 +86,7 @@ def test_gpu_without_cuda_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mo
         train(tmp_path / "train", grid_spec(tmp_path / "count"), device="gpu")
 
 
-def test_what_the_recipe_gets_wrong_is_said_without_a_traceback(tmp_path: Path) -> None:
+def test_mistakes_in_the_recipe_are_errors_without_a_traceback(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^unknown observation key 'nowhere'") as found:
         train(tmp_path / "train", grid_spec(tmp_path / "count", observation_keys=("nowhere",)))
     assert "Traceback" not in str(found.value)

@@ -90,7 +90,7 @@ def test_the_fingers_stay_closed_until_release(make_player: Make) -> None:
     assert player.see()["gripper_closed"] == 0, "an episode begins with open fingers"
 
 
-def test_holding_is_told_by_touch(make_player: Make) -> None:
+def test_holding_is_detected_by_touch(make_player: Make) -> None:
     player = make_player("microwave")
     x, y, z = player.see()["microwave_handle"]
     player("move_to", x=x, y=y - 0.2, z=z)

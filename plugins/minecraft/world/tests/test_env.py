@@ -306,5 +306,5 @@ def test_random_actions_raise_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_a_million_random_actions_raise_nothing() -> None:
+def test_a_million_random_actions_raise_no_error() -> None:
     play(1_000_000, 1)

@@ -114,7 +114,7 @@ def test_a_cave_is_dark_and_a_torch_lights_fourteen_steps() -> None:
     assert not world.light[250:275, 10, 256].any()
 
 
-def test_water_dims_by_three_and_leaves_by_one() -> None:
+def test_water_absorbs_three_levels_of_light_and_leaves_one() -> None:
     world = flat(0, [ID["bedrock"], ID["stone"], *[ID["water"]] * 4])
     assert [sky_light(world, 9, y, 9) for y in range(6, 0, -1)] == [15, 12, 9, 6, 3, 0]
     world = flat(0, [ID["bedrock"], *[ID["leaves"]] * 3])
@@ -139,7 +139,7 @@ def test_beyond_the_world_it_is_day_above_and_dark_below() -> None:
 
 # time, sky light that monsters see on open ground, as on minecraft.wiki, page Daylight cycle
 @pytest.mark.parametrize(("time", "light"), [(6000, 15), (13669, 5), (13670, 4), (22330, 4), (22331, 5)])
-def test_the_sky_s_light_goes_with_the_sun(time: int, light: int) -> None:
+def test_sky_light_follows_the_sun(time: int, light: int) -> None:
     world = flat(0, [1])
     world.clock["time"] = time
     assert light_for_spawning(world, 9, 5, 9) == light

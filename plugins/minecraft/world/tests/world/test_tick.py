@@ -104,7 +104,7 @@ def maze(request: pytest.FixtureRequest) -> Any:
     return make
 
 
-def test_tops_of_blocks_lie_on_the_grid_that_bodies_come_to_rest_on() -> None:
+def test_block_tops_are_multiples_of_the_resting_grid() -> None:
     assert np.array_equal(TOP * GRID, np.round(TOP * GRID))
 
 
