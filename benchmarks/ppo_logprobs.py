@@ -111,7 +111,7 @@ def kitchen() -> tuple[EnvSpec, int, dict[str, Any]]:
 def lunar_lander() -> tuple[EnvSpec, int, dict[str, Any]]:
     """Gymnasium's lander with the bundle of examples/anywhere, base actions kept: there is something to learn."""
     sys.path.insert(0, str(ROOT / "examples" / "design"))
-    from rlgpt.design.prepare import ConstantPluginFactory, prepare
+    from rlgpt.config.prepare import ConstantPluginFactory, prepare
     from rlgpt.options import load_bundle
     from worlds import WORLDS
 
@@ -125,7 +125,7 @@ def lunar_lander() -> tuple[EnvSpec, int, dict[str, Any]]:
 def cart_pole() -> tuple[EnvSpec, int, dict[str, Any]]:
     """CartPole without coded actions."""
     import gymnasium
-    from rlgpt.design.prepare import ConstantPluginFactory, prepare
+    from rlgpt.config.prepare import ConstantPluginFactory, prepare
 
     plugin, task = prepare(lambda render_mode=None: gymnasium.make("CartPole-v1"), "Balance the pole.", success=475)
     return EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin)), 20_000, {}
