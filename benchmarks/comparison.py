@@ -1,4 +1,4 @@
-"""RL-GPT beside its baselines on a plugin's tasks, every row within the same total of primitive steps.
+"""RL-GPT and its baselines on a plugin's tasks, every row within the same total of primitive steps.
 
 Rows, for each task and seed:
 

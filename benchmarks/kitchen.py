@@ -1,4 +1,4 @@
-"""RL-GPT beside its baselines on the Franka kitchen, every row within the same total of primitive steps.
+"""RL-GPT and its baselines on the Franka kitchen, every row within the same total of primitive steps.
 
     python benchmarks/kitchen.py                      # all cells, two at a time; run it again to resume
     python benchmarks/kitchen.py --report             # measure nothing, print the figures of the table

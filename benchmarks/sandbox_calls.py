@@ -1,4 +1,4 @@
-"""The cost of a call into the sandbox, in microseconds, each beside the same work in plain Python.
+"""The cost of a call into the sandbox, in microseconds, each compared with the same work in plain Python.
 
 The plain counterpart of a view is a deep copy: trusted code would also need one.
 """

@@ -45,7 +45,7 @@ def actions(kind: str) -> tuple[CodedAction, ...]:
 
 
 def coded_spec(steps_file: Path, kind: str) -> EnvSpec:
-    """The recorded kitchen with three coded actions beside the base action."""
+    """The recorded kitchen with three coded actions and the base action."""
     base, coded = recorded_spec(steps_file), actions(kind)
     setup = base.setup.model_copy(update={"coded_actions": tuple(a.name for a in coded)})
     return EnvSpec(base.task, setup, coded, base.factory)

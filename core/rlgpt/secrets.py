@@ -51,7 +51,7 @@ def secrets_hidden() -> Iterator[None]:
 
 
 def _values() -> Iterator[str]:
-    """The values of secret variables, as they stand in plain text, in JSON and in an address."""
+    """The values of secret variables, as written in plain text, in JSON and in a URL."""
     for name, value in os.environ.items():
         value = value.strip()
         if is_secret(name) and len(value) >= _SHORTEST:

@@ -1,6 +1,6 @@
 """The dead-loop rate: the share of repairs that fail in the same way as before.
 
-RL-GPT reports it beside the success rate when it compares language models (its ablation on models): a model that
+RL-GPT reports it together with the success rate when it compares language models (its ablation on models): a model that
 repeats its code in other words makes no progress, however many repairs it gets.
 """
 

@@ -1,4 +1,4 @@
-"""The checks of ``rlgpt doctor``. Each checks one thing and says what to do where it is missing."""
+"""The checks of ``rlgpt doctor``. Each checks one thing and gives advice if it is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the configuration and the overrides file are: in a wheel beside the code, in a checkout at its top."""
+"""Paths of the configuration and the overrides file: next to the code in a wheel, at the top of a checkout."""
 
 from __future__ import annotations
 

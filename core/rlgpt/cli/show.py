@@ -16,7 +16,7 @@ COLUMN = 40
 
 
 def show(config: RunConfig, trainer: Any = None) -> str:
-    """The configuration as it is used.
+    """The complete configuration of a run.
 
     :param trainer: the factory of the trainer, for the meaning of its settings.
     """

@@ -42,7 +42,7 @@ def build(
     The run's record is in memory only: :func:`rlgpt.config.runs.begin` writes it.
 
     :param folder: of the run, which need not exist.
-    :param observer: in the place of the configuration's observers.
+    :param observer: instead of the configuration's observers.
     :raises RlgptError: a name or value cannot be used; there is no key for the language model; nothing to replay.
     """
     refuse_keys(config)

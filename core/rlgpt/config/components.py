@@ -24,7 +24,7 @@ class Component(BaseModel):
     """One part: its name among those that rlgpt and the installed plugins offer, or a dotted name, and its settings.
 
     :ivar name: as in ``trainer=NAME``.
-    :ivar target: ``_target_`` in files and on the command line: ``package.module.Class``, in the place of a name.
+    :ivar target: ``_target_`` in files and on the command line: ``package.module.Class``, instead of a name.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)

@@ -34,7 +34,7 @@ class InProcess(Executor):
 
 
 class Processes(Executor):
-    """Several jobs at once, each in a process of its own. Its output goes to ``output.txt`` in its folder.
+    """Several jobs at once, each in a separate process. Its output goes to ``output.txt`` in its folder.
 
     A process that is killed ends its own job only.
 

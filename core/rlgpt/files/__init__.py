@@ -1,4 +1,4 @@
-"""Reading and writing files: whole or not at all, size and schema checked, no link followed."""
+"""Reading and writing files: atomic writes, checks of size and schema, no links."""
 
 from __future__ import annotations
 

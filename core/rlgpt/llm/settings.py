@@ -35,8 +35,8 @@ class LLMSettings(ModelSettings):
     :ivar kind: ``replay`` plays a transcript and needs no key; ``live`` asks a model; ``record`` asks a model and keeps
         a transcript in the run's folder; or a name that a plugin offers (hook ``rlgpt_llms``). Default: ``record``
         where a model is named, else ``replay``.
-    :ivar target: dotted name of what makes the language model, in the place of ``kind``. It is ``_target_`` in files
-        and on the command line, and is called as the hook ``rlgpt_llms`` says.
+    :ivar target: dotted name of the factory of the language model, instead of ``kind``. It is ``_target_`` in files and
+        on the command line, and is called as the hook ``rlgpt_llms`` says.
     :ivar roles: another model for a role: a name, or the settings that differ from those here.
     :ivar fallbacks: models asked where the first gives no reply: names, or settings that differ. A model of another
         provider does not inherit ``api_base``, ``key_env``, ``price`` and ``extra``.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Head:
-    """One part of the action beside the selector.
+    """One part of the action, other than the selector.
 
     :ivar role: ``base`` is the base action, or a part of it; ``parameters`` holds the parameters of all coded actions.
     :ivar space: a Discrete or a Box.

@@ -1,4 +1,4 @@
-"""Files that a plugin's package ships beside its code: pages of knowledge, recorded transcripts."""
+"""Files in a plugin's package: pages of knowledge, recorded transcripts."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Returns(Value):
 
 
 SCHEMA: Literal[2] = 2
-"""2: hyperparameters and encoders have the names of today."""
+"""Version 2 has the current names of hyperparameters and encoders."""
 
 
 class TrainingState(Value):

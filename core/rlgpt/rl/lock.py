@@ -86,7 +86,7 @@ def _tried(path: Path) -> int | None:
         os.close(descriptor)
         return None
     except OSError as fault:  # some network file systems have no locks
-        log.warning("%s cannot be locked (%s); see to it that nothing else trains there", path.parent, fault)
+        log.warning("%s cannot be locked (%s); make sure that no other training uses it", path.parent, fault)
     return descriptor
 
 
