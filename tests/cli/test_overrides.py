@@ -64,7 +64,7 @@ def rlgpt_config():
         ([TASK, "hyperparameters.encoder=big"], ["hyperparameters.encoder=", "small", "impala"]),
         ([TASK, "hyperparameters=3"], ["hyperparameters=3"]),
         ([TASK, "hyperparameters.num_envs=0"], ["hyperparameters.num_envs=0"]),
-        ([TASK, "hyperparameters.num_envs=10000"], ["environments at most"]),
+        ([TASK, "hyperparameters.num_envs=4000"], ["environments at most"]),
         ([TASK, "+llm.modl=x"], ["llm.modl", "unknown key"]),
         ([TASK, "seed=range(3)"], ["several values", "-m"]),
         ([TASK, "trainer=ppo,sample_factory"], ["several values", "-m"]),
