@@ -51,7 +51,9 @@ def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> 
     if any(isinstance(c, ConnectionRefusedError) for c in causes):
         return Fault(f"connection refused: nothing listens at {where}", "Start the server, or correct llm.api_base.")
     if any(isinstance(c, socket.gaierror) for c in causes):
-        return Fault(f"the host of {where} is unknown, or there is no network", "Correct llm.api_base, or use llm=replay.")
+        return Fault(
+            f"the host of {where} is unknown, or there is no network", "Correct llm.api_base, or use llm=replay."
+        )
     if any(isinstance(c, ssl.SSLError) for c in causes):
         return Fault(f"no safe connection to {where}: {text}", again=False)
     if "LLM Provider NOT provided" in text:
