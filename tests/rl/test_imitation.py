@@ -12,11 +12,11 @@ import torch
 from gymnasium import spaces
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from rlgpt.domain import TrainingRecord
+from rlgpt.domain import RLSetup, TrainingRecord
 from rlgpt.errors import TrainerError
 from rlgpt.options import ActionLayout, Head
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.checkpoint import BEST, Checkpoint, TrainingState
+from rlgpt.rl.checkpoint import BEST, Checkpoint, Returns, TrainingState
 from rlgpt.rl.imitation import FEWEST, End, Rule, SelfImitation
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.network import ActorCritic
@@ -203,7 +203,8 @@ def test_restored_learner_continues_bit_for_bit(tmp_path: Path) -> None:
     for seed in range(5):
         whole.update(rollout(seed, success=seed % 2 == 0, last=4 if seed == 4 else 2), generator)
     resumed, g = learner(imitation_capacity=11), torch.Generator()
-    state = TrainingState(hyperparameters=whole.hyperparameters, axis_names=whole.network.axis_names())
+    returns = Returns.of(RLSetup(reward_weights={}, observation_keys=()), whole.hyperparameters)
+    state = TrainingState(hyperparameters=whole.hyperparameters, axis_names=whole.network.axis_names(), returns=returns)
     _save(tmp_path, state, whole, generator)
     _restore(Checkpoint.load(tmp_path), resumed, g, tmp_path)
     assert whole.imitation is not None

@@ -7,16 +7,19 @@ from typing import Any
 
 import pytest
 import torch
+from rlgpt.domain import RLSetup
 from rlgpt.errors import TrainerError
 from rlgpt.rl.base import Hyperparameters
-from rlgpt.rl.checkpoint import Checkpoint, TrainingState
+from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.sample_factory.job import STEPS_FILE
 from rlgpt.rl.sample_factory.resume import resumable
 from rlgpt.rl.step_counter import StepCounter
 
 
 def saved(folder: Path, state: dict[int, Any]) -> None:
-    content = TrainingState(hyperparameters=Hyperparameters(), axis_names={})
+    settings = Hyperparameters()
+    returns = Returns.of(RLSetup(reward_weights={}, observation_keys=()), settings)
+    content = TrainingState(hyperparameters=settings, axis_names={}, returns=returns)
     Checkpoint(content, {}, {"state": state, "param_groups": []}, torch.get_rng_state()).save(folder)
 
 
