@@ -1,0 +1,193 @@
+"""What a change of the learning is worth: policies trained under named variants with the same recorded actions.
+
+    nice python benchmarks/learning.py                  # every cell without a result, one at a time, then the figures
+    python benchmarks/learning.py --report              # measure nothing, print the figures of the table
+    python benchmarks/learning.py --rows rollout_8 --seeds 10 11 12 --out runs/try.jsonl
+
+Actions and setup of a task come from one of its shipped recordings: its rehearsals are replayed once, and every cell
+starts from them. A cell is a task, a row and a seed. Its policy is trained for the whole budget and plays fresh
+episodes, sampled. Settings are chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each line has the IQM over seeds
+with its 95 % bootstrap interval, and ``minus_first`` the difference from the first variant, with seeds drawn in pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from design import DesignRunner
+from filelock import FileLock
+from reporting import commit, emit
+from result_table import Cell, ResultTable
+from rows import TRAINERS, RowRunner
+from scheduler import measure_cells
+
+SEEDS = range(5, 10)
+RECORDINGS = {
+    "kitchen/microwave_noisy": 1,
+    "mujoco_car/blocked_start": 2,
+    "design/lunar_lander": 0,
+    "design/mountain_car": 0,
+}
+"""Task -> the recording whose code falls short most, by the tables of docs/benchmarks.md."""
+THIRDS = 3
+"""Parts of the budget in which the success of the training episodes is reported."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to learn.
+
+    :ivar changes: hyperparameters that differ from the task's own.
+    :ivar sharpness: of the policy that is judged.
+    :ivar policy_of: the row whose trained policy is judged; None: one is trained.
+    """
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    sharpness: float = 1.0
+    policy_of: str | None = None
+
+
+VARIANTS = {
+    "rollout_32": Variant({"num_steps": 32}),
+    "rollout_8": Variant({"num_steps": 8}),
+}
+ROWS = ("code", "untrained", *VARIANTS)
+
+
+class Measurement:
+    """One cell."""
+
+    def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
+        from rlgpt.loop import Seeds
+
+        self.cell, self.table, self.settings = cell, table, settings
+        self.seeds = Seeds(cell.seed)
+        self.trainer = TRAINERS[settings["trainer"]]()
+        self.spec, self.hyperparameters = self._recorded()
+
+    def measure(self) -> dict[str, Any]:
+        """The figures of the cell."""
+        from rlgpt.rl.evaluation import evaluate, evaluate_code
+
+        row, fresh = self.cell.row, self.seeds.report(self.settings["episodes"])
+        seed = self.seeds.training(0)
+        if row == "code":
+            return _figures(evaluate_code(self.spec, self.spec.actions, seeds=fresh))
+        if row == "untrained":
+            policy = self.trainer.untrained(self.spec, seed=seed, hyperparameters=self.hyperparameters)
+            return _figures(evaluate(policy, self.spec, seeds=fresh, greedy=False))
+        variant, figures = VARIANTS[row], dict[str, Any]()
+        folder = self.table.run_folder(Cell(self.cell.task, variant.policy_of or row, self.cell.seed))
+        if variant.policy_of is None:
+            record = self.trainer.train(
+                self.spec,
+                budget=self.settings["budget"],
+                seed=seed,
+                folder=folder,
+                hyperparameters=self.hyperparameters.model_copy(update=dict(variant.changes)),
+            )
+            figures["decisions"] = record.decisions
+            figures["curve"] = [[p.primitive_steps, round(p.success, 3), p.episodes] for p in record.curve]
+        policy = self.trainer.load(folder, self.spec)
+        return {**_figures(evaluate(policy, self.spec, seeds=fresh, greedy=False)), **figures}
+
+    def _recorded(self) -> tuple[Any, Any]:
+        """The recording's actions and setup as the recipe of an environment, and the task's hyperparameters."""
+        from rlgpt.rl.base import EnvSpec
+        from rlgpt.runs import Run
+
+        task, recording = self.cell.task, RECORDINGS[self.cell.task]
+        kind = DesignRunner if task.startswith("design/") else RowRunner
+        runner = kind(Cell(task, "recorded", recording), self.table, {**self.settings, "episodes": 1})
+        runner.settings = runner.settings.model_copy(update={"selection_episodes": 1})
+        folder = runner.folder("recorded")
+        self.table.runs.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.table.runs / "recorded.lock"):
+            if not (folder / "run.json").exists() or not Run.open(folder).iterations():
+                runner.run_loops("untrained", {})
+        last = Run.open(folder).iterations()[-1]
+        return EnvSpec(runner.task, last.setup, last.actions, runner.factory), runner.hyperparameters
+
+
+def _figures(evaluation: Any) -> dict[str, Any]:
+    return {"sampled": evaluation.success_rate, "steps_per_success": evaluation.steps_per_success}
+
+
+def thirds(result: Mapping[str, Any]) -> list[float]:
+    """Success of the training episodes in each third of the budget, pooled over the points of the curve."""
+    found = []
+    for part in range(THIRDS):
+        low, high = (result["budget"] * (part + i) / THIRDS for i in (0, 1))
+        points = [(success, n) for steps, success, n in result["curve"] if low < min(steps, result["budget"]) <= high]
+        episodes = sum(n for _, n in points)
+        found.append(sum(success * n for success, n in points) / episodes if episodes else 0.0)
+    return found
+
+
+def report(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
+    """Print the figures of each task and row, and each variant minus the first one measured."""
+    from rlgpt.report.stats import FEW, difference, spread
+
+    for task in dict.fromkeys(c.task for c in cells):
+        by_row = {
+            row: {c.seed: results[c] for c in cells if (c.task, c.row) == (task, row) and c in results}
+            for row in dict.fromkeys(c.row for c in cells)
+        }
+        first: dict[int, dict[str, Any]] = next((by_row[row] for row in VARIANTS if by_row.get(row)), {})
+        for row, by_seed in by_row.items():
+            if not by_seed:
+                continue
+            sampled = spread([r["sampled"] for r in by_seed.values()])
+            more: dict[str, Any] = {"by_seed": {seed: r["sampled"] for seed, r in sorted(by_seed.items())}}
+            if any("curve" in r for r in by_seed.values()):
+                parts = zip(*(thirds(r) for r in by_seed.values()), strict=True)
+                more["training_thirds"] = [round(sum(p) / len(p), 3) for p in parts]
+                more["decisions"] = round(sum(r["decisions"] for r in by_seed.values()) / len(by_seed))
+            if steps := [r["steps_per_success"] for r in by_seed.values() if r["steps_per_success"]]:
+                more["steps_per_success"] = round(sum(steps) / len(steps), 1)
+            both = sorted(by_seed.keys() & first.keys())
+            if row in VARIANTS and by_seed is not first and len(both) >= FEW:
+                ours, theirs = ([side[seed]["sampled"] for seed in both] for side in (by_seed, first))
+                minus = difference(ours, theirs, paired=True)
+                more["minus_first"] = [round(v, 3) for v in (minus.point, minus.low, minus.high)]
+            interval = [round(sampled.low, 3), round(sampled.high, 3)]
+            emit(f"learning/{task}/{row}", round(sampled.point, 3), "success rate, sampled", interval=interval, **more)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--tasks", nargs="+", default=list(RECORDINGS), choices=RECORDINGS)
+    parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=ROWS)
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
+    parser.add_argument("--budget", type=int, default=60_000, help="primitive steps of each training")
+    parser.add_argument("--episodes", type=int, default=50, help="fresh ones that judge a cell")
+    parser.add_argument("--trainer", default="ppo", choices=TRAINERS)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "learning.jsonl")
+    parser.add_argument("--report", action="store_true", help="measure nothing, print the figures of the table")
+    parser.add_argument("--iterations", type=int, default=1, help=argparse.SUPPRESS)
+    parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    table = ResultTable(given.out)
+    settings = {name: getattr(given, name) for name in ("budget", "iterations", "episodes", "trainer")}
+    if given.cell:
+        start, before = time.process_time(), commit()
+        cell = Cell(given.cell[0], given.cell[1], int(given.cell[2]))
+        figures = Measurement(cell, table, settings).measure()
+        seconds = round(time.process_time() - start, 1)
+        table.add(cell, {"commit": before, **settings, **figures, "cpu_seconds": seconds})
+        return 0
+    cells = [Cell(task, row, seed) for seed in given.seeds for task in given.tasks for row in given.rows]
+    complete = given.report or measure_cells(__file__, cells, table, jobs=given.jobs, settings=lambda cell: settings)
+    report(table.load(), cells)
+    return 0 if complete else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
