@@ -103,6 +103,34 @@ def test_entropy_and_kl_are_expectations_of_log_prob_over_owned_components() -> 
     assert float((p.log_prob(actions) - q.log_prob(actions)).mean()) == pytest.approx(float(p.kl(q)[0]), rel=0.03)
 
 
+@given(layout=layouts(), seed=st.integers(0, 2**31), sharpness=st.floats(0.1, 20))
+@settings(max_examples=40, deadline=None)
+def test_a_sharpened_part_is_its_power_normalised(layout: ActionLayout, seed: int, sharpness: float) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    row = torch.randn(1, layout.parameters, dtype=torch.float64, generator=generator)
+    mask = (torch.rand(1, len(layout.branches), generator=generator) < 0.6).double()
+    mask[:, 0] = 1
+    p = BranchedDistribution(layout, row, mask)
+    sharp = p.sharpened(sharpness)
+    power = p.probabilities**sharpness
+    torch.testing.assert_close(sharp.probabilities, power / power.sum(-1, keepdim=True))
+    assert float(sharp.probabilities.sum()) == pytest.approx(1)
+    assert bool((sharp.probabilities[mask == 0] == 0).all())
+    torch.testing.assert_close(sharp.mode(), p.mode())
+    one, other = p.mode(), p.sample(generator)
+    one[:, 0] = other[:, 0]
+    heads = [d.log_prob(one) - d.log_prob(other) for d in (p, sharp)]
+    torch.testing.assert_close(heads[1], sharpness * heads[0])  # of one branch the normaliser cancels
+    torch.testing.assert_close(p.sharpened(1.0).log_prob(other), p.log_prob(other))
+
+
+@pytest.mark.parametrize("sharpness", [0.0, -1.0, float("nan"), float("inf")])
+def test_sharpness_must_be_positive(sharpness: float) -> None:
+    layout = box_layout()
+    with pytest.raises(ValueError, match="above 0"):
+        BranchedDistribution(layout, torch.zeros(1, layout.parameters)).sharpened(sharpness)
+
+
 def test_heads_the_chosen_branch_ignores_take_no_gradient() -> None:
     layout = box_layout()
     parameters = torch.zeros(3, layout.parameters, requires_grad=True)

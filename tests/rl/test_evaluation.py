@@ -35,7 +35,14 @@ class Always(Policy):
     def __init__(self, actions: Sequence[Any]) -> None:
         self.actions, self.at = actions, -1
 
-    def act(self, observation: dict[str, np.ndarray], *, greedy: bool, rng: np.random.Generator) -> Any:
+    def act(
+        self,
+        observation: dict[str, np.ndarray],
+        *,
+        greedy: bool,
+        rng: np.random.Generator,
+        sharpness: float = 1.0,
+    ) -> Any:
         self.at += 1
         return self.actions[self.at % len(self.actions)]
 

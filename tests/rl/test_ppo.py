@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 import pytest
 import torch
 from rlgpt.domain import Parameter, Plain, Task, TrainingRecord
@@ -17,6 +18,7 @@ from rlgpt.errors import TrainerError
 from rlgpt.plugin.types import Context, EnvLimits
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.checkpoint import Checkpoint
+from rlgpt.rl.policy_env import build
 from rlgpt.rl.ppo import PPO, STEPS_FILE
 from rlgpt.testing.counting import TO_ROW, WANDER, CountingGrid, action, counted, grid_spec
 from rlgpt.testing.trainer_suite import TrainerSuite
@@ -36,6 +38,15 @@ def train(folder: Path, spec: EnvSpec, *, budget: int = 600, trainer: PPO | None
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
     return Checkpoint.load(folder).weights
+
+
+def test_a_sharp_policy_plays_its_most_likely_choice(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", WANDER)
+    policy, rng = PPO().untrained(spec, seed=0, hyperparameters=Hyperparameters()), np.random.default_rng(0)
+    observation, _ = build(spec, seed=0).reset()
+    best = policy.act(observation, greedy=True, rng=rng)
+    assert {int(policy.act(observation, greedy=False, rng=rng, sharpness=1e6)) for _ in range(20)} == {int(best)}
+    assert len({int(policy.act(observation, greedy=False, rng=rng)) for _ in range(40)}) > 1
 
 
 def test_the_same_seed_gives_the_same_policy(tmp_path: Path) -> None:

@@ -79,12 +79,21 @@ class Policy(ABC):
     """A trained policy without its trainer: evaluation plays it."""
 
     @abstractmethod
-    def act(self, observation: dict[str, np.ndarray], *, greedy: bool, rng: np.random.Generator) -> Any:
+    def act(
+        self,
+        observation: dict[str, np.ndarray],
+        *,
+        greedy: bool,
+        rng: np.random.Generator,
+        sharpness: float = 1.0,
+    ) -> Any:
         """Choose one action.
 
         :param observation: of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, without a batch axis.
         :param greedy: take the most likely branch and the means of its numbers instead of a sample.
         :param rng: draws the sample.
+        :param sharpness: n > 0; each part of the sample is drawn from ``p ** n``, normalised: choices of higher
+            probability become more likely, and the standard deviation of a number is divided by ``sqrt(n)``.
         :returns: an element of the action space of that environment.
         """
 

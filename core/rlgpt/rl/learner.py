@@ -46,7 +46,7 @@ class Learner:
         if settings.normalize_observations:
             self.network.observations.update(batch["obs"])
         with torch.no_grad():
-            # Computed with the new moments, so that the ratio of the first minibatch is 1 (benchmarks/ppo_logprobs.py).
+            # Computed with the new moments, so that the ratio of the first minibatch is 1 (docs/benchmarks.md).
             old_log_probs = self._log_probs(batch, actions)
             advantages, returns = self._advantages(rollout)
             if settings.normalize_returns:

@@ -106,8 +106,8 @@ class NetworkPolicy(Policy):
         self.network = network.eval()
 
     @torch.no_grad()
-    def act(self, observation: Observation, *, greedy: bool, rng: np.random.Generator) -> Any:
-        distribution = self.network.distribution(stack([observation]))
+    def act(self, observation: Observation, *, greedy: bool, rng: np.random.Generator, sharpness: float = 1.0) -> Any:
+        distribution = self.network.distribution(stack([observation])).sharpened(sharpness)
         if greedy:
             flat = distribution.mode()
         else:

@@ -29,8 +29,15 @@ class Linear(Policy):
         assert size is not None
         return sum(_size(head) for head in _heads(space)), size[0] + 1
 
-    def act(self, observation: dict[str, np.ndarray], *, greedy: bool, rng: np.random.Generator) -> Any:
-        """One decision. The policy is deterministic, so ``greedy`` changes nothing."""
+    def act(
+        self,
+        observation: dict[str, np.ndarray],
+        *,
+        greedy: bool,
+        rng: np.random.Generator,
+        sharpness: float = 1.0,
+    ) -> Any:
+        """One decision. The policy is deterministic, so ``greedy`` and ``sharpness`` change nothing."""
         outputs = self.weights @ np.append(observation["obs"], 1.0)
         action: list[Any] = []
         for i, head in enumerate(_heads(self._space)):
