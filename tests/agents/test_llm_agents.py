@@ -152,6 +152,16 @@ def test_setup_with_unknown_names_is_asked_for_again(
         assert words in complaint
 
 
+def test_setup_outside_its_bounds_is_asked_for_again_with_every_fault(
+    brief: Brief, plan: ActionPlan, library: Library, action: CodedAction
+) -> None:
+    llm = FakeLLM({"setup": [scripts.setup(coded_actions=["fly"], gamma=1.2), scripts.setup()]})
+    LLMFast(llm, library).setup(brief, plan, actions=(action,), history=())
+    complaint = llm.requests[1].messages[-1].content
+    for words in ("gamma: Input should be less than or equal to 1 (got 1.2)", "no coded action 'fly'"):
+        assert words in complaint
+
+
 def test_code_and_setup_can_use_different_models(
     brief: Brief, plan: ActionPlan, library: Library, action: CodedAction
 ) -> None:

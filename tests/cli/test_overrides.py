@@ -86,6 +86,7 @@ def rlgpt_config():
         ([TASK, "llm.kind=scripted"], ["unknown llm 'scripted'", "replay"]),
         ([TASK, "setup.gama=0.9"], ["unknown key 'setup.gama'", "'setup.gamma'"]),
         ([TASK, "setup.gamma=2"], ["setup.gamma=2"]),
+        ([TASK, "setup.gamma=2", "sandbox.yields=-1"], ["setup.gamma=2", "sandbox.yields=-1"]),
         ([TASK, "setup.reward_weights.near_kee=1"], ["unknown reward term 'near_kee'", "'near_key'"]),
         ([TASK, "setup.observation_keys=[agnt]"], ["unknown observation key 'agnt'", "'agent'"]),
         ([TASK, "setup.base_actions=[up,dwn]"], ["unknown base action 'dwn'", "'down'"]),

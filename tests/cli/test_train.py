@@ -16,6 +16,15 @@ Call = Callable[..., tuple[int, str, str]]
 SMOKE = ("task=grid/key", "agents=rl_only", "experiment=smoke", "selection_episodes=1")
 
 
+INTERRUPTING = """
+from rlgpt.loop import Observer
+
+class Interrupting(Observer):
+    def stage(self, name, **facts):
+        raise KeyboardInterrupt
+"""
+
+
 def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
     status, out, err = rlgpt("train", *SMOKE, "seed=3", "folder=here", "hyperparameters.num_envs=2")
     assert status == 0, err
@@ -43,6 +52,16 @@ def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
     status, _, err = rlgpt("train", *SMOKE, "folder=here")
     assert status == 2
     assert "rlgpt resume" in err
+
+
+def test_an_interrupted_run_says_once_how_to_continue(rlgpt: Call, site: Path) -> None:
+    (site / "interrupting.py").write_text(INTERRUPTING)
+    status, _, err = rlgpt("train", *SMOKE, "folder=here", "observers.stop._target_=interrupting.Interrupting")
+    assert status == 130
+    assert err.count("interrupted;") == 1
+    assert "interrupted." not in err
+    assert f"rlgpt resume {Path('here').resolve()}" in err
+    assert Run.open(Path("here")).record.status == "stopped"
 
 
 def test_kept_code_ignores_quarantine_in_evaluation_and_film(rlgpt: Call) -> None:

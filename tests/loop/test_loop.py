@@ -141,7 +141,8 @@ def test_observer_receives_every_stage(tmp_path: Path) -> None:
 
     settings = LoopSettings(budget=1500, iterations=1, selection_episodes=2, report_episodes=2, target_success=1.0)
     run(context(tmp_path, PPO(), observer=Stages(), settings=settings))
-    assert seen == ["plan", "write", "rehearse", "write", "rehearse", "setup", "code", "train", "select", "report"]
+    attempts = ["write", "rehearse", "write", "rehearse", "review"]
+    assert seen == ["plan", *attempts, "setup", "code", "train", "select", "report"]
 
 
 def test_stored_iterations_equal_the_result(tmp_path: Path) -> None:

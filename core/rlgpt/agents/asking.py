@@ -13,7 +13,7 @@ from rlgpt.agents.brief import brief_slots
 from rlgpt.agents.prompt import Prompt
 from rlgpt.domain import Plain, Value
 from rlgpt.llm.base import LLM, Request, RequestKey
-from rlgpt.llm.structured import UnreadableError, ask, format_instructions
+from rlgpt.llm.structured import UnreadableError, ask, complaints_of, format_instructions
 
 R = TypeVar("R", bound=Value)
 T = TypeVar("T")
@@ -63,7 +63,8 @@ class Asker:
                 result = value(reply)
                 complaints = faults(result)
             except ValidationError as fault:
-                raise UnreadableError([error["msg"] for error in fault.errors()]) from fault
+                found = complaints_of(fault, schema)
+                raise UnreadableError([*found, *_further(reply, fault, value, faults)]) from fault
             except ValueError as fault:
                 raise UnreadableError([str(fault)]) from fault
             if complaints:
@@ -71,3 +72,20 @@ class Asker:
             return result
 
         return ask(self._llm, request, schema, accept).parsed
+
+
+def _further(
+    reply: R, fault: ValidationError, value: Callable[[R], T], faults: Callable[[T], Sequence[str]]
+) -> Sequence[str]:
+    """What else is wrong with ``reply``: the complaints about it with the defaults of the fields that ``fault`` names.
+
+    A model that is told one fault at a time needs one request for each. Empty where a faulty field has no default.
+    """
+    wrong = {str(error["loc"][0]) for error in fault.errors() if error["loc"]}
+    fields = type(reply).model_fields
+    if not wrong or any(name not in fields or fields[name].is_required() for name in wrong):
+        return ()
+    try:
+        return faults(value(reply.model_copy(update={name: fields[name].get_default() for name in wrong})))
+    except ValueError:
+        return ()

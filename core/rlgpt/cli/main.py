@@ -152,8 +152,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RlgptError as error:
         say(f"rlgpt: {error}", sys.stderr)
         return error.exit_status
-    except KeyboardInterrupt:
-        print("rlgpt: interrupted.", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        say(f"rlgpt: {interrupt or 'interrupted.'}", sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()

@@ -28,7 +28,7 @@ def _lines(
     values: Mapping[str, Any], model: type[BaseModel] | None, models: Mapping[str, Any], indent: str
 ) -> Iterator[str]:
     for key, value in values.items():
-        field = None if model is None else model.model_fields.get(key)
+        field = None if model is None else next((f for n, f in model.model_fields.items() if key in (n, f.alias)), None)
         comment = field.description if field is not None and field.description else ""
         if isinstance(value, Mapping) and value:
             kind = models.get(key) or (field.annotation if field is not None else None)

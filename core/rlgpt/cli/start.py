@@ -42,8 +42,7 @@ def finish(context: LoopContext) -> JobResult:
         try:
             result = run(context)
         except KeyboardInterrupt:
-            say(f"rlgpt: interrupted; resume with: rlgpt resume {folder}", sys.stderr)
-            raise
+            raise KeyboardInterrupt(f"interrupted; continue with: rlgpt resume {folder}") from None
         if result.report is not None:
             _show(context, result)
     success = None if result.report is None else result.report.sampled.success_rate

@@ -1,4 +1,4 @@
-"""Validates settings; an error names the setting in one sentence."""
+"""Validates settings. An error names every faulty setting, one sentence each."""
 
 from __future__ import annotations
 
@@ -6,32 +6,44 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
-from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.errors import ConfigError, RlgptError, UnknownNameError
 
 M = TypeVar("M", bound=BaseModel)
+
+_SHOWN = 8
+"""Faults that a message names. The others are counted."""
 
 
 def validated(model: type[M], values: Mapping[str, Any], where: str = "") -> M:
     """``values`` as an object of ``model``.
 
     :param where: prefix of the keys in messages.
-    :raises UnknownNameError: ``model`` has no such key.
-    :raises ConfigError: a value is not valid; the message names its key.
+    :raises UnknownNameError: ``model`` has no such key, and nothing else is wrong.
+    :raises ConfigError: values are not valid; the message names the key of each.
     """
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = [str(part) for part in first["loc"]]
-        key = ".".join([where, *path] if where else path)
-        if first["type"] == "extra_forbidden":
-            parents = [where, *path[:-1]] if where else path[:-1]
-            valid = [".".join([*parents, name]) for name in _fields(model, path[:-1])]
-            raise UnknownNameError("key", key, valid) from error
-        if not key:
-            raise ConfigError(f"{first['msg'].removeprefix('Value error, ')}.") from error
-        raise ConfigError(f"{key}={first['input']!r:.200} cannot be used: {first['msg']}.") from error
+        found = error.errors(include_url=False)
+        faults = [_fault(model, each, where) for each in found[:_SHOWN]]
+        if len(found) == 1:
+            raise faults[0] from error
+        more = f" And {len(found) - _SHOWN} more." if len(found) > _SHOWN else ""
+        raise ConfigError(" ".join(map(str, faults)) + more) from error
+
+
+def _fault(model: type[BaseModel], error: ErrorDetails, where: str) -> RlgptError:
+    path = [str(part) for part in error["loc"]]
+    key = ".".join([where, *path] if where else path)
+    if error["type"] == "extra_forbidden":
+        parents = [where, *path[:-1]] if where else path[:-1]
+        valid = [".".join([*parents, name]) for name in _fields(model, path[:-1])]
+        return UnknownNameError("key", key, valid)
+    if not key:
+        return ConfigError(f"{error['msg'].removeprefix('Value error, ')}.")
+    return ConfigError(f"{key}={error['input']!r:.200} cannot be used: {error['msg']}.")
 
 
 def _fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:

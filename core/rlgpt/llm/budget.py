@@ -17,8 +17,8 @@ class LLMBudget(Value):
     """Hard limits of a run over all its resumes. None: no limit."""
 
     tokens: int | None = Field(default=None, ge=0, description="prompt and completion together")
-    dollars: float | None = Field(default=None, ge=0)
-    calls: int | None = Field(default=None, ge=0)
+    dollars: float | None = Field(default=None, ge=0, description="needs a known price: llm.price")
+    calls: int | None = Field(default=None, ge=0, description="requests, retries included")
 
 
 class Spending(Value):
@@ -78,12 +78,13 @@ class Spending(Value):
         return self.model_copy(update={**changes, "by_role": by_role})
 
     def __str__(self) -> str:
+        """``3 calls, 9,150 tokens, $0.0120``. Without dollars where no price is known."""
         parts = []
         if self.calls or not self.replayed_calls:
             about = "about " if self.estimated else ""
-            price = f"${self.dollars:.4f}" if self.unpriced < self.calls or not self.calls else "cost unknown"
+            price = f", ${self.dollars:.4f}" if self.unpriced < self.calls or not self.calls else ""
             missing = f" and {self.unpriced} calls of unknown cost" if 0 < self.unpriced < self.calls else ""
-            parts.append(f"{self.calls} calls, {about}{self.tokens:,} tokens, {price}{missing}")
+            parts.append(f"{self.calls} calls, {about}{self.tokens:,} tokens{price}{missing}")
         if self.replayed_calls:
             cost = f", ${self.replayed_dollars:.4f}" if self.replayed_dollars else ""
             parts.append(f"{self.replayed_calls} replayed ({self.replayed_tokens:,} tokens{cost} when recorded)")

@@ -34,14 +34,10 @@ _NEVER = {"api_key", "stream", "drop_params", "mock_response", "fallbacks"}
 
 
 class MissingKeyError(ConfigError):
-    """None of the environment variables that may hold a provider's key is set.
+    """None of the environment variables that may hold a provider's key is set."""
 
-    :ivar needed: what is needed, a sentence that goes with any way of naming the model.
-    """
-
-    def __init__(self, model: str, variables: Sequence[str], advice: str = "") -> None:
-        self.needed = f"{model} needs a key: set the environment variable {' or '.join(variables)}."
-        super().__init__(f"{self.needed} {advice}".rstrip())
+    def __init__(self, model: str, variables: Sequence[str], advice: str) -> None:
+        super().__init__(f"{model} needs a key: set the environment variable {' or '.join(variables)}. {advice}")
 
 
 class LiteLLM(LLM):
@@ -186,14 +182,15 @@ class LiteLLM(LLM):
         """The key to send; None where litellm finds it by itself."""
         if self.key_env is not None:
             if not os.environ.get(self.key_env):
-                raise MissingKeyError(self.model, [self.key_env])
+                raise MissingKeyError(self.model, [self.key_env], "llm.key_env names it; null: the provider's own.")
             return os.environ[self.key_env]
         missing = self._missing()
         if missing and self.api_base is None:
             raise MissingKeyError(
                 self.model,
                 missing,
-                "Or name another with llm.key_env. Without any key, llm=replay plays a recorded transcript.",
+                "Or name another variable: llm.key_env=NAME. A server of your own needs no key: llm.api_base=URL. "
+                "llm=replay replays recorded replies without any model.",
             )
         return "none" if missing else None
 

@@ -20,17 +20,31 @@ class Reporter(Protocol):
 
 
 class ReportingLLM(LLM):
-    """Passes requests on. Reports the spending after each reply, and the note of a replayed reply."""
+    """Passes requests on. Reports the spending after each reply, and the note of a replayed reply.
+
+    A model without a known price is reported once: its calls cost dollars that the spending does not show.
+    """
 
     def __init__(self, llm: Recorder, reporter: Reporter) -> None:
         self.llm, self.supports_vision, self._reporter = llm, llm.supports_vision, reporter
+        self._unpriced: set[str] = set()
 
     def complete(self, request: Request) -> Reply:
         reply = self.llm.complete(request)
         if reply.note:
             self._reporter.message(f"  replayed reply ({request.key.role}): {reply.note}")
+        if reply.usage.tokens_source != "recorded" and reply.usage.dollars is None:
+            self._report_unpriced(reply.model)
         self._reporter.spent(self.llm.spending)
         return reply
+
+    def _report_unpriced(self, model: str) -> None:
+        if model not in self._unpriced:
+            self._unpriced.add(model)
+            self._reporter.message(
+                f"  the price of {model} is unknown, so its cost in dollars is not counted; to count it, give "
+                "llm.price=[PROMPT,COMPLETION], in dollars per million tokens"
+            )
 
     def forget(self, key: RequestKey) -> None:
         self.llm.forget(key)

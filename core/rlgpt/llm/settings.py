@@ -18,12 +18,14 @@ class ModelSettings(Value):
     model: str | None = Field(
         default=None, description="PROVIDER/NAME as litellm knows it (openai/gpt-5, ollama/qwen3)"
     )
-    api_base: str | None = Field(default=None, description="URL of a server of your own")
-    key_env: str | None = Field(default=None, description="environment variable of the key; None: the provider's own")
-    temperature: float | None = Field(default=None, ge=0)
-    max_tokens: int | None = Field(default=None, ge=1)
+    api_base: str | None = Field(default=None, description="URL of a server of your own; it needs no key")
+    key_env: str | None = Field(
+        default=None, description="environment variable that holds the key; null: the provider's, as OPENAI_API_KEY"
+    )
+    temperature: float | None = Field(default=None, ge=0, description="null: the provider's default")
+    max_tokens: int | None = Field(default=None, ge=1, description="of one reply; null: the provider's default")
     timeout: float = Field(default=120.0, gt=0, description="seconds that one request may take")
-    retries: int = Field(default=4, ge=0, le=20, description="of a failed request")
+    retries: int = Field(default=4, ge=0, le=20, description="of a failed request, with pauses between them")
     supports_vision: bool = Field(default=False, description="whether the model takes images")
     price: tuple[float, float] | None = Field(default=None, description="dollars per million prompt, completion tokens")
     extra: Mapping[str, Plain] = Field(default_factory=dict, description="further arguments of the provider")
@@ -48,10 +50,14 @@ class LLMSettings(ModelSettings):
 
     kind: Name = Field(default="replay", description="replay, record, live, or a name that a plugin offers")
     target: str | None = Field(default=None, alias="_target_", description="what makes the model, a dotted name")
-    roles: Mapping[Role, ModelSettings] = Field(default_factory=dict)
-    fallbacks: tuple[ModelSettings, ...] = ()
-    budget: LLMBudget = LLMBudget()
-    transcript: int | str | None = None
+    roles: Mapping[Role, ModelSettings] = Field(
+        default_factory=dict, description="role -> another model, or its settings"
+    )
+    fallbacks: tuple[ModelSettings, ...] = Field(default=(), description="models that are asked if the first fails")
+    budget: LLMBudget = Field(default=LLMBudget(), description="limits of the whole run, its resumes included")
+    transcript: int | str | None = Field(
+        default=None, description="which one to replay: index, name or path; null: the seed chooses"
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -14,7 +14,7 @@ from rlgpt.llm.base import LLM, Message, Reply, Request
 from rlgpt.llm.extract import REPLY_LIMIT, find
 from rlgpt.llm.instructions import CODE_FIELD, format_instructions, takes_code
 
-__all__ = ["Answer", "UnreadableError", "ask", "format_instructions", "read"]
+__all__ = ["Answer", "UnreadableError", "ask", "complaints_of", "format_instructions", "read"]
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -106,12 +106,35 @@ def read(reply: Reply, schema: type[M]) -> M:
             faults.append((len(candidate.keys() & schema.model_fields.keys()), fault))
     if faults:
         _, nearest = max(faults, key=lambda pair: pair[0])
-        raise UnreadableError(_complaints(nearest, schema))
+        raise UnreadableError(complaints_of(nearest, schema))
     if filtered or _REFUSALS.match(text):
         raise UnreadableError(["it declined to answer instead of giving the JSON object"])
     if found.fault:
         raise UnreadableError([f"its JSON could not be read: {found.fault}"])
     raise UnreadableError(["there was no JSON object in it"])
+
+
+def complaints_of(fault: ValidationError, schema: type[BaseModel]) -> list[str]:
+    """What is wrong with a value, one line for each field, in words for the model. At most the first eight faults.
+
+    :param schema: what the model was asked for.
+    """
+    lines = []
+    for error in fault.errors(include_url=False)[:8]:
+        where = ".".join(map(str, error["loc"])) or "the object"
+        given = repr(error["input"])
+        if error["type"] == "extra_forbidden":
+            lines.append(f"{where}: there is no such field")
+        elif error["type"] == "missing" and where == CODE_FIELD and takes_code(schema):
+            lines.append("the ```python block is missing or broke off")
+        elif error["type"] == "missing":
+            lines.append(f"{where}: this field is missing")
+        else:
+            said = error["msg"].removeprefix("Value error, ")
+            lines.append(f"{where}: {said} (got {given if len(given) <= 80 else given[:77] + '...'})")
+    if any(e["type"] in ("extra_forbidden", "missing") and len(e["loc"]) == 1 for e in fault.errors()):
+        lines.append(f"the fields are {', '.join(schema.model_fields)}")
+    return lines
 
 
 def _wrapped(value: dict[str, Any]) -> list[dict[str, Any]]:
@@ -133,24 +156,6 @@ def _validated(value: dict[str, Any], schema: type[M]) -> M:
         # pydantic accepts lone surrogates, which no UTF-8 file can contain
         raise UnreadableError(["it holds escapes that are no Unicode text"]) from fault
     return schema.model_validate(value)
-
-
-def _complaints(fault: ValidationError, schema: type[BaseModel]) -> list[str]:
-    lines = []
-    for error in fault.errors(include_url=False)[:8]:
-        where = ".".join(map(str, error["loc"])) or "the object"
-        given = repr(error["input"])
-        if error["type"] == "extra_forbidden":
-            lines.append(f"{where}: there is no such field")
-        elif error["type"] == "missing" and where == CODE_FIELD and takes_code(schema):
-            lines.append("the ```python block is missing or broke off")
-        elif error["type"] == "missing":
-            lines.append(f"{where}: this field is missing")
-        else:
-            lines.append(f"{where}: {error['msg']} (got {given if len(given) <= 80 else given[:77] + '...'})")
-    if any(e["type"] in ("extra_forbidden", "missing") and len(e["loc"]) == 1 for e in fault.errors()):
-        lines.append(f"the fields are {', '.join(schema.model_fields)}")
-    return lines
 
 
 def _follow_up(reply: Reply, complaints: Sequence[str], schema: type[BaseModel]) -> tuple[Message, Message]:

@@ -102,6 +102,7 @@ def _attempt(
     if not rehearsal.exercised:
         ctx.observer.message(f"{sub_action.name} could not start in its rehearsal: its code has not run")
         return rehearsal.model_copy(update={"review": NOT_EXERCISED})
+    ctx.observer.stage("review", sub_action=sub_action.name)
     try:
         review = ctx.agents.critic.review(brief, sub_action, rehearsal, iteration=len(history))
     except TranscriptEnded:  # the recorded run stopped this attempt before its review

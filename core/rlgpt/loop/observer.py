@@ -18,8 +18,8 @@ class Observer:
     def stage(self, name: str, **facts: Any) -> None:
         """A stage begins.
 
-        :param name: ``plan``, ``write``, ``rehearse``, ``setup``, ``code``, ``train``, ``select``, ``critique`` or
-            ``report``.
+        :param name: ``plan``, ``write``, ``rehearse``, ``review``, ``setup``, ``code``, ``train``, ``select``,
+            ``critique`` or ``report``.
         :param facts: what the stage works on, for example ``iteration`` and ``sub_action``.
         """
 
