@@ -63,7 +63,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(SPACES, SPACES, st.integers(0, 2**31))
 def test_a_space_and_its_values_cross_unchanged(seen: spaces.Space[Any], done: spaces.Space[Any], seed: int) -> None:
     described = [json.loads(json.dumps(describe(space))) for space in (seen, done)]

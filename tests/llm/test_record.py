@@ -93,7 +93,7 @@ def test_a_failed_request_leaves_nothing(tmp_path: Path, request_: Request) -> N
     assert len(read_exchanges(path)) == 1
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(cut=st.integers(min_value=0, max_value=10_000))
 def test_a_file_torn_anywhere_is_repaired(tmp_path: Path, request_: Request, cut: int) -> None:
     path = tmp_path / "llm.jsonl"

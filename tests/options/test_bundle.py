@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt.domain import ActionPlan, Bundle, CodedAction, Parameter, Provenance, RLSetup, SubAction
 from rlgpt.errors import BundleError
@@ -34,7 +34,6 @@ def bundle() -> Bundle:
     )
 
 
-@settings(deadline=None)
 @given(st.lists(actions, max_size=4, unique_by=lambda a: a.name))
 def test_bundle_round_trip(tmp_path_factory: pytest.TempPathFactory, drawn: list[CodedAction]) -> None:
     bundle = Bundle(actions=tuple(drawn))

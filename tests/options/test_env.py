@@ -101,7 +101,7 @@ def test_info_reports_how_an_option_ended() -> None:
     assert reward == 1.0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), gamma=st.floats(0.5, 1.0), choices=st.lists(st.integers(0, 6), max_size=12))
 def test_the_reward_of_a_decision_is_its_discounted_sum(seed: int, gamma: float, choices: list[int]) -> None:
     """Playing the same primitive steps one by one gives the same return."""

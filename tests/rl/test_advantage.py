@@ -44,7 +44,7 @@ def direct_sum(b: dict[str, torch.Tensor], gamma: float, lam: float, semi_markov
     lam=st.floats(0.0, 1.0),
     semi_markov=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_equals_the_direct_sum(
     seed: int, steps: int, envs: int, longest: int, gamma: float, lam: float, semi_markov: bool
 ) -> None:
@@ -62,7 +62,7 @@ def test_at_one_step_each_it_is_ordinary_gae() -> None:
 
 
 @given(seed=st.integers(0, 2**31), gamma=st.floats(0.8, 1.0))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_at_lambda_one_the_target_is_the_return_in_primitive_time(seed: int, gamma: float) -> None:
     """Options of any length leave the discounted return of the primitive steps unchanged."""
     g = torch.Generator().manual_seed(seed)

@@ -54,7 +54,7 @@ def selector_of(layout: ActionLayout, row: torch.Tensor, mask: torch.Tensor) -> 
 
 
 @given(layout=layouts(), seed=st.integers(0, 2**31))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_log_prob_entropy_and_kl_are_sums_over_branches(layout: ActionLayout, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     rows = 4

@@ -48,7 +48,7 @@ returns = st.one_of(st.integers(-5, 5).map(float), st.sampled_from([50.0, math.i
 
 
 @given(st.lists(st.tuples(st.sampled_from([False, False, False, True]), returns), max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_episodes_with_success_or_an_exceptional_return_are_kept(episodes: list[tuple[bool, float]]) -> None:
     rule = Rule()
     wanted = kept_by_the_rule(episodes)
@@ -60,7 +60,7 @@ def test_episodes_with_success_or_an_exceptional_return_are_kept(episodes: list[
     cut=st.integers(1, 9),
     capacity=st.integers(5, 60),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_imitation_joins_episodes_across_rollouts(slots: list[list[Outcome]], cut: int, capacity: int) -> None:
     """Decisions have numbers. The memory contains all decisions of the newest good episodes, in order."""
     imitation = SelfImitation(Hyperparameters(imitation_coef=1.0, imitation_capacity=capacity))

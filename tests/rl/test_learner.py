@@ -153,7 +153,7 @@ def test_first_update_follows_the_policy_gradient() -> None:
 
 
 @given(error=st.floats(-100, 100), most=st.floats(0.01, 10))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_wrong_value_shortens_the_policys_step_and_does_not_turn_it(error: float, most: float) -> None:
     """Actor and critic share no layer, but the norm of both gradients is clipped together."""
     r = rollout()

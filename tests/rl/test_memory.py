@@ -37,7 +37,7 @@ def expected(lengths: list[int], capacity: int) -> list[range]:
 
 
 @given(lengths=st.lists(st.integers(1, 9), max_size=12), capacity=st.integers(1, 20), again=st.integers(1, 20))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_memory_keeps_the_newest_whole_episodes(lengths: list[int], capacity: int, again: int) -> None:
     memory, at = Memory(capacity), 0
     for length in lengths:

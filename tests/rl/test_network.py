@@ -25,7 +25,7 @@ SMALL = Hyperparameters(hidden=(4,))
 
 
 @given(sizes=st.lists(st.integers(1, 20), min_size=1, max_size=6), seed=st.integers(0, 2**31))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_moments_are_those_of_all_batches_together(sizes: list[int], seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     batches = [5 + 3 * torch.randn(size, 2, dtype=torch.float64, generator=generator) for size in sizes]
@@ -77,7 +77,7 @@ def test_a_grown_action_set_takes_over_rows_by_name(tmp_path: Path) -> None:
 
 
 @given(old=st.floats(-3, 4), new=st.floats(-3, 4), shift=st.floats(-3, 3), seed=st.integers(0, 2**31))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_targets_have_unit_size_after_a_warm_start_from_any_reward(
     old: float, new: float, shift: float, seed: int
 ) -> None:

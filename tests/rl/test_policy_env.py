@@ -182,7 +182,7 @@ BASES = [
 @pytest.mark.parametrize("base", BASES, ids=str)
 @pytest.mark.parametrize("count", [0, 2])
 @given(seed=st.integers(0, 2**31))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_decoding_gives_elements_of_the_extended_space_and_encoding_undoes_it(
     base: spaces.Space[Any], count: int, seed: int
 ) -> None:

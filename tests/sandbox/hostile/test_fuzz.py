@@ -73,7 +73,7 @@ READY = ('["loaded",true]', '["answer",true]')
 """The messages that let a decision begin."""
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([READY, READY, ()]), st.lists(SAID, max_size=12))
 @example(READY, ['["ask",false,[["go",{"cells":1e300,"direction":"up"},null]]]'])
 @example(READY, ['["ask",true,[["use",{},1],["observe",{},1]]]', '["ask",false,[]]'])

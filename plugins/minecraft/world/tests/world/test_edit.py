@@ -22,7 +22,7 @@ def queued(world: World) -> list[tuple[int, int, int, int]]:
 
 
 @given(EDITS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_height_map_matches_the_blocks(edits: list[tuple[int, int, int, int]]) -> None:
     world = empty(0)
     for x, y, z, block in edits:
@@ -34,7 +34,7 @@ def test_height_map_matches_the_blocks(edits: list[tuple[int, int, int, int]]) -
 
 
 @given(EDITS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_reacting_neighbours_are_queued(edits: list[tuple[int, int, int, int]]) -> None:
     world = empty(0)
     for x, y, z, block in edits:

@@ -33,7 +33,7 @@ def do(world: World, what: int, a: int, b: int, c: int) -> int:
 
 
 Stuff = Counter[tuple[int, int, int]]
-some = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+some = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ITEMS = st.sampled_from(
     [ID[n] for n in ("planks", "log", "wool", "egg", "bucket", "iron_sword", "iron_helmet", "shield")]
 )

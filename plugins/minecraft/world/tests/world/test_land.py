@@ -39,7 +39,7 @@ def wide() -> World:
 
 
 @given(st.integers(0, 2**64 - 1), st.permutations([(i, k) for i in range(-1, 2) for k in range(-1, 2)]))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_land_does_not_depend_on_the_order_of_chunks(seed: int, order: list[tuple[int, int]]) -> None:
     at_once, one_by_one = empty(seed), empty(seed)
     for world in (at_once, one_by_one):
@@ -68,7 +68,7 @@ def test_seeds_make_different_land() -> None:
 
 
 @given(st.integers(0, 2**32), st.sampled_from([None, "forest", "desert"]))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_reset_world_equals_a_new_world(seed: int, biome: str | None) -> None:
     used = chunks.generate(99, "taiga")
     used.level[MIDDLE, 70, MIDDLE] = 4

@@ -58,7 +58,7 @@ def ground() -> World:
 
 
 @given(EDITS, st.integers(1, 60))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_light_after_changes_satisfies_the_rule(edits: list[tuple[int, int, int, str]], batch: int) -> None:
     world = ground()
     for first in range(0, len(edits), batch):
@@ -155,7 +155,7 @@ def test_the_sun_goes_round_once_a_day() -> None:
 
 
 @given(st.integers(0, 23999), st.booleans(), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_brightness_follows_its_formula(time: int, raining: bool, thundering: bool) -> None:
     world = empty(0)
     world.clock["time"], world.clock["raining"], world.clock["thundering"] = time, raining, thundering

@@ -53,7 +53,7 @@ ORIGIN = np.array([AT, AT // 4, AT], np.float64)
 
 
 @given(st.dictionaries(CELLS, st.sampled_from(SHAPES), max_size=20), POINTS, ANGLES, PITCHES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_trace_hits_the_nearest_box(
     places: dict[tuple[int, int, int], int],
     point: tuple[float, float, float],
@@ -137,7 +137,7 @@ def test_eyes_and_look_vectors() -> None:
     ANGLES,
     PITCHES,
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_aim_finds_the_nearest_entity(
     mobs: list[tuple[str, tuple[float, float, float]]],
     items: list[tuple[float, float, float]],

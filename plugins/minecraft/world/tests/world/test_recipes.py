@@ -17,7 +17,7 @@ from voxeldojo.world.nearby import nearby
 from voxeldojo.world.recipes import CRAFT, MATRIX, RECIPES, Recipe, craft, fuel
 from voxeldojo.world.state import World
 
-some = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+some = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @jit

@@ -40,7 +40,7 @@ def turned(vector: tuple[float, float, float], pitch: float, yaw: float) -> tupl
 
 
 @given(*[st.integers(-6, 0)] * 3, *[st.integers(0, 6)] * 3, YAWS, PITCHES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_voxels_are_the_blocks_around_the_feet(
     x0: int, y0: int, z0: int, x1: int, y1: int, z1: int, yaw: float, pitch: float
 ) -> None:
@@ -82,7 +82,7 @@ RAYS = st.lists(
 
 
 @given(RAYS, YAWS, PITCHES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_lidar_equals_trace_for_each_ray(rays: list[tuple[float, float, float]], yaw: float, pitch: float) -> None:
     world = forest()
     world.player["yaw"], world.player["pitch"] = yaw, pitch
@@ -138,7 +138,7 @@ def test_positive_yaw_turns_left_and_positive_pitch_lifts_a_look_to_the_south() 
 
 
 @given(YAWS, PITCHES, st.lists(st.tuples(*[st.floats(-6, 6)] * 3, st.sampled_from(KINDS[1:])), min_size=1, max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_lidar_and_crosshair_agree_on_mobs(
     yaw: float, pitch: float, mobs: list[tuple[float, float, float, str]]
 ) -> None:

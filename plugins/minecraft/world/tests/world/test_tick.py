@@ -56,7 +56,7 @@ MORE = ("glass_pane", "soul_sand", "ladder", "ice", "web", "carpet", "bed_foot_s
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.45))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_tick_leaves_the_player_in_a_block(maze: Any, seed: int, density: float) -> None:
     """Random rubble of full and partial blocks, sand and fluids, and random actions with blocks in the hand."""
     rng = np.random.default_rng(seed)

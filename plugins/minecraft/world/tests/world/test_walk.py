@@ -161,7 +161,7 @@ def test_a_sprint_goes_on_while_the_way_is_free_and_ends_when_hungry(scene: Any)
 
 
 @given(st.lists(st.tuples(st.floats(-180, 180), st.integers(-1, 1), st.integers(-1, 1)), min_size=1, max_size=12))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_sneaking_prevents_falling_off_an_edge(scene: Any, walks: list[tuple[float, int, int]]) -> None:
     scene.stand(MIDDLE + 0.5, FLOOR + 1, MIDDLE + 0.5)
     scene.put(0, 0, 0, "stone")
