@@ -1,6 +1,6 @@
-"""The cost of rlgpt: of a step, of training, of an environment in another process. The sandbox: see ``sandbox.py``.
+"""The cost of rlgpt: a step, training, another process, a start. The sandbox: see ``sandbox.py``.
 
-    python benchmarks/overhead.py              # all three parts, about 11 minutes
+    python benchmarks/overhead.py              # all parts, about 15 minutes
     python benchmarks/overhead.py --quick      # a smoke test of all but training, seconds
     python benchmarks/overhead.py --parts step worker training
 
@@ -9,9 +9,10 @@
 ``training``    primitive steps per CPU-second (all processes) of each trainer, over plain Sample Factory's, on the
                 kitchen with recorded actions, so that all of them simulate the same
 ``worker``      microseconds of a step of an environment in another process, over the plain step
+``start``       CPU seconds until an environment has its first observation
 ==============  ====================================================================================================
 
-All comparisons use short interleaved blocks within one run; see ``interleaved.py``. Prints lines of JSON.
+All ratios use short interleaved blocks within one run; see ``interleaved.py``. Prints lines of JSON.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 
 os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
 
+import start_cost
 import step_cost
 import suite
 import training_cost
@@ -29,6 +31,7 @@ import worker_cost
 PARTS = {
     "step": step_cost.measure,
     "worker": worker_cost.measure,
+    "start": start_cost.measure,
     "training": training_cost.measure,
 }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "overhead.py"
 STEP = ("bare", "control", "k0", "k0_generic", "k3", "k3_can_start", "default_setup")
+START = tuple(f"{kind}/kitchen/kettle" for kind in ("first", "again", "policy"))
 WORKER = tuple(f"{kind}/{clock}" for kind in ("small", "image", "nested") for clock in ("cpu", "here", "wall"))
 
 
@@ -16,12 +17,12 @@ def test_a_quick_run_prints_lines_of_json() -> None:
     run = subprocess.run([sys.executable, str(SCRIPT), "--quick"], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
     lines = {line["name"]: line for line in map(json.loads, run.stdout.splitlines())}
-    parts = {"step": STEP, "worker": WORKER}
+    parts = {"step": STEP, "worker": WORKER, "start": START}
     assert set(lines) == {f"overhead/{part}/{name}" for part, names in parts.items() for name in names}
     for name, line in lines.items():
         assert line["value"] > 0
         assert line["unit"]
-        if name == "overhead/step/bare":
+        if name == "overhead/step/bare" or name.startswith("overhead/start/"):
             continue
         low, high = line["interval"]
         assert low <= line["value"] <= high

@@ -53,6 +53,7 @@ def test_ppo_learns_with_each_encoder(encoder: str, tmp_path: Path) -> None:
     learns(PPO(segments=3), spec(36, first=True), tmp_path, budget=900, encoder=encoder, learning_rate=5e-4)
 
 
+@pytest.mark.slow
 def test_sample_factory_learns_from_pictures(tmp_path: Path) -> None:
     learns(SampleFactory(), spec(16, first=True, coded=True), tmp_path, budget=900)
     kept = Checkpoint.load(tmp_path).imitation

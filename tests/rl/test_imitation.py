@@ -224,6 +224,7 @@ def train(folder: Path, spec: EnvSpec, settings: Hyperparameters, budget: int, *
     return PPO().train(spec, budget=budget, folder=folder, hyperparameters=settings, **more)
 
 
+@pytest.mark.slow
 def test_a_sparse_reward_is_learnt_where_ppo_alone_does_not(tmp_path: Path) -> None:
     """Random play finds the key in one of ten episodes, and only the key gives a reward."""
     task = TASKS["grid/key"]

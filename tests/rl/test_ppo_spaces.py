@@ -77,6 +77,7 @@ def near(answer: float, target: float) -> float:
     return 1.0 - abs(answer - target)
 
 
+@pytest.mark.slow
 def test_numbers(tmp_path: Path) -> None:
     """A Box of any range: here the answer is the first number, over 10."""
     box = spaces.Box(np.array([0.0, -1.0], np.float32), np.array([10.0, 1.0], np.float32))
@@ -85,7 +86,11 @@ def test_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "space", [spaces.MultiDiscrete([5, 3]), spaces.Tuple([spaces.Discrete(5), spaces.Discrete(3)])]
+    "space",
+    [
+        spaces.MultiDiscrete([5, 3]),
+        pytest.param(spaces.Tuple([spaces.Discrete(5), spaces.Discrete(3)]), marks=pytest.mark.slow),
+    ],
 )
 def test_heads(space: spaces.Space[Any], tmp_path: Path) -> None:
     before, after, _ = learn(lambda: Aim(space, lambda a, t: near(int(a[0]) / 4, t), image=False), tmp_path)
@@ -106,6 +111,7 @@ def test_parameters_of_an_option(tmp_path: Path) -> None:
     assert after > max(0.7, before + 0.3)
 
 
+@pytest.mark.slow
 def test_images(tmp_path: Path) -> None:
     before, after, _ = learn(
         lambda: Aim(spaces.Discrete(2), lambda a, t: near(float(a), t), image=True), tmp_path, budget=1000

@@ -54,6 +54,7 @@ def test_an_exception_of_the_environment_is_reported_with_its_traceback(tmp_path
     assert Checkpoint.load(tmp_path / "train").state.decisions > 0
 
 
+@pytest.mark.slow
 def test_an_environment_that_hangs_is_named(tmp_path: Path) -> None:
     spec = faulty_spec(tmp_path / "count", "hang", 90)
     with pytest.raises(TrainerError, match=r"hung: environment [01] has been busy"):
@@ -86,6 +87,7 @@ def test_gpu_without_cuda_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mo
         train(tmp_path / "train", grid_spec(tmp_path / "count"), device="gpu")
 
 
+@pytest.mark.slow
 def test_mistakes_in_the_recipe_are_errors_without_a_traceback(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^unknown observation key 'nowhere'") as found:
         train(tmp_path / "train", grid_spec(tmp_path / "count", observation_keys=("nowhere",)))
@@ -111,6 +113,7 @@ def test_settings_are_checked_before_anything_starts(tmp_path: Path) -> None:
     assert counted(tmp_path / "count") == 0
 
 
+@pytest.mark.slow
 def test_a_broken_progress_ends_the_child_too(tmp_path: Path) -> None:
     def broken(point: CurvePoint) -> None:
         raise KeyboardInterrupt
@@ -119,6 +122,7 @@ def test_a_broken_progress_ends_the_child_too(tmp_path: Path) -> None:
         train(tmp_path / "train", grid_spec(tmp_path / "count"), progress=broken)
 
 
+@pytest.mark.slow
 def test_a_finished_training_leaves_no_shared_memory(tmp_path: Path) -> None:
     pids: set[int] = set()
 

@@ -248,7 +248,7 @@ class TrainerSuite:
         shares = np.bincount(first, minlength=6) / len(first)
         assert shares.min() > 0.08
 
-    @pytest.mark.parametrize("semi_markov", [True, False])
+    @pytest.mark.parametrize("semi_markov", [True, pytest.param(False, marks=pytest.mark.slow)])
     def test_options_are_discounted_by_their_duration(self, semi_markov: bool, tmp_path: Path) -> None:
         spec = EnvSpec(smdp.TASK, smdp.SETUP, (smdp.WALK,), factory=smdp.fork_plugin)
         settings = SETTINGS.model_copy(update={"semi_markov": semi_markov})

@@ -124,7 +124,7 @@ def connector_success_rate(plugin: FurniturePlugin, name: str, direction: int, s
     return wins / len(seeds)
 
 
-@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize("direction", [1, pytest.param(-1, marks=pytest.mark.slow)])
 def test_a_leg_is_twisted_in_its_connector_in_either_direction(plugin: FurniturePlugin, direction: int) -> None:
     assert connector_success_rate(plugin, "one_leg", direction, range(1)) == 1.0
 

@@ -7,5 +7,5 @@ from rlgpt.testing import Effort, PluginContract
 
 class TestMinecraft(PluginContract):
     module = "rlgpt_minecraft"
-    sample = ("minecraft/harvest_wool", "minecraft/wooden_pickaxe", "minecraft/harvest_milk_rgb")
+    sample = ("minecraft/wooden_pickaxe", "minecraft/harvest_milk_rgb")
     full = Effort(steps=60, horizon_limit=3000)

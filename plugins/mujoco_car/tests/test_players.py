@@ -60,7 +60,7 @@ def successes(plugin: CarPlugin, name: str, kind: str, episodes: int) -> int:
 
 
 @pytest.mark.parametrize("name", list(players.PLAYERS))
-@pytest.mark.parametrize("kind", ["random", *CONSTANT_ACTIONS])
+@pytest.mark.parametrize("kind", ["random", *(pytest.param(k, marks=pytest.mark.slow) for k in CONSTANT_ACTIONS)])
 def test_random_and_constant_actions_never_succeed_in_few_episodes(plugin: CarPlugin, name: str, kind: str) -> None:
     assert successes(plugin, name, kind, 4) == 0
 
