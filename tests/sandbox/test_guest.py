@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -36,6 +38,19 @@ def run():
     assert guest.send([{}, {}]) == Done()
     with pytest.raises(SandboxError, match="start one first"):
         guest.send({})
+
+
+def test_a_dropped_guest_frees_its_instances_at_once(open_guest: Open) -> None:
+    """Without a collection: a training opens a guest for each episode, and each instance holds megabytes."""
+    gc.disable()
+    try:
+        guest = open_guest("def run():\n    yield grasp()\n")
+        guest.start("a", {})
+        dropped = weakref.ref(guest)
+        del guest
+        assert dropped() is None
+    finally:
+        gc.enable()
 
 
 def test_numbers_outside_their_range_are_clipped_and_named(open_guest: Open) -> None:

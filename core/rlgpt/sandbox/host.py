@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rlgpt.domain import CodedAction, Plain, Verdict
@@ -63,7 +64,9 @@ class Guest:
             seed=seed,
             on_turn=on_turn,
         )
-        self._runners = {a.name: ActionRunner(a, setup, self._make_room) for a in actions}  # the newest is last
+        # Held weakly: in a cycle the instances, of megabytes each, would live until a collection of all of Python.
+        make_room = weakref.WeakMethod(self._make_room)
+        self._runners = {a.name: ActionRunner(a, setup, make_room) for a in actions}  # the newest is last
         self._newest: ActionRunner | None = None
         self._running: ActionRunner | None = None
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakMethod
 
 from rlgpt.domain import CodedAction, Plain, Verdict, VerdictKind
 from rlgpt.errors import SandboxError, UnknownNameError
@@ -56,11 +57,11 @@ class ActionRunner:
     A trap (fuel, memory, time) or an invalid message ends the instance. The next call makes a new one, in which the
     globals of the source start again. The fuel of the episode is counted across instances.
 
-    :param make_room: called before an instance is made.
+    :param make_room: the guest's, called before an instance is made.
     :ivar fuel_used: fuel of the newest turn.
     """
 
-    def __init__(self, action: CodedAction, setup: GuestSetup, make_room: Callable[[], None]) -> None:
+    def __init__(self, action: CodedAction, setup: GuestSetup, make_room: WeakMethod[Callable[[], None]]) -> None:
         self.action, self.fuel_used, self._make_room = action, 0, make_room
         self._setup, self._limits = setup, setup.limits
         self._meter = FuelMeter(setup.limits, setup.actions)
@@ -223,7 +224,8 @@ class ActionRunner:
         if self._instance is None:
             from rlgpt.sandbox.runtime import Instance
 
-            self._make_room()
+            if (make_room := self._make_room()) is not None:
+                make_room()
             instance = Instance(self._limits)
             mixed = hashlib.sha256(f"{self._setup.seed}/{self.action.name}/{self._instances}".encode()).digest()
             seed = int.from_bytes(mixed[:8], "big")
