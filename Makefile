@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 # Where a folder of wheels is named for pip (a CPU build of torch, say), uv takes it too.
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+# Compiled modules are kept, also where the environment says otherwise: without them each process of the tests takes more
+# than twice the time to start.
+unexport PYTHONDONTWRITEBYTECODE
 
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml plugins/*/*/pyproject.toml))
 MANIFESTS := pyproject.toml overrides.txt constraints.txt $(addsuffix /pyproject.toml,core $(PLUGINS))
