@@ -10,10 +10,20 @@ import numpy as np
 import pytest
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
-from rlgpt.rl.evaluation import TRACE_HEAD, TRACE_TAIL, evaluate, evaluate_code
+from rlgpt.rl.evaluation import (
+    TRACE_HEAD,
+    TRACE_TAIL,
+    Judge,
+    by_code,
+    by_policy,
+    code_spec,
+    evaluate,
+    evaluate_code,
+    together,
+)
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec
-from rlgpt.testing.grid import TASKS
+from rlgpt.testing.grid import FETCH, TASKS
 
 TO_COLUMN = action(
     "to_column",
@@ -128,3 +138,71 @@ def test_each_primitive_steps_frame_comes_with_the_active_action(tmp_path: Path)
     names = [name for _, name in frames]
     assert names[0] == "start"
     assert names[1 : 1 + names.index("use") - 1] == ["wander"] * (names.index("use") - 1)
+
+
+@pytest.mark.parametrize(
+    ("actions", "cut"),
+    [
+        ((NEVER,), "stuck"),
+        ((NEVER, action("push", "def run():\n    yield go(direction='up', cells=6)\n")), "stuck"),
+        ((WANDER, NEVER), None),
+    ],
+    ids=["masked", "without a change", "in motion"],
+)
+def test_code_that_goes_round_in_vain_is_stopped(actions: tuple[Any, ...], cut: str | None, tmp_path: Path) -> None:
+    """A round that is masked or changes nothing counts; a round that ends elsewhere than it began does not."""
+    task = TASK.model_copy(update={"horizon": 200})
+    there = action(
+        "wander",
+        "def run():\n    view = yield observe()\n    up = view['agent'][0] > 0\n"
+        "    yield go(direction='up' if up else 'down', cells=1)\n",
+    )
+    actions = tuple(there if a is WANDER else a for a in actions)
+    spec = grid_spec(tmp_path / "count", task=task)
+    with Judge(code_spec(spec, actions), traces=1) as judge:
+        (episode,) = judge.play(by_code(actions, may_stop=True), (0,)).episodes
+    assert episode.cut == cut
+    assert not episode.success
+    assert episode.primitive_steps == counted(tmp_path / "count")
+    assert (episode.primitive_steps < 60) == (cut is not None)
+    whole = evaluate_code(grid_spec(tmp_path / "whole", task=task), actions, seeds=(0,))
+    assert whole.primitive_steps == counted(tmp_path / "whole") > 60
+    assert whole.episodes[0].cut is None
+
+
+def test_code_that_waits_is_not_stopped(tmp_path: Path) -> None:
+    """Its action may start after ten rounds only, and then solves the task."""
+    waits = "rounds = 0\ndef can_start(view):\n    global rounds\n    rounds += 1\n    return rounds > 10\n"
+    actions = (action("late", waits + FETCH),)
+    spec = grid_spec(tmp_path / "count")
+    with Judge(code_spec(spec, actions)) as judge:
+        (episode,) = judge.play(by_code(actions, may_stop=True), (0,)).episodes
+    assert episode.success
+    assert episode.cut is None
+
+
+def test_an_evaluation_may_have_shorter_and_fewer_episodes(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count")
+    with Judge(spec, limit=7) as judge:
+        found = judge.play(by_policy(Always([0]), greedy=True), range(10), steps=20)
+    assert [(e.primitive_steps, e.cut) for e in found.episodes] == [(7, "limit")] * 3
+    with Judge(spec, limit=7) as judge:
+        assert len(judge.play(by_policy(Always([0])), range(10), steps=0).episodes) == 1, "the first always begins"
+
+
+@pytest.mark.parametrize("traces", [0, 3])
+def test_parts_are_together_what_one_evaluation_is(traces: int, tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
+    acting = by_policy(untrained(spec))
+    with Judge(spec, traces=traces) as judge:
+        parts = [judge.play(acting, seeds) for seeds in ((0,), (1, 2, 3), (4, 5))]
+        assert together(parts, traces) == judge.play(acting, range(6))
+
+
+@pytest.mark.parametrize(
+    ("greedy", "sharpness", "mode"), [(False, 1.0, "sampled"), (False, 4.0, "sharpened"), (True, 1.0, "greedy")]
+)
+def test_an_evaluation_says_how_the_policy_acted(greedy: bool, sharpness: float, mode: str, tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW)
+    found = evaluate(untrained(spec), spec, seeds=(0,), greedy=greedy, sharpness=sharpness)
+    assert (found.mode, found.sharpness) == (mode, sharpness)

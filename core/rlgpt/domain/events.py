@@ -33,6 +33,11 @@ Ending = Literal["base", "returned", "episode", "limit", "violation", "masked"]
 reached; a verdict stopped it; it was not allowed to start and cost one idle step."""
 
 
+Mode = Literal["sampled", "sharpened", "greedy", "code"]
+"""How an episode is acted: samples of a policy, samples of its sharpened probabilities, its most likely choices; or the
+plan's coded actions in order."""
+
+
 class PrimitiveCall(Value):
     """One call of a primitive by a coded action.
 
@@ -84,6 +89,8 @@ class Episode(Value):
     :ivar success: whether ``info["success"]`` was true at any primitive step.
     :ivar total_reward: the undiscounted return of the episode.
     :ivar primitive_steps: the length of the episode.
+    :ivar cut: why the evaluation ended it before the environment did: code was stuck, or the budget allows no longer
+        episode; None where the environment ended it.
     """
 
     seed: int
@@ -92,16 +99,18 @@ class Episode(Value):
     primitive_steps: int = Field(ge=0)
     decisions: int = Field(ge=0)
     reward_terms: Mapping[str, float] = Field(default_factory=dict, description="undiscounted sum of each term")
+    cut: Literal["stuck", "limit"] | None = None
 
 
 class Evaluation(Value):
     """A policy, or coded actions alone, on a set of episodes with the task's own horizon, reset and success.
 
-    :ivar mode: ``sampled`` and ``greedy`` are a policy's; ``code`` plays the plan's coded actions in order.
+    :ivar sharpness: the power of a policy's probabilities in mode ``sharpened``, else 1.
     :ivar traces: of a few of the episodes.
     """
 
-    mode: Literal["sampled", "greedy", "code"]
+    mode: Mode
+    sharpness: float = Field(default=1.0, gt=0)
     episodes: tuple[Episode, ...]
     usage: Mapping[str, float] = Field(default_factory=dict, description="share of decisions of each action")
     traces: tuple[Trace, ...] = ()

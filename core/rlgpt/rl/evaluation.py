@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Literal
 
 import gymnasium
 import numpy as np
 
-from rlgpt.domain import CodedAction, Decision, Episode, Evaluation, Trace, Verdict
+from rlgpt.domain import CodedAction, Decision, Episode, Evaluation, Mode, Trace, Verdict
 from rlgpt.errors import ConfigError
 from rlgpt.options import OnStep
 from rlgpt.rl.base import EnvSpec, Policy
@@ -27,6 +28,10 @@ every primitive step."""
 
 Chooser = Callable[[Observation, np.random.Generator], Any]
 
+STUCK_ROUNDS, STUCK_STEPS, STUCK_SHARE = 5, 25, 0.05
+"""An episode of code is stuck after so many idle rounds of the plan that took so many primitive steps, and this share
+of the horizon."""
+
 
 def evaluate(
     policy: Policy,
@@ -34,6 +39,7 @@ def evaluate(
     *,
     seeds: Sequence[int],
     greedy: bool,
+    sharpness: float = 1.0,
     traces: int = 0,
     on_frame: OnFrame | None = None,
     on_step: OnStep | None = None,
@@ -44,16 +50,13 @@ def evaluate(
     so that the same seeds give the same evaluation, in any order. Rewards are the plugin's default terms, undiscounted.
 
     :param greedy: the most likely branch and the means, instead of samples.
+    :param sharpness: of samples, see :meth:`rlgpt.rl.base.Policy.act`.
     :param traces: number of episodes with a trace: failures and successes alternate, the first of each.
     :param on_frame: receives frames; if it is set, the environment renders ``rgb_array``.
     :param on_step: called at every primitive step.
     """
-    mode: Literal["greedy", "sampled"] = "greedy" if greedy else "sampled"
-
-    def chooser(env: PolicyEnv) -> Chooser:
-        return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng)
-
-    return _judge(spec, mode, chooser, seeds, traces, on_frame, on_step)
+    with Judge(spec, traces=traces, on_frame=on_frame, on_step=on_step) as judge:
+        return judge.play(by_policy(policy, greedy=greedy, sharpness=sharpness), seeds)
 
 
 def evaluate_code(
@@ -72,18 +75,59 @@ def evaluate_code(
 
     :raises ConfigError: there are no actions.
     """
-    if not actions:
-        raise ConfigError("code alone needs at least one coded action; the plan has none.")
+    with Judge(code_spec(spec, actions), traces=traces, on_frame=on_frame, on_step=on_step) as judge:
+        return judge.play(by_code(actions), seeds)
+
+
+@dataclass(frozen=True)
+class Acting:
+    """A way to act in an episode.
+
+    :ivar chooser: makes what chooses each action of the episodes of an environment.
+    :ivar sequence: of actions of which a whole round may show that the episode is stuck; 0: none ever is.
+    """
+
+    mode: Mode
+    chooser: Callable[[PolicyEnv], Chooser]
+    sharpness: float = 1.0
+    sequence: int = 0
+
+
+def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -> Acting:
+    """A policy's samples, sharpened ones, or its most likely choices."""
+
+    def chooser(env: PolicyEnv) -> Chooser:
+        return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng, sharpness=sharpness)
+
+    mode: Mode = "greedy" if greedy else "sampled" if sharpness == 1 else "sharpened"
+    return Acting(mode, chooser, 1.0 if greedy else sharpness)
+
+
+def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False) -> Acting:
+    """The plan's coded actions in order, over and over.
+
+    :param may_stop: end an episode that is stuck: :data:`STUCK_ROUNDS` whole rounds in a row in which every action was
+        masked, or after which the view was what it was before.
+    """
     names = tuple(a.name for a in actions)
-    setup = spec.setup.model_copy(update={"coded_actions": names, "base_actions": None})
-    spec = dataclasses.replace(spec, setup=setup, actions=tuple(actions))
 
     def chooser(env: PolicyEnv) -> Chooser:
         sequence = [env.coded(name) for name in names]
         turn = _Turns(len(sequence))
         return lambda observation, rng: sequence[turn.next(fresh=observation["duration"][0] == 0)]
 
-    return _judge(spec, "code", chooser, seeds, traces, on_frame, on_step)
+    return Acting("code", chooser, sequence=len(names) if may_stop else 0)
+
+
+def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:
+    """The environment in which ``actions`` play alone.
+
+    :raises ConfigError: there are no actions.
+    """
+    if not actions:
+        raise ConfigError("code alone needs at least one coded action; the plan has none.")
+    setup = spec.setup.model_copy(update={"coded_actions": tuple(a.name for a in actions), "base_actions": None})
+    return dataclasses.replace(spec, setup=setup, actions=tuple(actions))
 
 
 class _Turns:
@@ -97,47 +141,106 @@ class _Turns:
         return self._at
 
 
-def _judge(
-    spec: EnvSpec,
-    mode: Literal["sampled", "greedy", "code"],
-    chooser: Callable[[PolicyEnv], Chooser],
-    seeds: Sequence[int],
-    traces: int,
-    on_frame: OnFrame | None,
-    on_step: OnStep | None,
-) -> Evaluation:
-    camera = _Camera(on_frame) if on_frame is not None else None
-    env = build(
-        spec,
-        seed=0,
-        evaluation=True,
-        trace=traces > 0,
-        render_mode="rgb_array" if camera is not None else None,
-        on_step=_both(on_step, camera),
-    )
-    episodes, kept, verdicts = [], [], list[Verdict]()
-    usage: Counter[str] = Counter()
-    try:
-        choose = chooser(env)
+class Judge:
+    """Plays episodes of one environment, which the first of them opens.
+
+    :param traces: of each :meth:`play`, at most.
+    :param limit: primitive steps of an episode, where that is less than the task's horizon.
+    """
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        *,
+        traces: int = 0,
+        limit: int | None = None,
+        on_frame: OnFrame | None = None,
+        on_step: OnStep | None = None,
+    ) -> None:
+        self._spec, self._traces, self._limit, self._on_step = spec, traces, limit, on_step
+        self._camera = _Camera(on_frame) if on_frame is not None else None
+        self._env: PolicyEnv | None = None
+
+    def play(self, acting: Acting, seeds: Iterable[int], *, steps: int | None = None) -> Evaluation:
+        """Play one episode for each seed.
+
+        :param steps: no further episode begins once so many primitive steps were taken. The first always does.
+        """
+        env = self._open()
+        choose = acting.chooser(env)
+        episodes, kept, verdicts = [], [], list[Verdict]()
+        usage: Counter[str] = Counter()
         for seed in seeds:
-            recorder = _Recorder() if traces else None
-            for info in _episode(env, choose, seed, camera):
+            if steps is not None and episodes and sum(e.primitive_steps for e in episodes) >= steps:
+                break
+            recorder = _Recorder() if self._traces else None
+            stuck = _Stuck(acting.sequence, env.task.horizon) if acting.sequence else None
+            for info in _episode(env, choose, seed, self._camera, stuck):
                 verdicts += info.get("verdicts", ())
                 if recorder is not None and "decision" in info:
                     recorder.add(info["decision"])
-            episodes.append(Episode(**info["episode"]))
-            usage.update(info["usage"])
+            episodes.append(Episode(**env.figures(), cut=self._cut(env, info)))
+            usage.update(env.usage)
             if recorder is not None:
                 kept.append(recorder.trace(episodes[-1]))
-    finally:
-        env.close()
-    return Evaluation(
-        mode=mode,
-        episodes=tuple(episodes),
-        usage={name: count / usage.total() for name, count in sorted(usage.items())},
-        traces=_both_kinds(kept, traces),
-        verdicts=worth_keeping(verdicts),
+        return Evaluation(
+            mode=acting.mode,
+            sharpness=acting.sharpness,
+            episodes=tuple(episodes),
+            usage=_shares(usage),
+            traces=_both_kinds(kept, self._traces),
+            verdicts=worth_keeping(verdicts),
+        )
+
+    def _cut(self, env: PolicyEnv, last: Mapping[str, Any]) -> Literal["stuck", "limit"] | None:
+        if "episode" not in last:
+            return "stuck"
+        cut = self._limit is not None and self._limit <= last["primitive_steps"] < env.task.horizon
+        return "limit" if cut and not last["terminated"] else None
+
+    def _open(self) -> PolicyEnv:
+        if self._env is None:
+            self._env = build(
+                self._spec,
+                seed=0,
+                evaluation=True,
+                trace=self._traces > 0,
+                limit=self._limit,
+                render_mode="rgb_array" if self._camera is not None else None,
+                on_step=_both(self._on_step, self._camera),
+            )
+        return self._env
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._env is not None:
+            self._env.close()
+
+
+def together(parts: Sequence[Evaluation], traces: int) -> Evaluation:
+    """One evaluation of all episodes of ``parts``, which are of the same way to act.
+
+    :param parts: at least one.
+    :param traces: of them that are kept, at most.
+    """
+    usage: Counter[str] = Counter()
+    for part in parts:
+        decisions = sum(e.decisions for e in part.episodes)
+        usage.update({name: round(share * decisions) for name, share in part.usage.items()})
+    return parts[0].model_copy(
+        update={
+            "episodes": tuple(e for part in parts for e in part.episodes),
+            "usage": _shares(usage),
+            "traces": _both_kinds([t for part in parts for t in part.traces], traces),
+            "verdicts": worth_keeping([v for part in parts for v in part.verdicts]),
+        }
     )
+
+
+def _shares(usage: Counter[str]) -> dict[str, float]:
+    return {name: count / usage.total() for name, count in sorted(usage.items())}
 
 
 def _both(one: OnStep | None, other: OnStep | None) -> OnStep | None:
@@ -160,8 +263,10 @@ def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
     return tuple(t for t in traces if t in chosen)
 
 
-def _episode(env: PolicyEnv, choose: Chooser, seed: int, camera: _Camera | None) -> Iterator[dict[str, Any]]:
-    """The info of the reset and of every decision; the last one has ``episode``."""
+def _episode(
+    env: PolicyEnv, choose: Chooser, seed: int, camera: _Camera | None, stuck: _Stuck | None
+) -> Iterator[dict[str, Any]]:
+    """The info of the reset and of every decision; the last one has ``episode``, unless the episode is stuck."""
     rng = np.random.default_rng([seed, 0xE7A1])
     if camera is not None:
         camera.action = "start"
@@ -174,7 +279,39 @@ def _episode(env: PolicyEnv, choose: Chooser, seed: int, camera: _Camera | None)
             camera.action = env.branch(action)
         observation, _, terminated, truncated, info = env.step(action)
         over = terminated or truncated
-        yield info
+        yield {**info, "terminated": terminated}
+        if not over and stuck is not None and stuck.after(info, env.extended.view):
+            return
+
+
+class _Stuck:
+    """Notices an episode in which code goes round in vain.
+
+    A round of the plan is idle if every action in it was masked, or if the view after it is the view before it. Code
+    that waits is idle, too: so it takes several rounds, and a part of the horizon.
+    """
+
+    def __init__(self, actions: int, horizon: int) -> None:
+        self._actions, self._patience = actions, max(STUCK_STEPS, STUCK_SHARE * horizon)
+        self._endings: list[str] = []
+        self._view: Mapping[str, Any] | None = None
+        self._rounds = self._steps = self._steps_of_round = 0
+
+    def after(self, info: Mapping[str, Any], view: Callable[[], Mapping[str, Any]]) -> bool:
+        """Whether the episode is stuck after the decision of ``info``.
+
+        :param view: builds the view; called once a round.
+        """
+        self._endings.append(info["ended"])
+        self._steps_of_round += info["duration"]
+        if len(self._endings) < self._actions:
+            return False
+        before, self._view = self._view, view()
+        idle = set(self._endings) == {"masked"} or before == self._view
+        self._rounds = self._rounds + 1 if idle else 0
+        self._steps = self._steps + self._steps_of_round if idle else 0
+        self._endings, self._steps_of_round = [], 0
+        return self._rounds >= STUCK_ROUNDS and self._steps >= self._patience
 
 
 class _Recorder:

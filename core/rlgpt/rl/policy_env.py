@@ -90,16 +90,25 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         for name, value in info.get("reward_terms", {}).items():
             self._terms[name] += value
         if terminated or truncated:
-            info["episode"] = {
-                "seed": self._seed,
-                "success": self._success,
-                "total_reward": self._reward,
-                "primitive_steps": info["primitive_steps"],
-                "decisions": self._decisions,
-                "reward_terms": dict(self._terms),
-            }
+            info["episode"] = self.figures()
             info["usage"] = dict(self._usage)
         return self._observe(observation, info, info["duration"]), float(reward), terminated, truncated, info
+
+    def figures(self) -> dict[str, Any]:
+        """The fields of a :class:`rlgpt.domain.Episode` for the episode so far."""
+        return {
+            "seed": self._seed,
+            "success": self._success,
+            "total_reward": self._reward,
+            "primitive_steps": self.extended.context.step,
+            "decisions": self._decisions,
+            "reward_terms": dict(self._terms),
+        }
+
+    @property
+    def usage(self) -> Mapping[str, int]:
+        """Decisions of each action in the episode so far."""
+        return self._usage
 
     def quarantine(self, names: Iterable[str]) -> None:
         """Mask these coded actions, and no others, from the next reset on."""
@@ -145,6 +154,7 @@ def build(
     *,
     seed: int,
     evaluation: bool = False,
+    limit: int | None = None,
     render_mode: str | None = None,
     trace: bool = False,
     on_step: OnStep | None = None,
@@ -156,6 +166,7 @@ def build(
     uses the task's own horizon and reset, and pays the plugin's default weights, so that rewards compare across setups.
 
     :param seed: of the stream that resets without a seed draw from.
+    :param limit: primitive steps after which an episode is truncated; None: the horizon's.
     :param trace: ``info["decision"]`` holds a :class:`rlgpt.domain.Decision`.
     :param on_step: see :data:`rlgpt.options.OnStep`.
     :param on_turn: called before each turn of a coded action, which may take as long as many primitive steps.
@@ -170,7 +181,7 @@ def build(
                 "coded action", name, known, "The RLSetup may choose among the actions it was given."
             )
     start = None if evaluation else _reset_options(plugin, task, setup.reset_option)
-    horizon = None if evaluation else setup.horizon
+    horizon = min(h for h in (task.horizon, limit, None if evaluation else setup.horizon) if h is not None)
     extended = extend(
         plugin.make_env(task, seed=seed, render_mode=render_mode),
         tuple(known[name] for name in setup.coded_actions),
@@ -181,7 +192,7 @@ def build(
         reward_weights=plugin.default_setup(task).reward_weights if evaluation else setup.reward_weights,
         sandbox=_sandbox(spec, on_turn),
         quarantined=[name for name in spec.quarantined if name in setup.coded_actions],
-        horizon=horizon if horizon is not None and horizon < task.horizon else None,
+        horizon=horizon if horizon < task.horizon else None,
         on_step=on_step,
         trace=trace,
     )
