@@ -168,7 +168,7 @@ class Judge:
         """
         env = self._open()
         choose = acting.chooser(env)
-        episodes, kept, verdicts = [], [], list[Verdict]()
+        episodes, kept, verdicts = list[Episode](), list[Trace](), list[Verdict]()
         usage: Counter[str] = Counter()
         for seed in seeds:
             if steps is not None and episodes and sum(e.primitive_steps for e in episodes) >= steps:
