@@ -161,7 +161,12 @@ def test_an_idle_action_that_is_not_json_is_refused() -> None:
     ("arguments", "says"),
     [
         (["CartPole-v1", "llm.transcript=nowhere.jsonl"], "unknown transcript 'nowhere.jsonl'"),
-        (["CartPole-v9", "llm.model=fake/model"], "make_env() raised"),
+        (["CartPole-v9", "llm.model=fake/model"], "gymnasium.make('CartPole-v9') raised"),
+        (
+            ["merge-v0", "llm.model=fake/model"],
+            "Write MODULE:ENV_ID to import one first, for example highway_env:merge-v0",
+        ),
+        (["json:merge-v0", "llm.model=fake/model"], "must register 'merge-v0' when it is imported"),
         (["no_such_world:Arm-v0", "llm.model=fake/model"], "start with PYTHONPATH=. in the folder of its module"),
         (["CartPole-v1", "llm.model=fake/model", "--docs", "nowhere.md"], "there is no such file"),
         (["CartPole-v1"], "there is no language model: name one"),

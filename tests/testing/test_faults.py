@@ -1,6 +1,8 @@
 """Broken variants of the grid plugin. The contract must report each by the law that it breaks."""
 
+import os
 import re
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -174,6 +176,24 @@ FAULTS = {
         with_hook("view_keys", lambda k, task: (*k[:-1], ViewKey("map", ""))),
         "test_view_keys_are_documented",
     ),
+    "numbers for a policy that nothing gives": (
+        with_hook("view_keys", lambda k, task: (*k, ViewKey("cells", "the cells", size=49, alone=True))),
+        "test_the_policy_view_matches_its_keys",
+    ),
+    "numbers for a policy of another size": (
+        type(
+            "Broken",
+            (GridPlugin,),
+            {
+                "view_keys": lambda self, task: (
+                    *GridPlugin.view_keys(self, task),
+                    ViewKey("cells", "the cells", size=9, alone=True),
+                ),
+                "policy_view": lambda self, ctx: {"cells": np.zeros((7, 7))},
+            },
+        )(),
+        "test_the_policy_view_matches_its_keys",
+    ),
     "endless summary": (with_hook("summarize", lambda s, view: s * 99), "test_summaries_are_short"),
     "a label is missing": (with_hook("labels", lambda x, task: Labels(DIRECTIONS)), "test_labels_name_every_part"),
     "set-up of another world": (
@@ -233,6 +253,51 @@ def test_contract_catches_faulty_plugins(plugin, law: str) -> None:
     hits = [text for name, text in found.items() if name.startswith(law)]
     assert hits, f"{law} is among none of {found}"
     assert re.search(r"[.!?\]}]$|valid|must|unexpected|permitted", hits[0].strip()), f"a law says what to do: {hits[0]}"
+
+
+class Raises(GridEnv):
+    def step(self, action):
+        raise ValueError("the motor is off")
+
+
+@pytest.mark.parametrize(
+    ("plugin", "law", "says"),
+    [
+        (with_env(Raises), "test_it_can_be_played", "step() from step 0 raised ValueError: the motor is off"),
+        (with_hook("view", lambda v, ctx: v["nothing"]), "test_it_can_be_played", "view(ctx) raised KeyError"),
+        (with_hook("view", lambda v, ctx: {**v, "x": 1}), "test_the_view_matches_its_keys", "differ in ['x']"),
+        (with_hook("labels", lambda x, task: Labels(DIRECTIONS)), "test_labels_name_every_part", "4 labels"),
+        (with_env(Unseeded), "test_the_seed_determines_the_episode", "gives two starts"),
+        (with_env(OutOfSpace), "test_it_passes_check_env", ""),
+    ],
+)
+def test_one_cause_is_one_failure(plugin, law: str, says: str) -> None:
+    found = broken_laws(plugin)
+    (name,) = found
+    assert name.startswith(law)
+    assert says in found[name]
+
+
+def test_a_run_of_the_contract_names_the_cause_and_the_duration(tmp_path) -> None:
+    (tmp_path / "faulty_motor.py").write_text(
+        "from rlgpt.plugin import hookimpl\nfrom rlgpt.testing.grid import GridEnv, GridPlugin\n"
+        "class Env(GridEnv):\n    def step(self, action):\n        raise ValueError('the motor is off')\n"
+        "class Half(GridPlugin):\n    def make_env(self, task, *, seed, render_mode=None):\n"
+        "        kind = Env if task.id == 'grid/key' else GridEnv\n"
+        "        return kind(task.id.split('/')[1], task.horizon, render_mode)\n"
+        "@hookimpl\ndef rlgpt_plugins():\n    return [Half()]\n"
+    )
+    (tmp_path / "test_it.py").write_text(
+        "from rlgpt.testing import Effort, PluginContract\n"
+        "class TestHalf(PluginContract):\n    module = 'faulty_motor'\n    full = Effort(4, (0,), 90, 1, 1)\n"
+    )
+    few = "played or knowledge or summaries or bounds or success"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", few, "-rs", str(tmp_path)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *(p for p in sys.path if p)])}
+    ran = subprocess.run(command, capture_output=True, text=True, env=env, check=False, cwd=tmp_path)
+    assert "1 failed" in ran.stdout, ran.stdout + ran.stderr
+    assert "grid/key breaks test_it_can_be_played" in ran.stdout
+    assert "contract: grid/door: " in ran.stdout
 
 
 def test_correct_plugin_breaks_no_law() -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from rlgpt.envs import TextArray
-from rlgpt.testing.contract.environment import check
+from rlgpt.testing.contract.first import check
 
 
 class Reader(gymnasium.Env):

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 
 from rlgpt.agents.base import Brief
 from rlgpt.domain import ActionPlan, CodedAction, RLSetup
+from rlgpt.plugin.defaults import SUCCESS
 from rlgpt.sandbox import Library, SandboxLimits, lint
 
 MAX_CODED_ACTIONS = 8
@@ -47,7 +48,7 @@ def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction])
     """Check every field against the plugin's offer and this iteration's actions."""
     horizon = brief.task.horizon
     faults = [
-        *_unknown("reward term", setup.reward_weights, _first(brief.reward_terms)),
+        *_unknown("reward term", setup.reward_weights, dict.fromkeys([*_first(brief.reward_terms), SUCCESS.name])),
         *_unknown("observation key", setup.observation_keys, _first(brief.observations)),
         *_unknown("base action", setup.base_actions or (), brief.base_actions),
         *_unknown("coded action", setup.coded_actions, [a.name for a in actions]),

@@ -13,6 +13,7 @@ from rlgpt.agents.checks import setup_faults
 from rlgpt.domain import ActionPlan, CodedAction, Rehearsal, RLSetup, SubAction, Task
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.defaults import reward_terms_of
 
 
 class SetupOverrides(RLSetup):
@@ -44,7 +45,7 @@ class SetupOverrides(RLSetup):
         """
         set_ = self.model_fields_set
         if "reward_weights" in set_:
-            _known("reward term", self.reward_weights, (t.name for t in plugin.reward_terms(task)))
+            _known("reward term", self.reward_weights, (t.name for t in reward_terms_of(plugin, task)))
         if "observation_keys" in set_:
             _known("observation key", self.observation_keys, (key for key, _ in make_brief(plugin, task).observations))
         if "base_actions" in set_:

@@ -92,18 +92,31 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
             f"make_env is {make!r}; give a function that makes a new environment each time, such as "
             "functools.partial(gymnasium.make, ID), or an environment's registered id."
         )
-    advice = "It is called without arguments and returns a new environment."
-    module = str(make.args[0]).partition(":") if isinstance(make, functools.partial) and make.args else ("", "", "")
-    if module[1]:
-        advice = (
-            f"{module[0]!r} must be importable where this runs: start with PYTHONPATH=. in the folder of its module."
-        )
-    env = _guarded("make_env() raised", advice, make)
+    if isinstance(make, functools.partial) and make.func is gymnasium.make and make.args:
+        env_id = str(make.args[0])
+        env = _guarded(f"gymnasium.make({env_id!r}) raised", _registered(env_id), make)
+    else:
+        env = _guarded("make_env() raised", "It is called without arguments and returns a new environment.", make)
     if not isinstance(env, gymnasium.Env):
         raise ConfigError(
             f"make_env() returned {env!r}, a {type(env).__name__}; it must return a gymnasium.Env. {_API}"
         )
     return env
+
+
+def _registered(env_id: str) -> str:
+    """What to do where an environment's id cannot be made."""
+    module, colon, name = env_id.rpartition(":")
+    if colon:
+        return (
+            f"{module!r} must be installed, or importable where this runs (start with PYTHONPATH=. in the folder of "
+            f"its module), and must register {name!r} when it is imported."
+        )
+    return (
+        "gymnasium knows its own environments and those of modules that are imported. Write MODULE:ENV_ID to import "
+        "one first, for example highway_env:merge-v0 or ale_py:ALE/Freeway-v5. `python -c 'import gymnasium; "
+        "gymnasium.pprint_registry()'` lists its own."
+    )
 
 
 def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], limits: SandboxLimits) -> None:

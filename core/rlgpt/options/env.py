@@ -19,6 +19,7 @@ from rlgpt.options.shaping import Shaping
 from rlgpt.options.space import Choice, ExtendedSpace
 from rlgpt.options.violations import Violations
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.defaults import reward_terms_of
 from rlgpt.plugin.types import Context
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self.action_space = self.extension.space
         self.actions = self.extension.actions
         self.layout: ActionLayout = self.extension.layout
-        self._shaping = Shaping(plugin.reward_terms(task), reward_weights) if reward_weights is not None else None
+        self._shaping = None if reward_weights is None else Shaping(reward_terms_of(plugin, task), reward_weights)
         self._offset = len(self.layout.branches) - len(self.actions)
         self._guest: Guest | None = None
         self._sandbox, self._library = sandbox, library

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import gymnasium
 
     from rlgpt.plugin.defaults import SpaceDefaults
+    from rlgpt.sandbox.library import Vectors
 
 
 class EnvironmentPlugin(ABC):
@@ -25,6 +26,10 @@ class EnvironmentPlugin(ABC):
 
     name: str
     """The prefix of its task ids, and its name in ``rlgpt doctor``."""
+
+    vectors: Vectors = "all"
+    """Which functions of ``vec`` prompts offer to coded actions: ``all``; ``plain``, without quaternions, where nothing
+    turns in three dimensions; ``none``, in a world of cells or words."""
 
     @abstractmethod
     def tasks(self) -> Mapping[str, Task]:
@@ -79,12 +84,24 @@ class EnvironmentPlugin(ABC):
         return env.action_space
 
     def view_keys(self, task: Task) -> Sequence[ViewKey]:
-        """The keys of :meth:`view`, documented. Default: one or more for each part of the observation."""
+        """The keys of :meth:`view`, documented, and those of :meth:`policy_view`, which are marked ``alone``.
+
+        Default: one or more for each part of the observation.
+        """
         return self.defaults(task).view_keys
 
     def view(self, ctx: Context) -> dict[str, Plain]:
-        """What coded actions observe: plain values, exactly the keys of :meth:`view_keys`."""
+        """What coded actions observe: plain values, exactly the keys of :meth:`view_keys` that are not ``alone``."""
         return self.defaults(ctx.task).view(ctx)
+
+    def policy_view(self, ctx: Context) -> Mapping[str, Any]:
+        """What a policy alone observes: a number or an array for each key of :meth:`view_keys` with ``alone``.
+
+        For numbers that would fill a prompt and help no code: the cells of a map, one-hot; a history of sensors. It is
+        asked only where the RLSetup names such a key. The arrays need not be plain, and no limit of the sandbox holds
+        for them. Default: none.
+        """
+        return {}
 
     def view_value(self, ctx: Context, key: str) -> Plain:
         """The value of one key of :meth:`view`. The default view computes no other key for it."""

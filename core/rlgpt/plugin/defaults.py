@@ -5,15 +5,18 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from rlgpt.domain import Plain
+from rlgpt.domain import Plain, Task
 from rlgpt.plugin.actions import ActionCodec, default_labels, names
 from rlgpt.plugin.observations import ObservationCodec
 from rlgpt.plugin.skills import Look, env_reward, skills
 from rlgpt.plugin.types import Context, Primitive, RewardTerm, ViewKey
+
+if TYPE_CHECKING:
+    from rlgpt.plugin.base import EnvironmentPlugin
 
 Named = Sequence[str] | Mapping[str, str]
 """Names; or name -> meaning with its unit, for agents to read."""
@@ -22,6 +25,20 @@ ENV_REWARD = RewardTerm(
     "env_reward", "the environment's own reward", env_reward, "step", low=float("-inf"), high=float("inf")
 )
 """The reward of the environment as it is, without bounds."""
+
+
+def _success(ctx: Context) -> float:
+    return float(bool(ctx.info.get("success", False)))
+
+
+SUCCESS = RewardTerm("success", "1 at the first step that is a success", _success, "event")
+"""Pays once an episode, where ``info["success"]`` is True. An RLSetup may weigh it in every environment."""
+
+
+def reward_terms_of(plugin: EnvironmentPlugin, task: Task) -> tuple[RewardTerm, ...]:
+    """The plugin's reward terms, and :data:`SUCCESS` if the plugin has no term of this name."""
+    terms = tuple(plugin.reward_terms(task))
+    return terms if any(term.name == SUCCESS.name for term in terms) else (*terms, SUCCESS)
 
 
 class SpaceDefaults:

@@ -24,7 +24,9 @@ def library_of(plugin: EnvironmentPlugin, task: Task) -> Library:
             view=tuple(
                 ViewDoc(name=k.name, doc=k.doc, unit=k.unit, source=k.source, size=k.size)
                 for k in plugin.view_keys(task)
+                if not k.alone
             ),
+            vectors=plugin.vectors,
         )
     except ValidationError as fault:
         problems = "; ".join(error["msg"] for error in fault.errors())

@@ -115,5 +115,7 @@ def _watchable(keys: Sequence[ViewKey]) -> tuple[str, ...]:
     """Single numbers by name; the numbers of short lists are named ``name[i]``."""
     found = []
     for key in keys:
+        if key.alone:
+            continue
         found += [key.name] if key.size == 1 else [f"{key.name}[{i}]" for i in range(key.size if key.size <= 32 else 0)]
     return tuple(found)

@@ -59,6 +59,8 @@ class ViewKey:
     """One key of the view: what it means, in which unit, and whether a real robot could observe it.
 
     :ivar size: how many numbers it is for a policy; 0 where it is for code alone (text, ragged lists).
+    :ivar alone: for a policy alone: no part of the view, code never sees it. ``EnvironmentPlugin.policy_view`` gives
+        its numbers.
     """
 
     name: str
@@ -66,6 +68,7 @@ class ViewKey:
     unit: str = ""
     source: Literal["observed", "privileged"] = "observed"
     size: int = 0
+    alone: bool = False
 
 
 @dataclass(frozen=True)

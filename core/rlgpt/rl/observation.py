@@ -10,7 +10,6 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from rlgpt.domain import Plain
 from rlgpt.errors import PluginError, UnknownNameError
 from rlgpt.plugin.parts import shown
 from rlgpt.plugin.pictures import is_image
@@ -24,6 +23,7 @@ class ObservationBuilder:
     ``observation``), then among the numbers of the view. Parts of the base observation are
     flattened as gymnasium does (a Discrete is one-hot).
 
+    :param view_keys: of the plugin. Keys marked ``alone`` come from its ``policy_view``, the others from its view.
     :param keys: of the RLSetup, in order.
     :raises UnknownNameError: a key is neither.
     :raises PluginError: the plugin's view does not have the size it documents.
@@ -33,6 +33,7 @@ class ObservationBuilder:
         seen = shown(space, view_keys)
         base = {name: part.space for name, part in seen.items()}
         sizes = {k.name: k.size for k in view_keys if k.size > 0}
+        self._alone = {k.name for k in view_keys if k.alone}
         self._base: dict[str, gymnasium.Space[Any]] = {}
         self._view: dict[str, int] = {}
         self.images: dict[str, gymnasium.Space[Any]] = {}
@@ -62,10 +63,18 @@ class ObservationBuilder:
     @property
     def needs_view(self) -> bool:
         """Whether :meth:`build` reads the view (building one may be slow)."""
-        return bool(self._view)
+        return bool(self._view.keys() - self._alone)
 
-    def build(self, observation: Any, view: Mapping[str, Plain]) -> dict[str, NDArray[Any]]:
-        """One entry for each of :attr:`spaces`."""
+    @property
+    def needs_policy_view(self) -> bool:
+        """Whether :meth:`build` reads keys that are for a policy alone."""
+        return bool(self._view.keys() & self._alone)
+
+    def build(self, observation: Any, view: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        """One entry for each of :attr:`spaces`.
+
+        :param view: the values of both kinds of keys.
+        """
         vector = np.empty(len(self.names), np.float32)
         for key, place, box in self._places:
             if box is not None:
@@ -76,7 +85,10 @@ class ObservationBuilder:
                 vector[place] = self._seen(key, view)
         return {"obs": vector} | {f"image_{key}": np.asarray(self._reads[key](observation)) for key in self.images}
 
-    def _seen(self, key: str, view: Mapping[str, Plain]) -> NDArray[np.float32]:
+    def _seen(self, key: str, view: Mapping[str, Any]) -> NDArray[np.float32]:
+        if key not in view:
+            where = "policy_view()" if key in self._alone else "view()"
+            raise PluginError(f"{where} of the plugin gives no {key!r}, which view_keys() documents.")
         flat = np.asarray(view[key], np.float32).reshape(-1)
         if flat.size != self._view[key]:
             raise PluginError(

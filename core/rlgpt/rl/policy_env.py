@@ -129,7 +129,9 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         return self.layout.branches[int(selector)]
 
     def _observe(self, observation: Any, info: Mapping[str, Any], duration: int) -> Observation:
-        view = self.extended.view() if self._builder.needs_view else {}
+        view: dict[str, Any] = dict(self.extended.view()) if self._builder.needs_view else {}
+        if self._builder.needs_policy_view:
+            view.update(self.extended.plugin.policy_view(self.extended.context))
         seen = self._builder.build(observation, view)
         seen["action_mask"] = info["action_mask"].astype(np.float32) if self.layout.choices else np.ones(1, np.float32)
         seen["duration"] = np.array([duration], np.float32)

@@ -11,6 +11,10 @@ from pydantic import Field, model_validator
 from rlgpt.domain import Name, Parameter, Value
 from rlgpt.sandbox.guest.modules import PREIMPORTED
 
+Vectors = Literal["all", "plain", "none"]
+"""Which functions of ``vec`` a language model is told of: ``all``; ``plain``, those without quaternions; ``none``. The
+guest has all of them in every case."""
+
 OBSERVE = "observe"
 """The request for the view. It has no arguments, costs no primitive step and is no primitive of a plugin."""
 
@@ -42,10 +46,11 @@ class ViewDoc(Value):
 
 
 class Library(Value):
-    """The primitives and the view of a task."""
+    """The primitives and the view of a task, and what is offered beside them."""
 
     primitives: tuple[Signature, ...]
     view: tuple[ViewDoc, ...] = ()
+    vectors: Vectors = "all"
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

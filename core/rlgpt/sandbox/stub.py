@@ -9,23 +9,26 @@ from collections.abc import Sequence
 from rlgpt.domain import Parameter
 from rlgpt.sandbox.guest import vec
 from rlgpt.sandbox.guest.modules import PREIMPORTED
-from rlgpt.sandbox.library import Library, Signature, ViewDoc
+from rlgpt.sandbox.library import Library, Signature, Vectors, ViewDoc
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 from rlgpt.sandbox.printable import printable
+
+OF_ROTATIONS = frozenset({"quat", "quat_mul", "quat_inv", "rotate", "quat_angle", "slerp", "quat_from_euler", "euler"})
+"""Functions of ``vec`` that take or give a quaternion."""
 
 _TYPES = {"float": "float", "int": "int", "bool": "bool", "choice": "str"}
 
 
 def render(library: Library, limits: SandboxLimits = DEFAULT) -> str:
     """The library as Python text, for prompts: rules, signatures with units and ranges, the view, ``vec``."""
-    parts = [_rules(limits)]
+    parts = [_rules(library, limits)]
     parts += [_function(s) for s in library.primitives]
-    parts += [_observe(library.view), vectors()]
+    parts += [_observe(library.view), *([vectors(library.vectors)] if library.vectors != "none" else [])]
     return "\n\n\n".join(parts) + "\n"
 
 
-def _rules(limits: SandboxLimits) -> str:
-    modules = ", ".join(m for m in PREIMPORTED if m != "vec")
+def _rules(library: Library, limits: SandboxLimits) -> str:
+    modules = ", ".join(m for m in PREIMPORTED if m != "vec" or library.vectors != "none")
     return f'''\
 """What a coded action can use.
 
@@ -47,7 +50,7 @@ Rules
 - One call may yield {limits.yields} times, at most {limits.requests} requests each.
 - Between two yields there is time for about {limits.turn_fuel // 2000:,} steps of a simple loop. Loops need a bound.
 - The source has at most {limits.source_bytes} bytes. Globals last until the episode ends.
-- There, without import: {modules}, vec.
+- There, without import: {modules}.
   Nothing else can be imported: no numpy, no files, no clock; print() goes nowhere.
 """'''
 
@@ -74,10 +77,13 @@ def _observe(view: Sequence[ViewDoc]) -> str:
     return "def observe() -> dict:\n" + _docstring(lines)
 
 
-def vectors() -> str:
+def vectors(which: Vectors = "all") -> str:
     """The ``vec`` module: one line for each function."""
-    lines = ["# vec: vectors are lists of floats, quaternions [w, x, y, z], angles radians; results are new lists"]
+    turns = "quaternions [w, x, y, z], " if which == "all" else ""
+    lines = [f"# vec: vectors are lists of floats, {turns}angles radians; results are new lists"]
     for name, function in vars(vec).items():
+        if which == "plain" and name in OF_ROTATIONS:
+            continue
         if inspect.isfunction(function) and function.__module__ == vec.__name__:
             arguments = ", ".join(inspect.signature(function).parameters)
             doc = (inspect.getdoc(function) or "").splitlines()[0]

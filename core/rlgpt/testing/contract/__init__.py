@@ -6,13 +6,15 @@
         module = "rlgpt_kitchen"
 
 A plugin whose simulator is slow names a ``sample`` of its tasks; tests with the marker ``slow`` then try the others.
-Each law is one test for each task, and its message says what to do. ``broken_laws(plugin)`` checks the laws without
-pytest's runner.
+Each law is one test for each task, and its message says what to do. Where an earlier law names the cause, a law is
+skipped: an environment that cannot be played is one failure. Once a task was played, a line says how long its laws will
+play. ``broken_laws(plugin)`` checks the laws without pytest's runner.
 """
 
 from rlgpt.testing.contract.broken import broken_laws
 from rlgpt.testing.contract.environment import EnvironmentLaws
 from rlgpt.testing.contract.extension import ExtensionLaws
+from rlgpt.testing.contract.first import FirstLaws
 from rlgpt.testing.contract.laws import FULL, QUICK, Effort
 from rlgpt.testing.contract.primitives import PrimitiveLaws
 from rlgpt.testing.contract.recordings import RecordingLaws
@@ -21,7 +23,9 @@ from rlgpt.testing.contract.tasks import TaskLaws
 from rlgpt.testing.contract.views import ViewLaws
 
 
-class PluginContract(TaskLaws, RecordingLaws, EnvironmentLaws, ViewLaws, RewardLaws, PrimitiveLaws, ExtensionLaws):
+class PluginContract(
+    TaskLaws, RecordingLaws, EnvironmentLaws, ExtensionLaws, PrimitiveLaws, RewardLaws, ViewLaws, FirstLaws
+):
     """All laws. A subclass sets ``module``; :class:`~rlgpt.testing.contract.laws.Laws` lists the other settings."""
 
 

@@ -1,11 +1,9 @@
-"""Laws of the environment: valid, judged, truncated at the horizon, deterministic."""
+"""Laws of the environment: judged, truncated at the horizon, rendered."""
 
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import Any
-from unittest.mock import patch
 
 import gymnasium
 import numpy as np
@@ -14,17 +12,12 @@ import pytest
 from rlgpt.domain import Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.offscreen import ADVICE, find_backend
-from rlgpt.testing.contract.laws import Laws, same
+from rlgpt.testing.contract.laws import Laws
 from rlgpt.testing.stage import Stage
 
 
 class EnvironmentLaws(Laws):
-    """The environment is valid, reports success, is truncated at its horizon, and depends on its seed alone."""
-
-    def test_it_passes_check_env(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        env = plugin.make_env(task, seed=0)
-        check(env)
-        env.close()
+    """The environment reports success, is truncated at its horizon, and renders images."""
 
     def test_success_is_a_bool_at_every_step(self, plugin: EnvironmentPlugin, task: Task) -> None:
         def visit(stage: Stage) -> None:
@@ -54,21 +47,6 @@ class EnvironmentLaws(Laws):
                         return
         pytest.skip("neither random play nor idling lasts until the horizon")
 
-    def test_the_seed_determines_the_episode(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        with Stage(plugin, task, seed=7) as a, Stage(plugin, task, seed=7) as b:
-            for seed in self.effort.seeds:
-                start = a.reset(seed)
-                assert same(start, b.reset(seed)), f"{task.id}: reset(seed={seed}) gives two starts. {_SEEDED}"
-                actions = a.random(self.effort.steps)
-                b_results = [b.step(action) for action in actions]
-                a.reset(seed)
-                for t, (action, other) in enumerate(zip(actions, b_results, strict=True)):
-                    one = a.step(action)
-                    assert same(one[:4], other[:4]), (
-                        f"{task.id}: step {t + 1} from seed {seed} differs between two environments (or after a reset) "
-                        f"under the same actions. {_SEEDED}"
-                    )
-
     def test_frames_are_images(self, plugin: EnvironmentPlugin, task: Task) -> None:
         env = plugin.make_env(task, seed=0)
         modes = env.metadata.get("render_modes", [])
@@ -87,26 +65,6 @@ class EnvironmentLaws(Laws):
         given = f"{getattr(frame, 'dtype', type(frame).__name__)} {getattr(frame, 'shape', '')}"
         valid = isinstance(frame, np.ndarray) and frame.dtype == np.uint8 and frame.ndim == 3 and frame.shape[2] == 3
         assert valid, f"{task.id}: render() gives {given}; it must be uint8 of shape (height, width, 3)."
-
-
-_SEEDED = "Draw all random numbers from self.np_random, and clear the state of the last episode in reset()."
-
-
-def check(env: gymnasium.Env[Any, Any]) -> None:
-    """Run gymnasium's checker. Its warnings are ignored; another law checks render modes."""
-    from gymnasium.utils import env_checker
-
-    usual = env_checker.data_equivalence
-
-    def equivalent(a: Any, b: Any, exact: bool = False) -> bool:
-        """gymnasium compares arrays with numpy's allclose, which fails on text."""
-        if isinstance(a, np.ndarray) and a.dtype.kind == "U":
-            return isinstance(b, np.ndarray) and np.array_equal(a, b)
-        return usual(a, b, exact)
-
-    with warnings.catch_warnings(), patch.object(env_checker, "data_equivalence", equivalent):
-        warnings.simplefilter("ignore")
-        env_checker.check_env(env, skip_render_check=True)
 
 
 def _play(stage: Stage, task: Task, *, idle: bool) -> bool:

@@ -7,7 +7,8 @@ import numpy as np
 from rlgpt.domain import CodedAction, Task
 from rlgpt.options import extend
 from rlgpt.plugin.base import EnvironmentPlugin
-from rlgpt.testing.contract.environment import check
+from rlgpt.testing.contract.causes import DOCUMENTED, FITTED, KEYS, LABELLED, PLAYED, SEEDED, VALID, VIEWED, needs
+from rlgpt.testing.contract.first import check
 from rlgpt.testing.contract.laws import Laws, same
 from rlgpt.testing.stage import Stage
 
@@ -15,6 +16,7 @@ from rlgpt.testing.stage import Stage
 class ExtensionLaws(Laws):
     """Extended environments are gymnasium environments. Without coded actions nothing changes."""
 
+    @needs(PLAYED, LABELLED, SEEDED)
     def test_without_coded_actions_nothing_changes(self, plugin: EnvironmentPlugin, task: Task) -> None:
         env = extend(plugin.make_env(task, seed=0), plugin=plugin, task=task)
         with Stage(plugin, task) as bare:
@@ -30,6 +32,7 @@ class ExtensionLaws(Laws):
                     assert same(expected, found), f"{task.id}: a step differs under extend() with no coded action."
         env.close()
 
+    @needs(PLAYED, LABELLED, SEEDED, VALID, KEYS, DOCUMENTED)
     def test_it_passes_check_env_extended(self, plugin: EnvironmentPlugin, task: Task) -> None:
         first = plugin.primitives(task)[0]
         coded = CodedAction(
@@ -43,6 +46,7 @@ class ExtensionLaws(Laws):
             check(env)
             env.close()
 
+    @needs(PLAYED, LABELLED, KEYS, VIEWED, FITTED, DOCUMENTED)
     def test_a_coded_action_runs(self, plugin: EnvironmentPlugin, task: Task) -> None:
         first = plugin.primitives(task)[0]
         source = f"def run():\n    view = yield observe()\n    yield {first.name}()\n"

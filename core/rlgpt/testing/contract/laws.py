@@ -13,6 +13,7 @@ import pytest
 
 from rlgpt.domain import Task
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.testing.contract.causes import Causes
 from rlgpt.testing.stage import Stage
 
 
@@ -38,7 +39,7 @@ FULL = Effort()
 QUICK = Effort(steps=30, seeds=(0, 1), horizon_limit=450, argument_sets=4, screening=1)
 
 
-class Laws:
+class Laws(Causes):
     """Settings of the contract. A subclass sets ``module``; a plugin with slow simulators also sets ``sample``.
 
     :cvar module: the module that the plugin's entry point names.

@@ -10,6 +10,7 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.types import Primitive
 from rlgpt.sandbox.limits import DEFAULT
+from rlgpt.testing.contract.causes import DOCUMENTED, KEYS, LABELLED, PLAYED, SEEDED, cause, needs
 from rlgpt.testing.contract.laws import Laws, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments
 
@@ -22,6 +23,8 @@ EPISODES = 20
 class PrimitiveLaws(Laws):
     """Primitives are general, bounded skills."""
 
+    @cause
+    @needs(PLAYED, LABELLED, KEYS)
     def test_primitives_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
         library_of(plugin, task)
         for p in plugin.primitives(task):
@@ -32,6 +35,7 @@ class PrimitiveLaws(Laws):
             for key, meaning in p.outcome.items():
                 assert meaning.strip(), f"{where}: outcome {key!r} has no meaning. Say what it is, with its unit."
 
+    @needs(PLAYED, LABELLED, DOCUMENTED)
     def test_primitives_yield_valid_actions_and_end(self, plugin: EnvironmentPlugin, task: Task) -> None:
         for stage, p, args, call in self._calls(plugin, task):
             where = f"{task.id}: {p.name}({_text(args)})"
@@ -41,6 +45,7 @@ class PrimitiveLaws(Laws):
                 "and use the space's dtype."
             )
 
+    @needs(PLAYED, LABELLED, DOCUMENTED)
     def test_outcomes_are_as_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
         for _, p, args, call in self._calls(plugin, task):
             if call.outcome is None:
@@ -56,6 +61,7 @@ class PrimitiveLaws(Laws):
             size = len(repr(outcome))
             assert size <= DEFAULT.reply_bytes, f"{where} returns {size} bytes; at most {DEFAULT.reply_bytes}."
 
+    @needs(PLAYED, LABELLED, DOCUMENTED, SEEDED)
     def test_primitives_act_through_actions_only(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as replay:
             for stage, p, args, call in self._calls(plugin, task):
@@ -68,6 +74,7 @@ class PrimitiveLaws(Laws):
                     "ctx.model and never writes to it; what it draws comes from ctx.rng."
                 )
 
+    @needs(PLAYED, LABELLED, DOCUMENTED)
     def test_no_single_call_is_a_solution(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as stage:
             for p in plugin.primitives(task):

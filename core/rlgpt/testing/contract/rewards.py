@@ -6,6 +6,7 @@ import math
 
 from rlgpt.domain import Task
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.testing.contract.causes import PLAYED, SEEDED, VALID, needs
 from rlgpt.testing.contract.laws import Laws, same
 from rlgpt.testing.stage import Stage
 
@@ -41,6 +42,7 @@ class RewardLaws(Laws):
 
         self.rollout(plugin, task, visit)
 
+    @needs(PLAYED, SEEDED, VALID)
     def test_reset_options_start_elsewhere(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as stage:
             for option in plugin.reset_options(task):

@@ -12,6 +12,7 @@ from rlgpt.domain import Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.manager import PluginManager
 from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.testing.contract.causes import needs
 from rlgpt.testing.contract.laws import Laws
 
 HEAVY = (
@@ -46,22 +47,27 @@ class TaskLaws(Laws):
             assert key == task.id, f"tasks() holds {task.id!r} under {key!r}. Use the task's id as its key."
             assert task.plugin == plugin.name, f"{task.id!r} does not start with '{plugin.name}/'. Rename the task."
 
+    @needs()
     def test_tasks_are_described_in_words(self, plugin: EnvironmentPlugin, task: Task) -> None:
         assert task.goal.strip(), f"{task.id}: say the goal in one sentence."
         assert task.success.strip(), f"{task.id}: say in words what counts as success."
 
+    @needs()
     def test_knowledge_is_bounded(self, plugin: EnvironmentPlugin, task: Task) -> None:
         length = len(plugin.knowledge(task))
         assert length <= 6000, f"{task.id}: knowledge() has {length} characters; at most 6,000 go into a prompt."
 
+    @needs()
     def test_trainer_defaults_are_hyperparameters(self, plugin: EnvironmentPlugin, task: Task) -> None:
         Hyperparameters(**plugin.trainer_defaults(task))
 
+    @needs()
     def test_transcripts_are_files(self, plugin: EnvironmentPlugin, task: Task) -> None:
         for path in plugin.transcripts(task):
             assert path.suffix == ".jsonl", f"{path}: a transcript's name ends in .jsonl."
             assert path.is_file(), f"{path} is missing. Ship transcripts as package data."
 
+    @needs()
     def test_limits_and_doctor(self, plugin: EnvironmentPlugin, task: Task) -> None:
         assert plugin.limits(task).max_envs >= 1, f"{task.id}: limits().max_envs must be 1 or more."
         for check in plugin.doctor():

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+
 from rlgpt.domain import Task
-from rlgpt.plugin.actions import default_labels
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.defaults import reward_terms_of
 from rlgpt.plugin.parts import shown
 from rlgpt.sandbox.limits import DEFAULT
+from rlgpt.testing.contract.causes import KEYS, PLAYED, SEEDED, VIEWED, cause, needs
 from rlgpt.testing.contract.laws import Laws, plain, same
 from rlgpt.testing.stage import Stage
 
@@ -17,15 +20,21 @@ from rlgpt.testing.stage import Stage
 class ViewLaws(Laws):
     """Views are plain JSON, documented, and have no side effects."""
 
+    @cause
     def test_view_keys_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
         keys = plugin.view_keys(task)
         names = [k.name for k in keys]
         assert len(set(names)) == len(names), f"{task.id}: view_keys() has a name twice: {sorted(names)}."
         for key in keys:
             assert key.doc.strip(), f"{task.id}: view key {key.name!r} has no doc. Say what it means."
+            assert key.size or not key.alone, (
+                f"{task.id}: view key {key.name!r} is for a policy alone and has size 0. Give its count of numbers."
+            )
 
+    @cause
+    @needs(PLAYED, KEYS)
     def test_the_view_matches_its_keys(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        keys = {k.name: k for k in plugin.view_keys(task)}
+        keys = {k.name: k for k in plugin.view_keys(task) if not k.alone}
 
         def visit(stage: Stage) -> None:
             view = plugin.view(stage.context)
@@ -44,6 +53,25 @@ class ViewLaws(Laws):
 
         self.rollout(plugin, task, visit)
 
+    def test_the_policy_view_matches_its_keys(self, plugin: EnvironmentPlugin, task: Task) -> None:
+        sizes = {k.name: k.size for k in plugin.view_keys(task) if k.alone}
+
+        def visit(stage: Stage) -> None:
+            numbers = {name: np.asarray(value, np.float64) for name, value in plugin.policy_view(stage.context).items()}
+            assert set(numbers) == set(sizes), (
+                f"{task.id}: policy_view() gives {sorted(numbers)}; view_keys() marks {sorted(sizes)} as `alone`. Make "
+                "them the same."
+            )
+            for name, array in numbers.items():
+                assert array.size == sizes[name], (
+                    f"{task.id}: policy key {name!r} says size {sizes[name]} and has {array.size} numbers."
+                )
+                assert np.isfinite(array).all(), f"{task.id}: policy key {name!r} holds NaN or infinity."
+
+        self.rollout(plugin, task, visit)
+
+    @cause
+    @needs(PLAYED, VIEWED)
     def test_the_view_fits_the_sandbox(self, plugin: EnvironmentPlugin, task: Task) -> None:
         def visit(stage: Stage) -> None:
             size = len(json.dumps(plugin.view(stage.context)).encode())
@@ -54,6 +82,7 @@ class ViewLaws(Laws):
 
         self.rollout(plugin, task, visit)
 
+    @needs(PLAYED, SEEDED)
     def test_views_and_reward_terms_have_no_side_effects(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as viewed, Stage(plugin, task) as other:
             for seed in self.effort.seeds:
@@ -62,6 +91,7 @@ class ViewLaws(Laws):
                 for action in other.random(self.effort.steps // 2):
                     first = plugin.view(viewed.context)
                     assert same(first, plugin.view(viewed.context)), f"{task.id}: two views of one moment differ."
+                    plugin.policy_view(viewed.context)
                     for term in plugin.reward_terms(task):
                         term.value(viewed.context)
                     viewed.step(action)
@@ -77,16 +107,6 @@ class ViewLaws(Laws):
 
         self.rollout(plugin, task, visit)
 
-    def test_labels_name_every_part_of_the_action(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        env = plugin.make_env(task, seed=0)
-        expected, labels = len(default_labels(env.action_space)), plugin.labels(task).actions
-        env.close()
-        assert len(labels) == expected, (
-            f"{task.id}: {len(labels)} labels for an action of {expected} parts. Give one for each value of a "
-            "Discrete, each number of a Box, each head of a MultiDiscrete or Tuple."
-        )
-        assert len(set(labels)) == len(labels), f"{task.id}: labels must differ, got {sorted(labels)}."
-
     def test_the_default_setup_uses_existing_names(self, plugin: EnvironmentPlugin, task: Task) -> None:
         setup = plugin.default_setup(task)
         env = plugin.make_env(task, seed=0)
@@ -94,7 +114,7 @@ class ViewLaws(Laws):
         observable = {k.name for k in keys if k.size} | set(shown(env.observation_space, keys))
         env.close()
         _known("observation key", setup.observation_keys, observable, task)
-        _known("reward term", setup.reward_weights, {t.name for t in plugin.reward_terms(task)}, task)
+        _known("reward term", setup.reward_weights, {t.name for t in reward_terms_of(plugin, task)}, task)
         _known("base action", setup.base_actions or (), set(plugin.labels(task).actions), task)
         options = {o.name for o in plugin.reset_options(task)}
         _known("reset option", [setup.reset_option] if setup.reset_option else [], options, task)

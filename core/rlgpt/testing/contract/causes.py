@@ -1,0 +1,85 @@
+"""Laws whose break would break others: those others are skipped, so that one cause is one failure.
+
+A law marked :func:`cause` remembers the tasks that broke it. A law that :func:`needs` it is then skipped for these
+tasks. Laws of a base class run first, in the order of their definition, so that causes come before what they cause.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import pytest
+
+from rlgpt.domain import Task
+
+PLAYED = "test_it_can_be_played"
+SEEDED = "test_the_seed_determines_the_episode"
+LABELLED = "test_labels_name_every_part_of_the_action"
+VALID = "test_it_passes_check_env"
+DOCUMENTED = "test_primitives_are_documented"
+KEYS = "test_view_keys_are_documented"
+VIEWED = "test_the_view_matches_its_keys"
+FITTED = "test_the_view_fits_the_sandbox"
+
+CAUSES = (PLAYED, LABELLED, SEEDED, VALID, KEYS, VIEWED, FITTED, DOCUMENTED)
+"""In the order in which they are tried."""
+
+Law = Callable[..., None]
+
+
+class Causes:
+    """What the laws of one contract found broken so far.
+
+    :cvar broken: (law, task id) of each break of a cause.
+    """
+
+    broken: ClassVar[set[tuple[str, str]]]
+
+    def __init_subclass__(cls) -> None:
+        cls.broken = set()
+
+    @pytest.fixture(autouse=True)
+    def _cause_known(self, request: pytest.FixtureRequest) -> None:
+        if "task" in request.fixturenames:
+            known = known_cause(self, request.function, request.getfixturevalue("task"))
+            if known:
+                pytest.skip(known)
+
+
+def cause(law: Law) -> Law:
+    """Mark a law whose break makes others fail too."""
+
+    @functools.wraps(law)
+    def recorded(self: Causes, *given: Any, **named: Any) -> None:
+        try:
+            law(self, *given, **named)
+        except pytest.skip.Exception:
+            raise
+        except Exception:
+            task = inspect.signature(law).bind(self, *given, **named).arguments["task"]
+            type(self).broken.add((law.__name__, task.id))
+            raise
+
+    return recorded
+
+
+def needs(*causes: str) -> Callable[[Law], Law]:
+    """Name the laws without which this one says nothing new. Default: :data:`PLAYED`."""
+
+    def marked(law: Law) -> Law:
+        law.needs = causes  # type: ignore[attr-defined]
+        return law
+
+    return marked
+
+
+def known_cause(contract: Causes, law: Law, task: Task) -> str:
+    """Why ``law`` need not be tried on ``task``, or ""."""
+    wanted: Sequence[str] = getattr(law, "needs", (PLAYED,))
+    for name in wanted:
+        if name != law.__name__ and (name, task.id) in type(contract).broken:
+            return f"{task.id} breaks {name}; this law would fail for the same reason. Fix that one first."
+    return ""
