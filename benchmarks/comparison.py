@@ -33,6 +33,7 @@ from typing import Any
 import summary
 from reporting import commit
 from result_table import Cell, ResultTable
+from rlgpt.files import write_atomic
 from rows import DERIVED, TRAINERS, RowRunner
 from scheduler import measure_cells
 
@@ -49,6 +50,8 @@ class Comparison:
     :ivar rows: measured on every task.
     :ivar variants: row -> tasks on which it is measured.
     :ivar runner: measures a cell.
+    :ivar first_seed: the seeds are this one and those after it.
+    :ivar lines: a file that keeps what is printed at the end; None: none does.
     """
 
     name: str
@@ -60,6 +63,8 @@ class Comparison:
     episodes: int = 50
     trainer: str = "ppo"
     runner: type[RowRunner] = RowRunner
+    first_seed: int = 0
+    lines: Path | None = None
 
     def main(self, script: str) -> int:
         """Run the command line of ``script``.
@@ -88,23 +93,36 @@ class Comparison:
                 settings=lambda cell: self._settings(cell, arguments),
             )
         summary.print_lines(self.name, table.load(), cells)
+        if self.lines is not None and arguments.out == self._table:
+            text = "".join(f"{line}\n" for line in summary.lines(self.name, table.load(), cells))
+            write_atomic(self.lines, text)
         return 0 if complete else 1
 
     def cells(self, tasks: Sequence[str], rows: Sequence[str], seeds: int) -> list[Cell]:
         """All cells. RL-GPT's come first: other rows are derived from their runs."""
 
         def product(names: Sequence[str], among: Sequence[str]) -> list[Cell]:
-            return [Cell(t, r, s) for s in range(seeds) for t in among for r in names if r in rows]
+            return [
+                Cell(t, r, s)
+                for s in range(self.first_seed, self.first_seed + seeds)
+                for t in among
+                for r in names
+                if r in rows
+            ]
 
         variants = [c for row, on in self.variants.items() for c in product((row,), [t for t in tasks if t in on])]
         return [*product(("rlgpt",), tasks), *product((*BASELINES, *DERIVED), tasks), *variants]
+
+    @property
+    def _table(self) -> Path:
+        return RESULTS / f"{self.name}{'' if self.lines is None else '_cells'}.jsonl"
 
     def _arguments(self) -> argparse.Namespace:
         parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
         every = (*self.rows, *self.variants)
         parser.add_argument("--tasks", nargs="+", default=self.tasks)
         parser.add_argument("--rows", nargs="+", default=every, choices=every)
-        parser.add_argument("--seeds", type=int, default=self.seeds, help="seeds 0 to N - 1")
+        parser.add_argument("--seeds", type=int, default=self.seeds, help=f"how many, from {self.first_seed} on")
         parser.add_argument("--budget", type=int, help=f"primitive steps of each cell; default: {self.budget}")
         parser.add_argument("--iterations", type=int, default=1, help="of the outer loop, which share the budget")
         parser.add_argument(
@@ -112,7 +130,7 @@ class Comparison:
         )
         parser.add_argument("--trainer", default=self.trainer, choices=TRAINERS)
         parser.add_argument("--jobs", type=int, default=2)
-        parser.add_argument("--out", type=Path, default=RESULTS / f"{self.name}.jsonl", help="the table of results")
+        parser.add_argument("--out", type=Path, default=self._table, help="the table of results")
         parser.add_argument("--report", action="store_true", help="measure nothing, print the figures of the table")
         parser.add_argument("--table", action="store_true", help="measure nothing, print the table in Markdown")
         parser.add_argument("--cell", nargs=3, metavar=("TASK", "ROW", "SEED"), help=argparse.SUPPRESS)

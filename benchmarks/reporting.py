@@ -18,4 +18,9 @@ def commit() -> str:
 
 def emit(name: str, value: float | None, unit: str, **more: Any) -> None:
     """Print one figure as a line of JSON."""
-    print(json.dumps({"name": name, "value": value, "unit": unit, **more}), flush=True)
+    print(line(name, value, unit, **more), flush=True)
+
+
+def line(name: str, value: float | None, unit: str, **more: Any) -> str:
+    """One figure as a line of JSON."""
+    return json.dumps({"name": name, "value": value, "unit": unit, **more})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ class RowRunner:
 
     def folder(self, row: str) -> Path:
         """The run of a row with this cell's task and seed."""
-        return self.table.run_folder(Cell(self.task.id, row, self.cell.seed))
+        return self.table.run_folder(replace(self.cell, row=row))
 
     def run_loops(self, kind: str, changes: dict[str, Any]) -> dict[str, Any]:
         """Both loops, from the plan to the report, with some hyperparameters changed."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean, median
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from reporting import emit
+from reporting import line
 from result_table import SETTINGS, Cell
 from rows import DERIVED
 
@@ -26,7 +26,13 @@ Grid = dict[str, dict[str, dict[int, dict[str, Any]]]]
 
 
 def print_lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-    """Print the IQM and interval of each row, RL-GPT minus each other row, and each row over all tasks."""
+    """Print :func:`lines`."""
+    for text in lines(name, results, cells):
+        print(text, flush=True)
+
+
+def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
+    """The IQM and interval of each row, RL-GPT minus each other row, and each row over all tasks, as JSON."""
     grid = _grid(results, cells)
     if mixed := _mixed_settings(grid):
         print(mixed, file=sys.stderr)
@@ -35,18 +41,22 @@ def print_lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequen
         scores = {row: {seed: r["sampled"] for seed, r in by_seed.items()} for row, by_seed in rows.items()}
         for row, by_seed in scores.items():
             figures = [{k: r[k] for k in FIGURES if k in r} for r in rows[row].values()]
-            _line(f"{name}/{task.split('/')[1]}/{row}", unit, _iqm(by_seed), worst=min(by_seed.values()), rows=figures)
+            yield _line(
+                f"{name}/{task.split('/')[1]}/{row}", unit, _iqm(by_seed), worst=min(by_seed.values()), rows=figures
+            )
         others = {row: s for row, s in scores.items() if not row.startswith("rlgpt")}
         if "rlgpt" in scores and others:
             best = max(others, key=lambda row: _iqm(others[row]).point)
             for end, row in [("", best), *((f"/{row}", row) for row in others)]:
                 difference, how = margin(scores["rlgpt"], others[row], derived=row in DERIVED)
-                _line(f"{name}/{task.split('/')[1]}/margin{end}", f"success rate, rlgpt minus {row}, {how}", difference)
+                yield _line(
+                    f"{name}/{task.split('/')[1]}/margin{end}", f"success rate, rlgpt minus {row}, {how}", difference
+                )
     complete, intervals = aggregates(grid, cells)
     for row, interval in intervals.items():
         sampled = [r["sampled"] for task in complete for r in grid[task][row].values()]
         more = {"mean": round(mean(sampled), 3), "worst": min(sampled), "tasks": complete}
-        _line(f"{name}/all/{row}", f"{unit} and tasks", interval, **more)
+        yield _line(f"{name}/all/{row}", f"{unit} and tasks", interval, **more)
 
 
 def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
@@ -123,10 +133,10 @@ def _iqm(by_seed: Mapping[int, float]) -> Interval:
     return stats.spread(list(by_seed.values()))
 
 
-def _line(name: str, unit: str, value: Interval, **more: Any) -> None:
+def _line(name: str, unit: str, value: Interval, **more: Any) -> str:
     """One line of JSON; ``range`` in place of ``interval`` where the seeds are too few for one."""
     around = {"range" if value.level == 1.0 else "interval": [round(value.low, 3), round(value.high, 3)]}
-    emit(name, round(value.point, 3), unit, **around, **more)
+    return line(name, round(value.point, 3), unit, **around, **more)
 
 
 def _grid(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Grid:

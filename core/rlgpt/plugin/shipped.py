@@ -17,6 +17,19 @@ def page(package: str, name: str) -> str:
 
 
 def recordings(package: str, task: Task) -> tuple[Path, ...]:
-    """The files ``transcripts/TASK/*.jsonl`` in order; TASK is the task's id without the plugin. May be empty."""
-    folder = resources.files(package) / "transcripts" / task.id.partition("/")[2]
-    return tuple(sorted(Path(str(folder)).glob("*.jsonl")))
+    """The files ``transcripts/TASK/*.jsonl`` in order; TASK is the task's id without the plugin. May be empty.
+
+    Recordings with other settings of the task are in a folder ``TASK,NAME=VALUE,...``, whose values are the settings as
+    text. Of the folders whose settings are those of ``task``, the one that names most of them counts.
+    """
+    name = task.id.partition("/")[2]
+    shipped = Path(str(resources.files(package) / "transcripts"))
+    folders = [folder for folder in sorted(shipped.glob(f"{name},*")) if _has_settings(task, folder.name)]
+    folder = max(folders, key=lambda folder: folder.name.count(","), default=shipped / name)
+    return tuple(sorted(folder.glob("*.jsonl")))
+
+
+def _has_settings(task: Task, folder: str) -> bool:
+    """Whether the settings in a folder's name are those of ``task``."""
+    pairs = (setting.partition("=") for setting in folder.split(",")[1:])
+    return all(str(task.settings.get(name)) == value for name, _, value in pairs)

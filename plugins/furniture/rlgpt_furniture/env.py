@@ -19,7 +19,7 @@ from rlgpt_furniture.assembly import Assembly
 from rlgpt_furniture.furniture import FURNITURE
 from rlgpt_furniture.scene import SUBSTEPS, TIMESTEP, build
 from rlgpt_furniture.settings import CAMERAS, read_settings
-from rlgpt_furniture.start import SPREADS, draw
+from rlgpt_furniture.start import SPREADS, draw, draw_tag_offsets
 
 make_mujoco_importable()
 import mujoco  # noqa: E402
@@ -62,7 +62,8 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
 
     - ``robot`` (28): the point between the finger tips: position (3), quaternion w x y z (4), velocity (3), angular
       velocity (3); distance between the fingers (1); joint positions (7) and velocities (7);
-    - ``parts`` (7 each): position, quaternion w x y z;
+    - ``parts`` (7 each): position, quaternion w x y z; with the setting ``tag_error`` each position has a horizontal
+      error that is constant for an episode;
     - ``made`` (one for each joint of the furniture): 1 where the parts are assembled; with connectors the completed
       share of the twist of a held part;
     - ``front`` and ``wrist``, uint8 (64, 64, 3): only with ``cameras=True`` in the task's settings.
@@ -89,6 +90,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         self.arm = Arm()
         self.assembly = Assembly(self.furniture, self.model, settings.connectors)
         self.parts = len(self.furniture.parts)
+        self._tag_error, self._tag_offsets = settings.tag_error, np.zeros((self.parts, 2))
         self.pads = (self.model.geom("left_pad").id, self.model.geom("right_pad").id)
         index = {self.model.body(part.name).id: i for i, part in enumerate(self.furniture.parts)}
         self.part_of = [index.get(body, -1) for body in self.model.geom_bodyid.tolist()]
@@ -156,7 +158,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         flat = np.empty(mujoco.mj_stateSize(self.model, _FULL_STATE))
         mujoco.mj_getState(self.model, self.data, flat, _FULL_STATE)
         own = [*self.target, *self.rotation, *self.joints, self.width, self.steps, *self.assembly.numbers()]
-        return np.concatenate((own, flat))
+        return np.concatenate((own, self._tag_offsets.ravel(), flat))
 
     def restore(self, state: Array) -> Observation:
         """Return to a :meth:`state` of the same furniture.
@@ -164,7 +166,9 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         :returns: the observation there.
         """
         own = 21 + 4 * len(self.furniture.joints)
-        mujoco.mj_setState(self.model, self.data, state[own:], _FULL_STATE)
+        tags = own + 2 * self.parts
+        self._tag_offsets = state[own:tags].reshape(self.parts, 2).copy()
+        mujoco.mj_setState(self.model, self.data, state[tags:], _FULL_STATE)
         self.target, self.rotation, self.joints = state[:3].copy(), state[3:12].copy(), state[12:19].copy()
         self.width, self.steps = float(state[19]), int(state[20])
         self.assembly.restore(self.data, state[21:own])
@@ -186,6 +190,8 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         self.target, self.rotation = (v.copy() for v in self.arm.pose(self.joints))
         data.qpos[:7], data.qpos[7:ARM_JOINTS] = self.joints, self.width
         data.qpos[ARM_JOINTS:] = draw(self.furniture, spread, rng)
+        if self._tag_error:
+            self._tag_offsets = draw_tag_offsets(self.parts, self._tag_error, rng)
         for _ in range(SETTLE_STEPS):
             self.advance()
 
@@ -229,12 +235,19 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         robot[14:21], robot[21:] = places[:7], speeds[:7]
         observation: Observation = {
             "robot": robot,
-            "parts": places[ARM_JOINTS:].astype(np.float32),
+            "parts": self._tagged(places[ARM_JOINTS:]),
             "made": np.array(self.assembly.progress(), np.float32),
         }
         if self._has_cameras:
             observation |= {name: self._frame(name, CAMERA_PIXELS, CAMERA_PIXELS) for name in CAMERAS}
         return observation
+
+    def _tagged(self, poses: Array) -> np.ndarray[Any, Any]:
+        """What the tags tell of the parts' poses."""
+        observed = poses.astype(np.float32)
+        if self._tag_error:
+            observed.reshape(self.parts, 7)[:, :2] += self._tag_offsets
+        return observed
 
     def _frame(self, name: str, width: int, height: int) -> Any:
         if name not in self._cameras:

@@ -27,4 +27,6 @@ def knowledge(task: Task) -> str:
         "lamp_hole": f"{PLUG_RADIUS + settings.clearance:.5g}",
     }
     pages = _PAGES.get(settings.furniture, _OTHERS)
+    if settings.tag_error:
+        pages, values["error_mm"] = (*pages, "tags"), f"{1000 * settings.tag_error:.3g}"
     return "\n".join(Template(page(PACKAGE, name)).substitute(values) for name in pages)

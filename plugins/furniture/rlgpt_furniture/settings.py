@@ -16,6 +16,9 @@ CAMERAS = ("front", "wrist")
 MAX_CLEARANCE = 0.005
 """m: with more clearance than the tolerance of a joint, a peg could rest in its hole without being counted."""
 
+MAX_TAG_ERROR = 0.02
+"""m: with more, a hand that aims at a leg closes beside it."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -24,6 +27,7 @@ class Settings:
     :ivar connectors: connectors hold the parts, which have to be twisted; else pegs go into holes.
     :ivar clearance: m between a peg and its hole, all around, 0 to 0.005.
     :ivar by_joints: base actions are joint velocities; else motions of the hand.
+    :ivar tag_error: m, largest horizontal error of the observed position of a part, 0 to 0.02.
     :ivar cameras: the observation has ``front`` and ``wrist``.
     """
 
@@ -33,6 +37,7 @@ class Settings:
     clearance: float
     by_joints: bool
     cameras: bool
+    tag_error: float
 
 
 def read_settings(task: Task) -> Settings:
@@ -45,9 +50,10 @@ def read_settings(task: Task) -> Settings:
         furniture=_choice(task, "furniture", FURNITURE if own is None else (own,)),
         randomness=_choice(task, "randomness", RANDOMNESS),
         connectors=_choice(task, "joints", ("peg", "connector")) == "connector",
-        clearance=_clearance(task),
+        clearance=_metres(task, "clearance", MAX_CLEARANCE),
         by_joints=_choice(task, "control", ("hand", "joints")) == "joints",
         cameras=_switch(task, "cameras"),
+        tag_error=_metres(task, "tag_error", MAX_TAG_ERROR),
     )
 
 
@@ -63,11 +69,11 @@ def _choice(task: Task, setting: str, valid: Iterable[str]) -> str:
     return value
 
 
-def _clearance(task: Task) -> float:
-    value = _value(task, "clearance")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= MAX_CLEARANCE:
+def _metres(task: Task, setting: str, high: float) -> float:
+    value = _value(task, setting)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= high:
         # also true for nan
-        raise ConfigError(f"{task.id}: setting clearance is {value!r}; valid: a number of m from 0 to {MAX_CLEARANCE}.")
+        raise ConfigError(f"{task.id}: setting {setting} is {value!r}; valid: a number of m from 0 to {high}.")
     return float(value)
 
 

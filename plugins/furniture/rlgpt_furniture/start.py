@@ -57,6 +57,13 @@ def draw(furniture: Furniture, spread: Spread, rng: np.random.Generator) -> Arra
     raise RuntimeError(f"no start without overlaps was found for {furniture.name}: its spread is too large.")
 
 
+def draw_tag_offsets(parts: int, error: float, rng: np.random.Generator) -> Array:
+    """Horizontal errors of the observed positions, ``(parts, 2)``, m: uniform in a disc of radius ``error``."""
+    radius = error * np.sqrt(rng.uniform(0.0, 1.0, parts))
+    angle = rng.uniform(-math.pi, math.pi, parts)
+    return np.stack((radius * np.cos(angle), radius * np.sin(angle)), axis=1)
+
+
 def _pose(part: Part, x: float, y: float, yaw: float) -> Array:
     w, z = math.cos(yaw / 2), math.sin(yaw / 2)
     a, b, c, d = part.lying

@@ -23,6 +23,7 @@ DEFAULTS: Mapping[str, str | float | bool] = {
     "clearance": 0.0012,
     "control": "hand",
     "cameras": False,
+    "tag_error": 0.0,
 }
 """Settings of every task beside its furniture, with their defaults."""
 _RULE = "within 5 mm along each axis, and the cosine of each axis is at least 0.94"

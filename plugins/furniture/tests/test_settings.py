@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
@@ -90,3 +91,35 @@ def test_the_default_setup_observes_cameras_that_are_on(plugin: FurniturePlugin)
         keys = plugin.default_setup(variant("lamp", cameras=on)).observation_keys
         assert ({"front", "wrist"} <= set(keys)) == on
         assert len(keys) > 10
+
+
+@pytest.mark.parametrize("value", [-0.001, 0.03, "0.004", True])
+def test_an_invalid_tag_error_is_refused(value: Any) -> None:
+    with pytest.raises(ConfigError, match=r"setting tag_error is .*; valid: a number of m from 0 to 0\.02\."):
+        read_settings(variant("one_leg", tag_error=value))
+
+
+def test_a_tag_error_shifts_what_is_observed_and_nothing_else(plugin: FurniturePlugin) -> None:
+    """Each part by its own error, horizontal, within the setting, the same for a whole episode, saved with it."""
+    exact, wrong = (plugin.make_env(variant("one_leg", tag_error=error), seed=0) for error in (0.0, 0.006))
+    errors = []
+    for seed in (1, 2):
+        seen, told = exact.reset(seed=seed)[0], wrong.reset(seed=seed)[0]
+        np.testing.assert_array_equal(seen["robot"], told["robot"])
+        first = (told["parts"] - seen["parts"]).reshape(-1, 7)
+        seen, told = (env.step(np.zeros(8))[0] for env in (exact, wrong))
+        np.testing.assert_allclose((told["parts"] - seen["parts"]).reshape(-1, 7), first, atol=1e-6)
+        assert not first[:, 2:].any()
+        assert 0 < np.hypot(*first[:, :2].T).max() <= 0.006
+        errors.append(first)
+    assert np.abs(errors[0] - errors[1]).max() > 1e-4
+    state = wrong.unwrapped.state()
+    told = wrong.step(np.ones(8))[0]["parts"]
+    wrong.reset(seed=5)
+    wrong.unwrapped.restore(state)
+    np.testing.assert_array_equal(wrong.step(np.ones(8))[0]["parts"], told)
+
+
+def test_knowledge_tells_of_a_tag_error(plugin: FurniturePlugin) -> None:
+    usual = plugin.knowledge(variant("one_leg"))
+    assert plugin.knowledge(variant("one_leg", tag_error=0.0045)).removeprefix(usual).count("4.5 mm") == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlgpt.domain import Task
 from rlgpt.plugin.shipped import page
 
-from rlgpt_minecraft.settings import pixels
+from rlgpt_minecraft.settings import is_blind, pixels
 from rlgpt_minecraft.tasks import Spec, spec_of
 
 _BY_ITEM = {
@@ -41,15 +41,22 @@ def knowledge(task: Task) -> str:
     size = pixels(task)
     if size is not None:
         pages["pixels"] = None
-    return "\n".join(_page(name, spec, choices(task), size or (0, 0)) for name in pages)
+    return "\n".join(_page(name, spec, choices(task), size or (0, 0), is_blind(task)) for name in pages)
 
 
-def _page(name: str, spec: Spec, hands: tuple[str, ...], size: tuple[int, int]) -> str:
+def _for_blind_code(text: str) -> str:
+    """The page of the world without what is said of the keys that the tier ``paper`` lacks, and with its own page."""
+    lines = [line for line in text.splitlines() if not line.startswith(("Seeing.", "Observing."))]
+    return "\n".join([*lines, page("rlgpt_minecraft", "paper")])
+
+
+def _page(name: str, spec: Spec, hands: tuple[str, ...], size: tuple[int, int], blind: bool) -> str:
     text = page("rlgpt_minecraft", name)
     if name == "world":
         others = "".join(f", {choice}" for choice in hands[3:])
         digging = [said for thing, said in _BY_HAND.items() if thing in spec.sights]
-        return text.format(hands=others, digging=", ".join((*digging, "dirt 15, grass 18")))
+        text = text.format(hands=others, digging=", ".join((*digging, "dirt 15, grass 18")))
+        return _for_blind_code(text) if blind else text
     if name == "pixels":
         return text.format(height=size[0], width=size[1])
     if name == "making":

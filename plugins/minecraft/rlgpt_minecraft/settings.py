@@ -18,6 +18,7 @@ class Settings(Value):
 
     :ivar backend: the embedded world, or MineDojo itself.
     :ivar actions: ``paper``: the base actions of the paper, [12, 3], which cannot craft.
+    :ivar tier: ``paper``: code has MineDojo's low-level actions and no block or animal in its view (see ``paper``).
     :ivar image_size: height and width of ``rgb`` in the observation, 1 to 2,048 pixels; None: no picture.
     :ivar port: port of a running Malmo server for the backend ``minedojo``; 0: the backend starts the game.
     :ivar biome: MineDojo's ``specified_biome``; None: all biomes of a default world.
@@ -25,6 +26,7 @@ class Settings(Value):
 
     backend: Literal["embedded", "minedojo"] = "embedded"
     actions: Literal["default", "paper"] = "default"
+    tier: Literal["default", "paper"] = "default"
     image_size: tuple[Side, Side] | None = None
     biome: str | None = None
     port: int = Field(default=0, ge=0, le=65_535)
@@ -70,3 +72,8 @@ def pixels(task: Task) -> tuple[int, int] | None:
 
     Other tasks may show a picture of ``image_size`` in addition to the numbers."""
     return Settings.of(task).image_size if spec_of(task).pixels else None
+
+
+def is_blind(task: Task) -> bool:
+    """Whether code sees no blocks and no animals: the tier ``paper``. Views ask at each step, so nothing is checked."""
+    return task.settings.get("tier") == "paper"

@@ -31,6 +31,8 @@ def _body(view: Mapping[str, Plain]) -> str:
 
 
 def _hand(view: Mapping[str, Plain]) -> str:
+    if "aim_entity" not in view:
+        return f"in hand: {view['hand']}"
     what = view["aim_entity"] or view["aim_block"]
     if not what:
         return f"in hand: {view['hand']}; nothing under the cross-hair"
@@ -40,6 +42,8 @@ def _hand(view: Mapping[str, Plain]) -> str:
 
 
 def _ways(view: Mapping[str, Any]) -> str:
+    if "feet_blocked" not in view:
+        return ""
     said = []
     for i, side in enumerate(("45 degrees left", "ahead", "45 degrees right")):
         feet, head, down, water = (view[key][i] for key in ("feet_blocked", "head_blocked", "descent", "water_ahead"))

@@ -284,6 +284,7 @@ def _task(name: str, spec: Spec) -> Task:
             "backend": "embedded",
             "port": 0,
             "actions": "default",
+            "tier": "default",
             "image_size": spec.pixels,
             "biome": spec.biome,
             "source": spec.source,

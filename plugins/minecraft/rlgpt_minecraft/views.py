@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.types import Context, ViewKey
@@ -12,7 +13,7 @@ from voxeldojo.names import CRAFTS
 
 from rlgpt_minecraft.ground import SIDES
 from rlgpt_minecraft.observation import ParsedObservation, Sighting
-from rlgpt_minecraft.settings import pixels
+from rlgpt_minecraft.settings import is_blind, pixels
 from rlgpt_minecraft.tasks import Spec, spec_of
 from rlgpt_minecraft.things import FLUIDS, Thing, things
 
@@ -31,13 +32,15 @@ _BODY = (
     ViewKey("time", "share of the episode that has passed", "", size=1),
 )
 
+_IN_HAND = ViewKey("hand", "item in the hand; 'air' if none")
+
 _HAND = (
     ViewKey("aim_block", "name of the block under the cross-hair, as the game writes it; '' if none within 40 m"),
     ViewKey("aim_entity", "name of the animal, monster or drop ('item') under the cross-hair, before any block, or ''"),
     ViewKey("aim_distance", "from the eyes to what is under the cross-hair; 40: nothing", "m", size=1),
     ViewKey("aim_reach", "1 if attack and use reach it: blocks up to 4.5 m, animals up to 3 m; else 0", "", size=1),
     ViewKey("dig_ticks", "ticks in a row that attack was held on the block now under the cross-hair", "ticks", size=1),
-    ViewKey("hand", "item in the hand; 'air' if none"),
+    _IN_HAND,
 )
 
 _WAYS = (
@@ -90,6 +93,8 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
     If the task's policies observe pixels, only code can use the keys from lidar and voxels.
     """
     spec = spec_of(task)
+    if is_blind(task):
+        return (*_BODY, _IN_HAND, *_item_keys(spec))
     sights = (key for thing in things(spec.sights) for key in _sight_keys(thing))
     keys: Iterable[ViewKey] = (*_HAND, *_WAYS, *sights)
     if pixels(task) is not None:
@@ -100,9 +105,11 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 def view(ctx: Context) -> dict[str, Plain]:
     """Return the current view. It uses only the observation and the progress in ``info``."""
     spec, obs = spec_of(ctx.task), ctx.model.read(ctx.observation)
-    view_values = _read_body(ctx, obs) | _read_hand(ctx, obs) | _read_ways(obs)
+    if is_blind(ctx.task):
+        return _read_body(ctx, obs) | {"hand": obs.hand} | _read_items(spec, obs)
+    view_values = _read_body(ctx, obs) | read_hand(ctx.info, obs) | read_ways(obs)
     for name in spec.sights:
-        view_values |= _read_sight(name, obs.sights[name])
+        view_values |= read_sight(name, obs.sights[name])
     return view_values | _read_items(spec, obs)
 
 
@@ -125,19 +132,21 @@ def _read_body(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
     }
 
 
-def _read_hand(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
+def read_hand(info: Mapping[str, Any], obs: ParsedObservation) -> dict[str, Plain]:
+    """The cross-hair and the hand."""
     aim = obs.crosshair
     return {
         "aim_block": aim.block,
         "aim_entity": aim.entity,
         "aim_distance": round(aim.distance, 2),
         "aim_reach": int(aim.reach),
-        "dig_ticks": int(ctx.info["dig_ticks"]),
+        "dig_ticks": int(info["dig_ticks"]),
         "hand": obs.hand,
     }
 
 
-def _read_ways(obs: ParsedObservation) -> dict[str, Plain]:
+def read_ways(obs: ParsedObservation) -> dict[str, Plain]:
+    """The ways ahead."""
     ground, ways = obs.ground, SIDES.values()
     return {
         "feet_blocked": [int(ground.feet_blocked(way)) for way in ways],
@@ -148,7 +157,8 @@ def _read_ways(obs: ParsedObservation) -> dict[str, Plain]:
     }
 
 
-def _read_sight(name: str, sight: Sighting) -> dict[str, Plain]:
+def read_sight(name: str, sight: Sighting) -> dict[str, Plain]:
+    """The nearest thing of a name."""
     view_values: dict[str, Plain] = {
         f"{name}_seen": int(sight.visible),
         f"{name}_distance": round(sight.distance, 2),

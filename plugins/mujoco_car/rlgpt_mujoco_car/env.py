@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium
@@ -29,7 +30,7 @@ from rlgpt_mujoco_car.sensors import (
     SensorVector,
     read_sensors,
 )
-from rlgpt_mujoco_car.tasks import has_camera, scenario_of
+from rlgpt_mujoco_car.tasks import friction, has_camera, scenario_of, sensor_delay
 
 make_mujoco_importable()
 import mujoco  # noqa: E402
@@ -62,12 +63,14 @@ class SavedState:
     :ivar scene: of the episode.
     :ivar physics: the simulator's state, flat.
     :ivar counts: steps, consecutive checks with contact, steps parked, index of the road's nearest point.
+    :ivar late: the newest readings, the oldest first; the first of them is observed.
     """
 
     scenario: str
     scene: Scene
     physics: Array
     counts: tuple[int, int, int, int]
+    late: tuple[SensorVector, ...] = ()
 
 
 class CarTask(gymnasium.Env[Any, Any]):
@@ -88,6 +91,9 @@ class CarTask(gymnasium.Env[Any, Any]):
     - ``touching`` (1): seconds of uninterrupted contact with a wall;
     - ``pixels`` (64, 64, 3), uint8, from behind the windscreen: only with ``camera=True`` in the task's settings.
 
+    With the setting ``sensor_delay`` all but the pixels is observed so many seconds late. ``friction`` makes the ground
+    slippery.
+
     The reward is the progress along the road since the last step, in m. ``info["success"]``: the car has reached the
     end of the road, stands in the parking space, or is on top of the hill. The episode is lost after one second of
     uninterrupted contact with a wall, or when the car turns over.
@@ -102,7 +108,10 @@ class CarTask(gymnasium.Env[Any, Any]):
             raise ConfigError(f"render_mode is {render_mode!r}; valid: None, 'rgb_array'.")
         self.task, self.render_mode = task, render_mode
         self._scenario, self._pixels = scenario_of(task), has_camera(task)
-        self._sample_scene, self._is_parking = SCENARIOS[self._scenario], self._scenario == "parking"
+        self._draw_scene, self._is_parking = SCENARIOS[self._scenario], self._scenario == "parking"
+        self._friction = friction(task)
+        self._late: deque[SensorVector] = deque(maxlen=1 + round(sensor_delay(task) / PERIOD))
+        """The newest readings; the oldest of them is observed."""
         self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
         entries: dict[str, gymnasium.Space[Any]] = {
             "rays": spaces.Box(0.0, RAY_RANGE, (RAYS,), np.float32),
@@ -166,7 +175,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         flat = np.empty(mujoco.mj_stateSize(self.model, _FULL_STATE))
         mujoco.mj_getState(self.model, self.data, flat, _FULL_STATE)
         counts = self.steps, self.touch_checks, self.parked_steps, self._index
-        return SavedState(self._scenario, self.scene, flat, counts)
+        return SavedState(self._scenario, self.scene, flat, counts, tuple(self._late))
 
     def restore(self, state: SavedState) -> Observation:
         """Return to a :meth:`state`, also of another environment or an earlier episode.
@@ -184,7 +193,16 @@ class CarTask(gymnasium.Env[Any, Any]):
         mujoco.mj_setState(self.model, self.data, state.physics, _FULL_STATE)
         self.steps, self.touch_checks, self.parked_steps, self._index = state.counts
         mujoco.mj_forward(self.model, self.data)
-        return self._observe()
+        observation = self._observe()
+        if self._late.maxlen == 1 or not state.late:
+            return observation
+        # readings of the past cannot be taken again
+        self._late.clear()
+        self._late.extend(state.late)
+        return self._components(self._late[0]) | {key: observation[key] for key in observation if key == "pixels"}
+
+    def _sample_scene(self, rng: np.random.Generator) -> Scene:
+        return replace(self._draw_scene(rng), friction=self._friction)
 
     def load_scene(self, scene: Scene) -> None:
         """Start an episode in ``scene``: compile its model and put the car at its start."""
@@ -205,6 +223,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         self.steps = self.touch_checks = self.parked_steps = 0
         self._index = int(np.argmin(((points - scene.start[:2]) ** 2).sum(axis=1)))
         mujoco.mj_forward(self.model, self.data)
+        self._late.clear()
         self._read_sensors()
 
     def _arrived(self) -> bool:
@@ -236,13 +255,17 @@ class CarTask(gymnasium.Env[Any, Any]):
         return flat
 
     def _observe(self) -> Observation:
-        flat = self._read_sensors()
-        observation: Observation = {name: flat[part] for name, part in _COMPONENT_SLICES}
+        self._late.append(self._read_sensors())
+        observation = self._components(self._late[0])
         if self._pixels:
             if self._pixel_camera is None:
                 self._pixel_camera = Camera(self.model, "front", PIXEL_SIZE, PIXEL_SIZE)
             observation["pixels"] = self._pixel_camera.frame(self.data)
         return observation
+
+    @staticmethod
+    def _components(flat: SensorVector) -> Observation:
+        return {name: flat[part] for name, part in _COMPONENT_SLICES}
 
     def _info(self, success: bool) -> dict[str, Any]:
         return {"success": success, "progress": self.progress, "touching": self.touch_checks * TOUCH_PERIOD}

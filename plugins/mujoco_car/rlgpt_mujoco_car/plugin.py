@@ -12,7 +12,7 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import page, recordings
 from rlgpt.plugin.types import Check, Context, Labels, Primitive, RewardTerm, ViewKey
 
-from rlgpt_mujoco_car.tasks import make_tasks, scenario_of
+from rlgpt_mujoco_car.tasks import friction, make_tasks, scenario_of, sensor_delay
 
 
 class CarPlugin(EnvironmentPlugin):
@@ -62,8 +62,12 @@ class CarPlugin(EnvironmentPlugin):
         return default_setup(task)
 
     def knowledge(self, task: Task) -> str:
-        names = ("car", scenario_of(task))
-        return "\n\n".join(page("rlgpt_mujoco_car", name) for name in names)
+        pages = [page("rlgpt_mujoco_car", name) for name in ("car", scenario_of(task))]
+        if (share := friction(task)) < 1.0:
+            pages.append(page("rlgpt_mujoco_car", "slippery").format(share=share, hold=0.9 * share))
+        if delay := sensor_delay(task):
+            pages.append(page("rlgpt_mujoco_car", "late").format(delay=delay))
+        return "\n\n".join(pages)
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
         return {

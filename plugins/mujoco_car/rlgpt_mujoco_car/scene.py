@@ -51,6 +51,7 @@ class Scene:
     :ivar force: of the motor, N.
     :ivar closed: a wall stands across the start of the road.
     :ivar plateau: length of the level ground after the ramp, m.
+    :ivar friction: of the ground, as a share of the usual one.
     """
 
     road: Road
@@ -63,6 +64,7 @@ class Scene:
     force: float = vehicle.MAX_FORCE
     closed: bool = True
     plateau: float = 3.0
+    friction: float = 1.0
 
     @property
     def summit(self) -> float:
@@ -76,7 +78,7 @@ class Scene:
 def mjcf(scene: Scene) -> str:
     """The model of a scene as MJCF."""
     walls = [*_walls(scene), *(_obstacle(b) for b in scene.boxes)]
-    ground = [*(_wet(b) for b in scene.wet), *(_ramp(scene) if scene.ramp is not None else ())]
+    ground = [*(_wet(b, scene.friction) for b in scene.wet), *(_ramp(scene) if scene.ramp is not None else ())]
     x, y, heading = scene.start
     gravity = " ".join(map(str, scene.gravity))
     middle = scene.road.points[len(scene.road.points) // 2]
@@ -100,7 +102,7 @@ def mjcf(scene: Scene) -> str:
 </default>
 <worldbody>
   <light pos="{middle[0]} {middle[1]} 15" dir="0.2 0.1 -1" directional="true" castshadow="false"/>
-  <geom name="ground" type="plane" size="60 60 1" material="ground" friction="{GROUND_FRICTION} 0.005 0.0001"/>
+  <geom name="ground" type="plane" size="60 60 1" material="ground" {_ground_friction(scene)}/>
   <body name="walls">{"".join(walls)}</body>
   {"".join(ground)}
   {_paint(scene)}
@@ -164,11 +166,18 @@ def _obstacle(box: Box) -> str:
     )
 
 
-def _wet(box: Box) -> str:
+def _ground_friction(scene: Scene) -> str:
+    """Of two surfaces the larger friction counts, unless one has priority, which slippery ground needs."""
+    priority = "" if scene.friction == 1.0 else ' priority="1" condim="4"'
+    return f'friction="{GROUND_FRICTION * scene.friction} 0.005 0.0001"{priority}'
+
+
+def _wet(box: Box, friction: float) -> str:
     # priority: the patch's friction is used, not the larger of the two
+    grip = WET_FRICTION * friction
     return (
         f'<geom type="box" pos="{box.x} {box.y} -0.0095" size="{box.half_length} {box.half_width} 0.01" '
-        f'euler="0 0 {box.heading}" rgba="0.3 0.5 0.8 1" friction="{WET_FRICTION} 0.005 0.0001" priority="1" '
+        f'euler="0 0 {box.heading}" rgba="0.3 0.5 0.8 1" friction="{grip} 0.005 0.0001" priority="1" '
         'condim="4"/>'
     )
 
@@ -186,12 +195,12 @@ def _ramp(scene: Scene) -> Iterable[str]:
         yield (
             f'<geom name="{name}" type="box" pos="{middle[0]} 0 {middle[1]}" '
             f'size="{part / math.cos(climb) / 2} {width} {thick}" euler="0 {-climb} 0" rgba="0.6 0.55 0.45 1" '
-            f'friction="{GROUND_FRICTION} 0.005 0.0001"/>'
+            f"{_ground_friction(scene)}/>"
         )
         x, z = x + part, z + rise
     yield (
         f'<geom name="plateau" type="box" pos="{x + scene.plateau / 2} 0 {z / 2}" '
-        f'size="{scene.plateau / 2} {width} {z / 2}" rgba="0.6 0.55 0.45 1" friction="{GROUND_FRICTION} 0.005 0.0001"/>'
+        f'size="{scene.plateau / 2} {width} {z / 2}" rgba="0.6 0.55 0.45 1" {_ground_friction(scene)}/>'
     )
 
 

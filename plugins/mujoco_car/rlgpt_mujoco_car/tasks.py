@@ -30,6 +30,11 @@ _TASKS: Mapping[str, tuple[str, int, str]] = {
     ),
 }
 
+DEFAULTS: Mapping[str, float | bool] = {"camera": False, "sensor_delay": 0.0, "friction": 1.0}
+"""Settings of every task beside its scenario, with their defaults."""
+MAX_SENSOR_DELAY = 0.5
+MIN_FRICTION = 0.1
+
 
 def make_tasks() -> dict[str, Task]:
     """Every task by its id."""
@@ -39,7 +44,7 @@ def make_tasks() -> dict[str, Task]:
             goal=goal,
             horizon=horizon,
             success=success,
-            settings={"scenario": name, "camera": False},
+            settings={"scenario": name, **DEFAULTS},
         )
         for name, (goal, horizon, success) in _TASKS.items()
     }
@@ -72,3 +77,26 @@ def has_camera(task: Task) -> bool:
     if not isinstance(camera, bool):
         raise ConfigError(f"task_settings.camera of {task.id} is {camera!r}; valid: true, false (without quotes).")
     return camera
+
+
+def sensor_delay(task: Task) -> float:
+    """Age of what is observed, s: the setting ``sensor_delay``.
+
+    :raises ConfigError: it is no number from 0 to 0.5.
+    """
+    return _number(task, "sensor_delay", 0.0, MAX_SENSOR_DELAY, "s")
+
+
+def friction(task: Task) -> float:
+    """Friction of the ground and of its wet patches, as a share of the usual one: the setting ``friction``.
+
+    :raises ConfigError: it is no number from 0.1 to 1.
+    """
+    return _number(task, "friction", MIN_FRICTION, 1.0, "of dry ground")
+
+
+def _number(task: Task, name: str, low: float, high: float, unit: str) -> float:
+    value = task.settings.get(name, DEFAULTS[name])
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ConfigError(f"task_settings.{name} of {task.id} is {value!r}; valid: {low:g} to {high:g} ({unit}).")
+    return float(value)

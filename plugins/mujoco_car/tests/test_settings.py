@@ -119,3 +119,52 @@ def test_a_policy_sees_the_pixels_where_the_camera_is_on(plugin: CarPlugin, came
 def test_the_doctor_reports_that_the_camera_needs_opengl(plugin: CarPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mujoco_doctor, "find_backend", lambda: "")
     assert any("camera" in check.detail for check in plugin.doctor())
+
+
+def drive(plugin: CarPlugin, steps: int = 12, seed: int = 3, **settings: Plain) -> list[dict[str, np.ndarray]]:
+    """The observations of an episode with fixed actions, the reset's first."""
+    env = plugin.make_env(variant("winding_road_wet", **settings), seed=0)
+    observations = [env.reset(seed=seed)[0]]
+    observations += [env.step(np.array((0.4, 0.2 * (-1) ** step)))[0] for step in range(steps)]
+    env.close()
+    return observations
+
+
+def test_late_sensors_show_what_was_there_so_many_steps_ago(plugin: CarPlugin) -> None:
+    now, late = drive(plugin), drive(plugin, sensor_delay=0.15)
+    for step, seen in enumerate(late):
+        for name, value in seen.items():
+            np.testing.assert_array_equal(value, now[max(0, step - 3)][name])
+
+
+def test_an_episode_with_late_sensors_continues_from_a_saved_state(plugin: CarPlugin) -> None:
+    env = plugin.make_env(variant(sensor_delay=0.2), seed=0)
+    env.reset(seed=1)
+    action = np.array((-0.5, 0.3))
+    for _ in range(6):
+        env.step(action)
+    state = env.unwrapped.state()
+    first = [env.step(action)[0]["motion"].tolist() for _ in range(6)]
+    env.reset(seed=2)
+    env.unwrapped.restore(state)
+    assert [env.step(action)[0]["motion"].tolist() for _ in range(6)] == first
+    env.close()
+
+
+def test_slippery_ground_lengthens_the_way_to_a_speed(plugin: CarPlugin) -> None:
+    dry, wet = (drive(plugin, steps=3, friction=share)[-1]["motion"][0] for share in (1.0, 0.2))
+    assert wet < 0.7 * dry
+
+
+@pytest.mark.parametrize("settings", [{"sensor_delay": -0.1}, {"sensor_delay": 2}, {"friction": 0}, {"friction": True}])
+def test_a_delay_or_friction_out_of_range_is_refused(plugin: CarPlugin, settings: dict[str, Plain]) -> None:
+    with pytest.raises(ConfigError, match="valid: 0"):
+        plugin.make_env(variant(**settings), seed=0)
+
+
+def test_the_knowledge_tells_of_late_sensors_and_slippery_ground_where_there_are_any(plugin: CarPlugin) -> None:
+    usual = plugin.knowledge(variant())
+    changed = plugin.knowledge(variant(sensor_delay=0.15, friction=0.4))
+    assert changed.startswith(usual)
+    assert "0.15 s ago" in changed.removeprefix(usual)
+    assert "0.36 g" in changed.removeprefix(usual)

@@ -6,12 +6,17 @@ from rlgpt.domain import Task
 from rlgpt.plugin.types import Primitive
 
 from rlgpt_minecraft.primitives import camera, craft, dig, interact, walk
+from rlgpt_minecraft.settings import is_blind
 from rlgpt_minecraft.tasks import spec_of
 
 
 def primitives_of(task: Task) -> tuple[Primitive, ...]:
     """Return the primitives of a task. The task determines which things they can look for, craft, place or equip."""
     spec = spec_of(task)
+    if is_blind(task):
+        from rlgpt_minecraft import paper
+
+        return paper.primitives(spec)
     tools = tuple(dict.fromkeys((*(item for item, _ in spec.inventory), *spec.equips)))
     return (
         *camera.primitives(spec.sights),

@@ -1,0 +1,85 @@
+"""The tier ``paper``: code is blind and has low-level actions only; the policy sees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt.plugin.library import library_of
+from rlgpt.rl.observation import ObservationBuilder
+from rlgpt_minecraft.moves import move
+from rlgpt_minecraft.plugin import MinecraftPlugin
+from rlgpt_minecraft.tasks import SPECS
+
+Make = Callable[..., Any]
+
+
+def test_no_key_of_the_view_and_no_outcome_names_a_block_or_an_animal(make_player: Make) -> None:
+    player = make_player("harvest_milk", tier="paper")
+    plugin, task = player.plugin, player.task
+    usual = make_player("harvest_milk")
+    hidden = {key.name for key in plugin.view_keys(usual.task)} - {key.name for key in plugin.view_keys(task)}
+    assert {"cow_seen", "aim_entity", "aim_distance", "feet_blocked", "water_ahead", "lava_ahead"} <= hidden
+    assert set(player.see()) == {key.name for key in plugin.view_keys(task)}
+    told = json.dumps([player.see(), player("act", motion="forward", ticks=3)])
+    assert "cow" not in told
+    assert "cow" not in plugin.summarize(player.see())
+
+
+def test_the_policy_sees_what_code_of_the_default_tier_sees(make_player: Make) -> None:
+    usual = make_player("harvest_milk", seed=4)
+    blind = make_player("harvest_milk", seed=4, tier="paper")
+    view, seen = usual.see(), blind.context.observation
+    names = ("seen", "distance", "bearing", "elevation", "aimed")
+    np.testing.assert_allclose(seen["cow"], [view[f"cow_{name}"] for name in names], rtol=1e-6)
+    np.testing.assert_allclose(seen["aim"][0], view["aim_distance"], rtol=1e-6)
+    ways = [*view["feet_blocked"], *view["head_blocked"], *view["descent"], *view["water_ahead"], view["lava_ahead"]]
+    np.testing.assert_allclose(seen["ways"], ways)
+
+
+@pytest.mark.parametrize("name", ["harvest_log", "wooden_pickaxe", "harvest_milk_rgb"])
+def test_the_default_setup_observes_what_there_is(make_player: Make, name: str) -> None:
+    blind = make_player(name, tier="paper")
+    setup = blind.plugin.default_setup(blind.task)
+    builder = ObservationBuilder(
+        blind.env.observation_space, blind.plugin.view_keys(blind.task), setup.observation_keys
+    )
+    assert ("ways[0]" in builder.names) == (not SPECS[name].pixels)
+    assert blind.env.observation_space.contains(blind.context.observation)
+
+
+def test_act_is_minedojos_action_for_so_many_ticks(make_player: Make) -> None:
+    player = make_player("harvest_milk", tier="paper")
+    player.reset(2)
+    start = player.see()
+    outcome = player("act", motion="sprint_forward", right=90.0, ticks=8)
+    after = player.see()
+    turned = (after["heading"] - start["heading"]) % 360
+    assert turned == pytest.approx(90, abs=1)
+    by_hand = make_player("harvest_milk", tier="paper")
+    by_hand.reset(2)
+    for tick in range(8):
+        by_hand.step(move(1, 0, "sprint", right=6 if tick == 0 else 0))
+    assert by_hand.see()["position"] == after["position"]
+    assert outcome["moved"] == pytest.approx(np.hypot(*np.delete(after["position"], 1)), abs=0.02)
+
+
+def test_the_library_of_another_tier_is_unchanged_and_its_own_is_small() -> None:
+    plugin = MinecraftPlugin()
+    task = plugin.tasks()["minecraft/wooden_pickaxe"]
+    blind = task.model_copy(update={"settings": {**task.settings, "tier": "paper"}})
+    assert {p.name for p in library_of(plugin, blind).primitives} == {"act", "craft", "place"}
+    assert "Seeing." not in plugin.knowledge(blind)
+    assert "Seeing." in plugin.knowledge(task)
+    assert len(plugin.knowledge(blind)) <= 6000
+
+
+def test_crafts_do_nothing_where_they_cannot(make_player: Make) -> None:
+    blind = make_player("wooden_pickaxe", tier="paper")
+    assert blind("craft", item="planks") == {"made": 0}
+    assert blind("place", item="crafting_table") == {"placed": False}
+    blind.type("/give @p log 3")
+    assert blind("craft", item="planks")["made"] in (0, 4)
