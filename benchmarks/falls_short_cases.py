@@ -26,12 +26,14 @@ class Case:
     :ivar settings: of the task that differ.
     :ivar recorded: the task whose recorded code is played in the calibration; empty: the task's own.
     :ivar adds: what learning could add to code.
+    :ivar selection_episodes: of each judgement of code or policy; 0: as in every run.
     """
 
     task: str
     adds: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     recorded: str = ""
+    selection_episodes: int = 0
 
     def find(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
         """Plugin, task with its settings, how a spec finds the plugin, and the transcripts that are replayed."""
@@ -76,3 +78,68 @@ def _windy_lander() -> tuple[Any, Any, Any, tuple[Path, ...]]:
     recorded = [EXAMPLES / "transcripts" / name for name in ("lunar_lander_windy", "lunar_lander")]
     folder = next(folder for folder in recorded if folder.is_dir())
     return plugin, task, ConstantPluginFactory(plugin), tuple(sorted(folder.glob("*.jsonl")))
+
+
+NOISY_MICROWAVE = {"robot_noise_ratio": 0.6, "object_noise_ratio": 0.36}
+MILD_HINGE = {"robot_noise_ratio": 0.35, "object_noise_ratio": 0.2}
+
+CASES: Mapping[str, Case] = {
+    "microwave": Case(
+        "kitchen/microwave_noisy",
+        "which look and which offset of the grasp to trust, and when to let go and grip again after a slip",
+        NOISY_MICROWAVE,
+    ),
+    "hinge_cabinet": Case(
+        "kitchen/hinge_cabinet_noisy",
+        "how far beside the observed handle to hook, and whether to pull on or to approach again",
+        MILD_HINGE,
+    ),
+    "sequence_a": Case(
+        "kitchen/sequence_a_noisy",
+        "which of the four elements to try again and which to leave, within one horizon",
+        recorded="kitchen/sequence_a",
+    ),
+    "sequence_b": Case(
+        "kitchen/sequence_b_noisy",
+        "as in sequence_a, with knobs that slip: when a turn has failed, and how hard to push",
+    ),
+    "blocked_start": Case(
+        "mujoco_car/blocked_start",
+        "how much to steer and how fast to drive on what was seen 0.15 s ago, and when to back out again",
+        {"sensor_delay": 0.15},
+        "mujoco_car/blocked_start",
+    ),
+    "parking": Case(
+        "mujoco_car/parking",
+        "when to brake before the place that late sensors show, and which correction to make next",
+        {"sensor_delay": 0.2, "friction": 0.3},
+        "mujoco_car/parking",
+    ),
+    "one_leg": Case(
+        "furniture/one_leg_medium",
+        "where to search for the hole: which offset to try next after the peg met the rim",
+        {"tag_error": 0.006},
+        "furniture/one_leg_medium",
+    ),
+    "harvest_log": Case(
+        "minecraft/harvest_log",
+        "the policy sees the trunk that code cannot see: where to turn, when to walk and when to hit",
+        {"tier": "paper"},
+    ),
+    "harvest_milk": Case(
+        "minecraft/harvest_milk",
+        "the policy sees the cow: which way to turn, how far to walk, when to use the bucket",
+        {"tier": "paper"},
+    ),
+    "crafting_table": Case(
+        "minecraft/crafting_table",
+        "the policy finds the trunk, and code makes planks and table of what was gathered",
+        {"tier": "paper"},
+    ),
+    "lunar_lander": Case(
+        "design/lunar_lander",
+        "which of the code's descents, with which speed and lean, suits the wind of the moment",
+        selection_episodes=30,
+    ),
+}
+"""Name -> task. The settings come from a scan of 10 to 20 episodes for each recording on calibration seeds."""

@@ -1,0 +1,54 @@
+"""RL-GPT and its baselines where code alone falls short: eleven tasks of all plugins and of ``design()``.
+
+    python benchmarks/falls_short.py                      # all cells, two at a time; run it again to resume
+    python benchmarks/falls_short.py --report             # measure nothing, print the figures of the table
+    python benchmarks/falls_short.py --tasks falls_short/microwave falls_short/parking
+
+falls_short_cases.py has the tasks, falls_short_calibration.py the success of recorded code on them, and comparison.py
+explains the rows. The cells are in results/falls_short_cells.jsonl. results/falls_short.jsonl has what is printed: a
+line ``falls_short/TASK/ROW`` for each row, and ``falls_short/TASK/margin`` with RL-GPT minus the best other row.
+
+``rlgpt`` and the rows that are derived from it replay recordings; where a task has none, or older ones for other
+prompts, these cells fail and say what to record, and ``rl`` and ``primitives`` are measured all the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from comparison import RESULTS, Comparison
+from falls_short_cases import CASES
+from result_table import Cell, ResultTable
+from rows import RowRunner
+
+FIRST_SEED = 20
+"""Seeds 20 to 24 have been used by no other benchmark, trial or calibration."""
+
+
+class CaseRunner(RowRunner):
+    """Measures a cell of the suite: a task with the settings of its case."""
+
+    def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
+        self.case = CASES[cell.task.split("/")[1]]
+        super().__init__(cell, table, settings)
+        if self.case.selection_episodes:
+            self.settings = self.settings.model_copy(update={"selection_episodes": self.case.selection_episodes})
+
+    def find_task(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
+        return self.case.find()
+
+
+FALLS_SHORT = Comparison(
+    name="falls_short",
+    tasks=tuple(f"falls_short/{name}" for name in CASES),
+    budget=200_000,
+    runner=CaseRunner,
+    first_seed=FIRST_SEED,
+    lines=RESULTS / "falls_short.jsonl",
+)
+
+if __name__ == "__main__":
+    sys.exit(FALLS_SHORT.main(__file__))
