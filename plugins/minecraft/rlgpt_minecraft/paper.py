@@ -1,23 +1,18 @@
 """The tier ``paper``: code has MineDojo's low-level actions and its body, policies have what lidar and voxels show.
 
 In the paper, code sends MineDojo's actions and cannot see; the policy observes. So no key of the view and no outcome
-names a block or an animal here. The policy finds the same numbers as elsewhere in parts of the observation.
+names a block or an animal here. Their numbers are keys for a policy alone (``views``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-import numpy as np
-from gymnasium import spaces
 from rlgpt.plugin.types import Context, Primitive
 
 from rlgpt_minecraft.moves import Body, Function, bins, crafting, move
-from rlgpt_minecraft.observation import NOTHING, ParsedObservation
 from rlgpt_minecraft.primitives.common import Run, choice, gained, integer, number, observe, travelled
 from rlgpt_minecraft.tasks import Spec
-from rlgpt_minecraft.views import read_hand, read_sight, read_ways
 
 MAX_TICKS = 40
 _MOVES: Mapping[str, tuple[int, int, Body]] = {
@@ -30,24 +25,6 @@ _MOVES: Mapping[str, tuple[int, int, Body]] = {
     "sprint_forward": (1, 0, "sprint"),
 }
 _HANDS: Mapping[str, Function] = {"nothing": "no_op", "use": "use", "attack": "attack"}
-_AIM = ("aim_distance", "aim_reach", "dig_ticks")
-AIM, WAYS = "aim", "ways"
-"""Parts of the observation beside those named after the things to look for."""
-
-
-def policy_spaces(spec: Spec) -> dict[str, spaces.Box]:
-    """The parts of the observation that only policies read: the cross-hair, the ways, each thing to look for."""
-    sizes = {AIM: len(_AIM), WAYS: 13, **{name: len(read_sight(name, NOTHING)) for name in spec.sights}}
-    return {name: spaces.Box(-180.0, 180.0, (size,), np.float32) for name, size in sizes.items()}
-
-
-def policy_parts(spec: Spec, obs: ParsedObservation, info: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
-    """The values of :func:`policy_spaces`, in the units of the view's keys."""
-    aim, ways = read_hand(info, obs), read_ways(obs)
-    found: dict[str, list[Any]] = {AIM: [aim[key] for key in _AIM], WAYS: [*ways.values()]}
-    found |= {name: [*read_sight(name, obs.sights[name]).values()] for name in spec.sights}
-    flat = {name: np.hstack(values).astype(np.float32) for name, values in found.items()}
-    return {name: np.clip(values, -180.0, 180.0) for name, values in flat.items()}
 
 
 def act(ctx: Context, *, motion: str, hand: str, right: float, up: float, ticks: int) -> Run:

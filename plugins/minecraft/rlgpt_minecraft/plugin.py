@@ -55,6 +55,11 @@ class MinecraftPlugin(EnvironmentPlugin):
 
         return view(ctx)
 
+    def policy_view(self, ctx: Context) -> Mapping[str, Any]:
+        from rlgpt_minecraft.views import policy_view
+
+        return policy_view(ctx)
+
     def summarize(self, view: Mapping[str, Plain]) -> str:
         from rlgpt_minecraft.summary import summarize
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from rlgpt.domain import RLSetup, Task
 from rlgpt.plugin.types import Context, RewardTerm
 
-from rlgpt_minecraft.paper import policy_spaces
 from rlgpt_minecraft.rays import DISTANCE
-from rlgpt_minecraft.settings import is_blind, pixels
+from rlgpt_minecraft.settings import pixels
 from rlgpt_minecraft.tasks import spec_of
 from rlgpt_minecraft.things import FLUIDS, THINGS
 from rlgpt_minecraft.views import view_keys
@@ -106,6 +105,4 @@ def _keys(task: Task) -> tuple[str, ...]:
     those that reveal the place of the episode or repeat others."""
     left_out = {"position", "height", "heading", "food", "breath", "daylight"}
     numbers = (key.name for key in view_keys(task) if key.size and key.name not in left_out)
-    if is_blind(task) and pixels(task) is None:
-        return (*numbers, *policy_spaces(spec_of(task)))
     return (*(("rgb",) if pixels(task) is not None else ()), *numbers)

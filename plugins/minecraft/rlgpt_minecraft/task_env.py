@@ -13,9 +13,8 @@ from rlgpt.errors import ConfigError
 from rlgpt_minecraft.actions import BaseActions, hand_choices
 from rlgpt_minecraft.moves import SPACE, Action
 from rlgpt_minecraft.observation import ObservationReader, ParsedObservation
-from rlgpt_minecraft.paper import policy_parts, policy_spaces
 from rlgpt_minecraft.progress import Progress
-from rlgpt_minecraft.settings import Settings, is_blind
+from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.task_world import make_world
 from rlgpt_minecraft.tasks import spec_of
 
@@ -25,8 +24,6 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
 
     Observation: MineDojo's dictionary (``voxeldojo.spaces.observation_space``), with the lidar of ``rays`` and the
     voxels of ``ground``. It has ``rgb`` only if the setting ``image_size`` is set.
-
-    With the tier ``paper`` the observation has further parts, which only policies read (``paper``).
 
     Action: MultiDiscrete [12, n], see ``actions``. ``step`` also takes MineDojo's eight numbers (``moves``), which
     primitives yield.
@@ -49,10 +46,6 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         self.actions = BaseActions(choices(task))
         self.action_space = self.actions.space
         self.observation_space = self.base.observation_space
-        self._is_blind = is_blind(task)
-        if self._is_blind:
-            parts = {**self.observation_space.spaces, **policy_spaces(self.spec_of_task)}  # type: ignore[attr-defined]
-            self.observation_space = gymnasium.spaces.Dict(parts)
         self._steps = 0
         self.reset(seed=seed)
 
@@ -64,7 +57,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         self._initial_count = obs.inventory.get(self.spec_of_task.target, 0)
         self._count = self._initial_count
         self._progress = Progress(obs, self.spec_of_task.path)
-        return self._observe(obs)
+        return obs.observation, self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         translated = self._minedojo_action(action)
@@ -76,8 +69,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         reward, self._count = float(count - self._count), count
         terminated = self._succeeded or bool(ended)
         truncated = not terminated and (bool(cut) or self._steps >= self.horizon)
-        observation, info = self._observe(obs)
-        return observation, reward, terminated, truncated, info
+        return obs.observation, reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
         """What the player sees: uint8 ``(height, width, 3)``, or None where ``render_mode`` is None."""
@@ -103,15 +95,8 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         return self.actions.translate(array, self.reader.read(self._observation))
 
     def _read(self, observation: dict[str, Any]) -> ParsedObservation:
-        self._observation = {**observation} if self._is_blind else observation
-        return self.reader.read(self._observation)
-
-    def _observe(self, obs: ParsedObservation) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The observation and the info of a step, with the parts for policies where code is blind."""
-        info = self._info()
-        if self._is_blind:
-            self._observation.update(policy_parts(self.spec_of_task, obs, info))
-        return self._observation, info
+        self._observation = observation
+        return self.reader.read(observation)
 
     def _info(self) -> dict[str, Any]:
         return {"success": self._succeeded, **self._progress.as_info()}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.types import Context, ViewKey
@@ -90,15 +89,16 @@ def _item_keys(spec: Spec) -> tuple[ViewKey, ...]:
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
     """Return the keys of the view: body, hand, surroundings, each thing to look for, items.
 
-    If the task's policies observe pixels, only code can use the keys from lidar and voxels.
+    If the task's policies observe pixels, only code can use the keys from lidar and voxels. In the tier ``paper`` only
+    policies can.
     """
     spec = spec_of(task)
-    if is_blind(task):
-        return (*_BODY, _IN_HAND, *_item_keys(spec))
     sights = (key for thing in things(spec.sights) for key in _sight_keys(thing))
     keys: Iterable[ViewKey] = (*_HAND, *_WAYS, *sights)
     if pixels(task) is not None:
         keys = (replace(key, size=0) for key in keys)
+    if is_blind(task):
+        keys = (_IN_HAND, *(replace(key, alone=True) for key in keys if key.size))
     return (*_BODY, *keys, *_item_keys(spec))
 
 
@@ -107,10 +107,20 @@ def view(ctx: Context) -> dict[str, Plain]:
     spec, obs = spec_of(ctx.task), ctx.model.read(ctx.observation)
     if is_blind(ctx.task):
         return _read_body(ctx, obs) | {"hand": obs.hand} | _read_items(spec, obs)
-    view_values = _read_body(ctx, obs) | read_hand(ctx.info, obs) | read_ways(obs)
-    for name in spec.sights:
-        view_values |= read_sight(name, obs.sights[name])
-    return view_values | _read_items(spec, obs)
+    return _read_body(ctx, obs) | _read_surroundings(ctx, obs) | _read_items(spec, obs)
+
+
+def policy_view(ctx: Context) -> dict[str, Plain]:
+    """Return the values of the keys for a policy alone: the surroundings, in the tier ``paper``."""
+    values = _read_surroundings(ctx, ctx.model.read(ctx.observation))
+    return {name: value for name, value in values.items() if not isinstance(value, str)}
+
+
+def _read_surroundings(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
+    view_values = _read_hand(ctx, obs) | _read_ways(obs)
+    for name in spec_of(ctx.task).sights:
+        view_values |= _read_sight(name, obs.sights[name])
+    return view_values
 
 
 def _read_body(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
@@ -132,21 +142,19 @@ def _read_body(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
     }
 
 
-def read_hand(info: Mapping[str, Any], obs: ParsedObservation) -> dict[str, Plain]:
-    """The cross-hair and the hand."""
+def _read_hand(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
     aim = obs.crosshair
     return {
         "aim_block": aim.block,
         "aim_entity": aim.entity,
         "aim_distance": round(aim.distance, 2),
         "aim_reach": int(aim.reach),
-        "dig_ticks": int(info["dig_ticks"]),
+        "dig_ticks": int(ctx.info["dig_ticks"]),
         "hand": obs.hand,
     }
 
 
-def read_ways(obs: ParsedObservation) -> dict[str, Plain]:
-    """The ways ahead."""
+def _read_ways(obs: ParsedObservation) -> dict[str, Plain]:
     ground, ways = obs.ground, SIDES.values()
     return {
         "feet_blocked": [int(ground.feet_blocked(way)) for way in ways],
@@ -157,8 +165,7 @@ def read_ways(obs: ParsedObservation) -> dict[str, Plain]:
     }
 
 
-def read_sight(name: str, sight: Sighting) -> dict[str, Plain]:
-    """The nearest thing of a name."""
+def _read_sight(name: str, sight: Sighting) -> dict[str, Plain]:
     view_values: dict[str, Plain] = {
         f"{name}_seen": int(sight.visible),
         f"{name}_distance": round(sight.distance, 2),
