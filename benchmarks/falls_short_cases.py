@@ -105,8 +105,8 @@ CASES: Mapping[str, Case] = {
     ),
     "blocked_start": Case(
         "mujoco_car/blocked_start",
-        "how much to steer and how fast to drive on what was seen 0.15 s ago, and when to back out again",
-        {"sensor_delay": 0.15},
+        "how much to steer and how fast to drive on what was seen 0.1 s ago, and when to back out again",
+        {"sensor_delay": 0.1},
         "mujoco_car/blocked_start",
     ),
     "parking": Case(
