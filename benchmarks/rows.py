@@ -94,6 +94,7 @@ class RowRunner:
         from rlgpt.llm.build import LLMContext, LLMSettings, build_llm
         from rlgpt.loop import LoopContext
         from rlgpt.loop import run as run_loops
+        from rlgpt.plugin import library_of
         from rlgpt.runs import Run
 
         folder = self.folder(self.cell.row)
@@ -103,7 +104,10 @@ class RowRunner:
         llm = build_llm(LLMSettings(), LLMContext(folder, self.cell.seed, self.transcripts, self.task.id))
         count = self.settings.iterations
         steps = self.settings.budget // count
-        agents = build_agents(kind, llm, self.plugin, self.task, training_steps=steps, iterations=count)
+        library = library_of(self.plugin, self.task)
+        agents = build_agents(
+            kind, llm, self.plugin, self.task, library=library, training_steps=steps, iterations=count
+        )
         context = LoopContext(
             settings=self.settings,
             task=self.task,
@@ -113,6 +117,7 @@ class RowRunner:
             trainer=self.trainer,
             hyperparameters=self.hyperparameters.model_copy(update=changes),
             run=record,
+            library=library,
         )
         result = run_loops(context)
         if result.report is None:

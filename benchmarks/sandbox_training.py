@@ -87,11 +87,9 @@ class PlainGuest:
         self._running.close()
 
 
-class PlainSandbox(Sandbox):
-    """Opens plain guests."""
-
-    def open(self, library: Library, coded: Sequence[CodedAction], *, seed: int) -> Guest:
-        return cast("Guest", PlainGuest(library, coded))
+def open_plain(sandbox: Sandbox, library: Library, coded: Sequence[CodedAction], *, seed: int) -> Guest:
+    """A plain guest instead of what :meth:`Sandbox.open` returns."""
+    return cast("Guest", PlainGuest(library, coded))
 
 
 def train(name: str, steps_file: Path, folder: Path, seed: int) -> None:
@@ -99,12 +97,11 @@ def train(name: str, steps_file: Path, folder: Path, seed: int) -> None:
 
     :param name: ``sandboxed_KIND`` or ``generators_KIND``.
     """
-    from rlgpt.rl import policy_env
     from rlgpt.rl.ppo import PPO
 
     runner, kind = name.split("_")
     if runner == "generators":
-        policy_env._sandbox = lambda spec, on_turn: PlainSandbox()
+        Sandbox.open = open_plain  # type: ignore[method-assign]
     spec = coded_spec(steps_file, kind)
     PPO().train(spec, budget=BUDGET, seed=seed, folder=folder, hyperparameters=hyperparameters(steps_file))
 

@@ -11,6 +11,7 @@ import pytest
 from rlgpt.agents.build import build_agents
 from rlgpt.domain import ActionPlan, CodedAction, Episode, Evaluation, Iteration, Steps, SubAction
 from rlgpt.loop import LoopContext, Seeds
+from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
@@ -131,6 +132,7 @@ def test_each_iteration_is_evaluated_with_the_code_or_policy_it_kept(grid: Any, 
         trainer=PPO(),
         hyperparameters=Hyperparameters(),
         run=Run.create(tmp_path / "run", task=TASK.id, seed=0, config={}),
+        library=library_of(runner.plugin, TASK),
     )
     policy = iteration(1, success=False)
     assert runner.success_of_kept(context, policy) < 1.0

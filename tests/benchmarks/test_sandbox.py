@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rlgpt.rl import policy_env
 from rlgpt.rl.policy_env import build
+from rlgpt.sandbox import Sandbox
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "sandbox.py"
 SIZES = ("small", "large", "limit")
@@ -73,6 +73,6 @@ def test_the_plain_twin_plays_the_same_steps(
         return played
 
     in_the_sandbox = play()
-    monkeypatch.setattr(policy_env, "_sandbox", lambda spec, on_turn: training.PlainSandbox())
+    monkeypatch.setattr(Sandbox, "open", training.open_plain)
     assert play() == in_the_sandbox
     assert sum(duration for _, _, duration, _ in in_the_sandbox) > 100

@@ -1,7 +1,8 @@
-"""Parts of other distributions: agents, trainers, observers and configuration come in by hooks and by ``_target_``."""
+"""Parts of other distributions: they come in by hooks and by ``_target_``."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from rlgpt.llm.exchange import read_exchanges
 from rlgpt.runs import Run
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -53,6 +55,56 @@ def test_an_installed_distribution_brings_a_slow_agent_a_trainer_and_an_observer
 
     done = rlgpt(site, tmp_path, "evaluate", "run", "--episodes", "2")
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+SOURCE = """
+def run():
+    yield walk_to(x=0.0)
+    yield press()
+    yield walk_to(x=5.0)
+"""
+
+REPLIES = {
+    "slow": {
+        "thoughts": "",
+        "sub_actions": [
+            {"name": "open_door", "description": "open the door", "kind": "code", "reason": "it is a routine"},
+            {"name": "leave", "description": "walk to the exit", "kind": "rl", "reason": "it is left over"},
+        ],
+    },
+    "fast": {"thoughts": "", "doc": "open the door", "parameters": [], "max_steps": 40},
+    "setup": {
+        "reward_weights": {"env_reward": 1.0},
+        "observation_keys": ["x", "switch", "open"],
+        "base_actions": ["walk"],
+        "coded_actions": ["open_door"],
+        "reason": "code has the routine",
+    },
+}
+
+
+def test_a_run_learns_with_another_distributions_language_model_and_trainer(site: Path, tmp_path: Path) -> None:
+    texts = {role: json.dumps(reply) for role, reply in REPLIES.items()}
+    texts["fast"] += f"\n```python\n{SOURCE}```"
+    (tmp_path / "replies.json").write_text(json.dumps(texts))
+    loops = [
+        "budget=1500",
+        "iterations=1",
+        "selection_episodes=2",
+        "report_episodes=2",
+        "target_success=1",
+        "video=false",
+    ]
+    parts = ["agents=slow_fast", "trainer=random_search", "llm=file_replies", "llm.extra.file=replies.json"]
+    done = rlgpt(site, tmp_path, "train", "task=corridor/exit", "folder=run", *loops, *parts)
+    assert done.returncode == 0, done.stderr[-3000:]
+    run = Run.open(tmp_path / "run")
+    assert run.record.config["llm"]["kind"] == "file_replies"
+    (iteration,) = run.iterations()
+    assert iteration.setup.coded_actions == ("open_door",)
+    assert iteration.training is not None
+    assert iteration.training.trainer == "random_search"
+    assert [e.reply.model for e in read_exchanges(tmp_path / "run" / "llm.jsonl")] == ["file"] * 3
 
 
 def test_cfg_prints_the_settings_of_another_distributions_parts(site: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from rlgpt.cli import main
 from rlgpt.llm.base import Request
 from rlgpt.llm.record import Recorder
 from rlgpt.loop import LoopContext, LoopSettings, run
+from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
@@ -119,7 +120,8 @@ def _record(folder: Path) -> Path:
     plugin, settings = GridPlugin(), LoopSettings(**SETTINGS)
     steps = settings.budget // settings.iterations
     agents = build_agents("slow_fast_critic", llm, plugin, TASK, training_steps=steps, iterations=settings.iterations)
-    run(LoopContext(settings, TASK, plugin, plugin.name, agents, PPO(), Hyperparameters(), made))
+    library = library_of(plugin, TASK)
+    run(LoopContext(settings, TASK, plugin, plugin.name, agents, PPO(), Hyperparameters(), made, library))
     return transcript
 
 

@@ -22,6 +22,7 @@ from rlgpt.domain import Task
 from rlgpt.llm.base import Request
 from rlgpt.llm.record import Recorder
 from rlgpt.loop import LoopContext, LoopSettings, Result, Seeds, run
+from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
@@ -128,7 +129,9 @@ def context(
     agents = build_agents(kind, Recorder(llm or FakeLLM(reply), folder / "llm.jsonl"), plugin, TASK)
     settings = more.pop("settings", SETTINGS)
     factory = functools.partial(tallied_grid, *tally)
-    return LoopContext(settings, TASK, plugin, factory, agents, trainer, HYPERPARAMETERS, run_, **more)
+    return LoopContext(
+        settings, TASK, plugin, factory, agents, trainer, HYPERPARAMETERS, run_, library_of(plugin, TASK), **more
+    )
 
 
 def main(folder: Path, trainer: str, calls: Path, steps: Path, fault: str = "raise", at: str = "-1") -> Result:

@@ -10,7 +10,7 @@ from rlgpt.agents.build import build_agents
 from rlgpt.llm.base import Request
 from rlgpt.llm.record import Recorder
 from rlgpt.loop import LoopContext, LoopSettings, run
-from rlgpt.plugin import PluginManager
+from rlgpt.plugin import PluginManager, library_of
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
@@ -59,7 +59,11 @@ def main(folder: Path) -> None:
     agents = build_agents("slow_fast_critic", llm, plugin, task)
     settings = LoopSettings(budget=3000, iterations=1, selection_episodes=4, report_episodes=5, target_success=1.0)
     hyperparameters = Hyperparameters(num_envs=2, num_steps=16, minibatch_size=32, update_epochs=4, hidden=(16,))
-    result = run(LoopContext(settings, task, plugin, "corridor", agents, PPO(), hyperparameters, record))
+    result = run(
+        LoopContext(
+            settings, task, plugin, "corridor", agents, PPO(), hyperparameters, record, library_of(plugin, task)
+        )
+    )
     (iteration,) = result.history
     assert iteration.training is not None
     print(

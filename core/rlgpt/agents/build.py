@@ -132,6 +132,7 @@ def build_agents(
     plugin: EnvironmentPlugin,
     task: Task,
     *,
+    library: Library | None = None,
     limits: SandboxLimits | None = None,
     training_steps: int | None = None,
     iterations: int | None = None,
@@ -140,6 +141,7 @@ def build_agents(
 
     :param kind: a key of :data:`TEAMS`.
     :param llm: None where the team needs no language model.
+    :param library: the run's; None: a new one.
     :raises UnknownNameError: there is no such team.
     :raises ConfigError: the team needs a language model.
     """
@@ -153,7 +155,7 @@ def build_agents(
             )
         return llm
 
-    library, limits = library_of(plugin, task), limits or SandboxLimits()
+    library, limits = library or library_of(plugin, task), limits or SandboxLimits()
     return TEAMS[kind](TeamContext(kind, plugin, task, connect, library, limits, training_steps, iterations))
 
 

@@ -22,6 +22,7 @@ from rlgpt.plugin import PluginManager
 from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.runs import Run, RunRecord
+from rlgpt.sandbox import Library
 
 OBJECT = "object"
 """The name of a part that the caller passed as an object. A configuration alone cannot make it."""
@@ -49,6 +50,7 @@ def build(
     place = place_of(config, manager, objects)
     config = complete(place.config, place.plugin, place.task, manager)
     watching = observer or observers(config, manager, objects)
+    library = library_of(place.plugin, place.task)
     trainer = objects.trainer or make("trainer", _not_object("trainer", config.trainer), Trainer, manager)  # type: ignore[type-abstract]
     record = RunRecord(task=place.task.id, seed=config.seed, created="", config=config.plain())
     return LoopContext(
@@ -56,10 +58,11 @@ def build(
         task=place.task,
         plugin=place.plugin,
         factory=place.factory,
-        agents=objects.agents or _agents(config, place, folder, manager, objects, watching),
+        agents=objects.agents or _agents(config, place, library, folder, manager, objects, watching),
         trainer=trainer,
         hyperparameters=Hyperparameters(**config.hyperparameters.model_dump()),
         run=Run(folder, record),
+        library=library,
         sandbox_limits=config.sandbox,
         observer=watching,
         world=config.environment.prepared.world if config.environment and config.environment.prepared else None,
@@ -81,14 +84,20 @@ def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTH
 
 
 def _agents(
-    config: RunConfig, place: Place, folder: Path, manager: PluginManager, objects: Objects, observer: Observer
+    config: RunConfig,
+    place: Place,
+    library: Library,
+    folder: Path,
+    manager: PluginManager,
+    objects: Objects,
+    observer: Observer,
 ) -> Agents:
     context = TeamContext(
         kind=config.agents.name or str(config.agents.target),
         plugin=place.plugin,
         task=place.task,
         connect=lambda: ReportingLLM(_llm(config, place, folder, manager, objects), observer),
-        library=library_of(place.plugin, place.task),
+        library=library,
         limits=config.sandbox,
         training_steps=config.budget // config.iterations,
         iterations=config.iterations,

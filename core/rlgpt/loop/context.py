@@ -14,7 +14,6 @@ from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
 from rlgpt.loop.spending import RunStepCounter
 from rlgpt.plugin.base import EnvironmentPlugin
-from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Trainer
 from rlgpt.rl.evaluation import OnFrame, evaluate, evaluate_code
 from rlgpt.runs import Run
@@ -26,6 +25,7 @@ class LoopContext:
     """The values and the objects of one run. Nothing here changes during the run.
 
     :ivar factory: how a spawned worker finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
+    :ivar library: what coded actions of the task may call and see. The agents have the same one.
     :ivar world: of an environment without a plugin: what the bundle needs to run elsewhere.
     """
 
@@ -37,13 +37,10 @@ class LoopContext:
     trainer: Trainer
     hyperparameters: Hyperparameters
     run: Run
+    library: Library
     sandbox_limits: SandboxLimits = field(default_factory=SandboxLimits)
     observer: Observer = field(default_factory=Observer)
     world: World | None = None
-
-    @cached_property
-    def library(self) -> Library:
-        return library_of(self.plugin, self.task)
 
     @cached_property
     def sandbox(self) -> Sandbox:

@@ -1,4 +1,4 @@
-"""A slow agent, a trainer and an observer for rlgpt: random search as a baseline for language model and PPO."""
+"""A slow agent, a trainer, a language model and an observer for rlgpt: baselines for language model and PPO."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ def rlgpt_agents() -> Mapping[str, str]:
 @hookimpl
 def rlgpt_trainers() -> Mapping[str, str]:
     return {"random_search": "rlgpt_randomsearch.trainer.RandomSearch"}
+
+
+@hookimpl
+def rlgpt_llms() -> Mapping[str, str]:
+    return {"file_replies": "rlgpt_randomsearch.llm.file_replies"}
 
 
 @hookimpl

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rlgpt.agents.build import build_agents
 from rlgpt.loop import LoopContext, LoopSettings, Seeds, run
+from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.policy_env import TRAINING_SEEDS
 from rlgpt.rl.ppo import PPO
@@ -44,6 +45,7 @@ def test_the_report_uses_roads_that_training_and_selection_did_not(
             trainer=PPO(),
             hyperparameters=Hyperparameters(num_envs=2, num_steps=32, minibatch_size=32, update_epochs=1, hidden=(16,)),
             run=Run.create(tmp_path, task=task.id, seed=SETTINGS.seed, config={}),
+            library=library_of(plugin, task),
         )
     )
     assert result.report is not None

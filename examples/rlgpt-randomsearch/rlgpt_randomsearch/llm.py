@@ -1,0 +1,36 @@
+"""A language model whose replies stand in a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rlgpt.errors import ConfigError
+from rlgpt.llm import LLM, LLMContext, LLMSettings, Reply, Request
+
+
+class FileReplies(LLM):
+    """Gives each role the same reply at every request. It asks no server and needs no key.
+
+    :param replies: role -> reply.
+    """
+
+    def __init__(self, replies: dict[str, str]) -> None:
+        self._replies = replies
+
+    def complete(self, request: Request) -> Reply:
+        """:raises ConfigError: the file has no reply for the role that asks."""
+        role = request.key.role
+        if role not in self._replies:
+            raise ConfigError(
+                f"there is no reply for the role {role!r}; there are some for {', '.join(self._replies)}."
+            )
+        return Reply(text=self._replies[role], model="file")
+
+
+def file_replies(settings: LLMSettings, context: LLMContext) -> FileReplies:
+    """The language model ``llm=file_replies``; ``llm.extra.file=FILE`` names a JSON file of role -> reply."""
+    file = Path(str(settings.extra.get("file", "")))
+    if not file.is_file():
+        raise ConfigError(f"llm.extra.file={str(file)!r}: there is no such file. Give a JSON file of role -> reply.")
+    return FileReplies(json.loads(file.read_text(encoding="utf-8")))
