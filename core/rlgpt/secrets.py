@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|JWT|_PASS$|_PAT$", re.IGNORECASE)
 _SHORTEST = 8
-"""Shorter values are no keys ("none", "ollama"); removing them would damage ordinary text."""
+"""Shorter values are not taken for keys ("none", "ollama"); removing them would damage ordinary text."""
 
 _PATTERNS = re.compile(r"\bsk-[A-Za-z0-9_*-]{8,}|(?<=://)[^/@\s]+(?=@)|\b(?i:bearer) +[A-Za-z0-9._~+/=-]{8,}")
 """Text that looks like a key, from any source."""

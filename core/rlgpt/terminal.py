@@ -24,7 +24,7 @@ def visible(text: str) -> str:
 
 
 def say(text: object, file: TextIO | None = None) -> None:
-    """Print a line that may hold foreign words, without keys.
+    """Print a line that may contain text of other people or programs, without keys.
 
     Characters that the terminal's encoding lacks are spelt out too.
 

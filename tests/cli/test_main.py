@@ -67,7 +67,7 @@ def test_corrupt_run_is_refused(rlgpt: Call, command: str, text: str, tmp_path: 
     assert (tmp_path / "run.json").read_text() == text
 
 
-def test_tasks(rlgpt: Call) -> None:
+def test_tasks_are_listed_by_pattern_and_as_json(rlgpt: Call) -> None:
     status, out, _ = rlgpt("tasks", "grid/*")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines()] == ["grid/door", "grid/key"]
@@ -119,5 +119,5 @@ def test_tasks_without_any_plugin(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) 
     assert "new-plugin" in out
 
 
-def test_version(rlgpt: Call) -> None:
+def test_version_is_printed(rlgpt: Call) -> None:
     assert rlgpt("--version")[:2] == (0, "0.1.0\n")

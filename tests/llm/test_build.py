@@ -102,7 +102,7 @@ def test_no_transcript_says_which_tasks_have_some_and_how_to_record(tmp_path: Pa
         build(tmp_path)
 
 
-def test_the_seed_or_the_setting_chooses(tmp_path: Path) -> None:
+def test_the_seed_or_a_setting_chooses_the_transcript(tmp_path: Path) -> None:
     paths = tuple(tmp_path / f"kettle-{n}.jsonl" for n in range(3))
     for path in paths:
         path.touch()

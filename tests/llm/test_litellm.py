@@ -55,7 +55,7 @@ def test_a_plain_exchange(provider: Provider, request_: Request) -> None:
     assert [m["content"] for m in sent["messages"]] == ["You judge.", "judge"]
 
 
-def test_nothing_is_sent_that_was_not_set(provider: Provider, request_: Request) -> None:
+def test_only_settings_that_are_given_are_sent(provider: Provider, request_: Request) -> None:
     model(provider).complete(request_)
     assert provider.requests[0].keys() == {"model", "messages"}
 

@@ -84,7 +84,7 @@ def test_a_resumed_run_asks_again_after_unusable_replies(tmp_path: Path, request
     assert len(read_exchanges(path)) == 4, "what was paid for stays on the bill"
 
 
-def test_a_failed_request_leaves_nothing(tmp_path: Path, request_: Request) -> None:
+def test_a_failed_request_is_not_recorded(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     recorder = Recorder(FakeLLM({"review": [LLMError("down"), "up"]}), path)
     with pytest.raises(LLMError):
@@ -129,7 +129,7 @@ def test_hostile_text_is_recorded(tmp_path: Path, request_: Request) -> None:
     assert exchange.reply.text == text.replace("\ud800", "?")
 
 
-def test_spending_is_that_of_the_whole_run(tmp_path: Path, request_: Request) -> None:
+def test_spending_counts_the_whole_run(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     for n in range(3):
         Recorder(FakeLLM(echo), path).complete(numbered(request_, n))
@@ -149,7 +149,7 @@ def test_spending_is_that_of_the_whole_run(tmp_path: Path, request_: Request) ->
         ("a short one: none", "a short one: none"),
     ],
 )
-def test_redacted_text(monkeypatch: pytest.MonkeyPatch, text: str, clean: str) -> None:
+def test_values_of_key_variables_are_removed_from_text(monkeypatch: pytest.MonkeyPatch, text: str, clean: str) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hunter2hunter2")
     monkeypatch.setenv("EMPTY_API_KEY", "")
     monkeypatch.setenv("LOCAL_API_KEY", "none")

@@ -56,7 +56,7 @@ def test_a_replay_notes_figures_that_differ(recording: Path, request_: Request) 
     assert Replay(recording).complete(request_).note == ""
 
 
-def test_drift_names_what_differs_only() -> None:
+def test_the_note_names_only_figures_that_differ() -> None:
     then = {"success": 0.35, "steps": 100, "same": 1.0, "gone": 3, "ended": "limit"}
     now = {"success": 0.8, "steps": 12345, "same": 1, "new": 4, "ended": "returned"}
     assert drift(then, now) == (
@@ -77,7 +77,7 @@ def test_another_task_is_an_error_that_names_both(recording: Path, request_: Req
     assert e.value.exit_status == 2
 
 
-def test_the_end_is_clean(recording: Path, request_: Request) -> None:
+def test_a_transcript_that_ends_ends_the_run_cleanly(recording: Path, request_: Request) -> None:
     with pytest.raises(TranscriptEnded, match=r"no reply to review on 'lift' .*attempt 2") as caught:
         Replay(recording).complete(attempt(request_, 2))
     assert caught.value.exit_status == 3

@@ -154,7 +154,7 @@ def test_a_reply_is_asked_for_again_with_what_was_wrong() -> None:
     assert "works" in last[4].content
 
 
-def test_the_domain_may_complain() -> None:
+def test_a_check_after_parsing_may_refuse_a_reply() -> None:
     llm = FakeLLM({"review": ['{"works": false}', GOOD]})
 
     def accept(review: Review) -> bool:
@@ -200,6 +200,6 @@ def test_the_example_in_the_instructions_is_read_by_the_reader(schema: type) -> 
         pytest.fail(f"{fault}\n{text}")
 
 
-def test_the_instructions_as_documented() -> None:
+def test_format_instructions_match_their_documented_example() -> None:
     failed, tried = doctest.testmod(instructions)
     assert (failed, tried) == (0, 2)

@@ -69,7 +69,7 @@ def test_a_can_start_that_raises_is_a_failed_rehearsal(tmp_path: Path, guard: st
     assert first.verdict.message in repair.messages[-1].content
 
 
-def test_rehearsals_cost_what_they_spent(tmp_path: Path) -> None:
+def test_every_step_of_a_rehearsal_is_counted(tmp_path: Path) -> None:
     """An action that comes after one that solves the task is tried alone, and both tries count."""
     plugin = GridPlugin()
     solve = CodedAction(name="solve", doc="", source=FETCH)

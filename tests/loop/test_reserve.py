@@ -42,7 +42,7 @@ def test_run_with_code_gets_a_warning() -> None:
     assert "iterations=1" in message
 
 
-def test_advised_settings_are_just_enough() -> None:
+def test_settings_that_the_message_advises_are_just_enough() -> None:
     for fit in ({"budget": 20_000}, {"budget": 4000, "selection_episodes": 2}):
         settings = LoopSettings(**fit)
         check_budget(settings, task(1000), agents("rl_only"))

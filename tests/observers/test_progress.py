@@ -50,7 +50,7 @@ def test_spending_is_reported_when_it_changes() -> None:
     assert "1,200 tokens" in out.getvalue()
 
 
-def test_headlines() -> None:
+def test_a_headline_names_the_stage_and_its_facts() -> None:
     assert headline("plan", {}) == "plan"
     assert headline("write", {"sub_action": "grasp", "attempt": 0, "works": False, "x": None}) == (
         "write: sub action grasp, attempt 0, works no"

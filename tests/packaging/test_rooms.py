@@ -71,7 +71,9 @@ def test_reports_core_code_that_names_a_plugin(rooms: ModuleType, tmp_path: Path
 
 
 @pytest.mark.parametrize("source", ["'''Such as pan/fry.'''", "panel = 1", "x = 'expand'"])
-def test_accepts_docstrings_and_longer_words(rooms: ModuleType, tmp_path: Path, source: str) -> None:
+def test_a_plugin_name_inside_a_docstring_or_a_longer_word_is_allowed(
+    rooms: ModuleType, tmp_path: Path, source: str
+) -> None:
     assert list(rooms.naming_faults(package_of(tmp_path, {"rl/a.py": source}), ["pan"])) == []
 
 

@@ -76,7 +76,7 @@ def test_horizon_and_knowledge_come_from_the_environment() -> None:
     assert bare.knowledge(task) == "Mine."
 
 
-def test_labels() -> None:
+def test_names_of_actions_and_observations_are_used() -> None:
     env = gymnasium.make("CartPole-v1")
     (task,) = GenericPlugin.of(env).tasks().values()
     assert GenericPlugin.of(env).labels(task).actions == ("action_0", "action_1")

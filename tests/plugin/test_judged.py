@@ -42,7 +42,7 @@ class Ends(gymnasium.Env):
         (1.0, {"success": False}, lambda info, total: total >= 2, [False, True, True]),
     ],
 )
-def test_success(pay: float, info: dict, success, expected: list[bool]) -> None:
+def test_success_by_return_info_or_function(pay: float, info: dict, success, expected: list[bool]) -> None:
     env = Judged(Ends(pay, info), 10, success)
     for _ in range(2):
         _, reset_info = env.reset(seed=0)

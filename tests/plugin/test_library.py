@@ -10,14 +10,14 @@ from rlgpt.testing.grid import TASKS, GridPlugin
 TASK = TASKS["grid/key"]
 
 
-def test_everything_documented_arrives() -> None:
+def test_library_has_all_primitives_outcomes_and_view_keys() -> None:
     found = library_of(GridPlugin(), TASK)
     assert found.functions == {"observe": (), "go": ("direction", "cells"), "use": ()}
     assert found.primitives[0].outcome.keys() == {"moved", "blocked"}
     assert [(v.name, v.size, v.source) for v in found.view][2] == ("door", 2, "privileged")
 
 
-def test_defaults_of_a_bare_plugin_arrive(bare) -> None:
+def test_library_of_a_plugin_without_primitives_has_the_defaults(bare) -> None:
     found = library_of(bare, TASK)
     assert list(found.functions) == ["observe", "act", "repeat", "act_until"]
     assert [v.name for v in found.view] == ["observation"]

@@ -112,7 +112,7 @@ def test_a_broken_plugin_is_named_skipped_and_fatal_only_when_selected(site, sou
         manager.task("good/three")
 
 
-def test_two_plugins_of_one_name(site) -> None:
+def test_the_second_plugin_of_one_name_is_refused(site) -> None:
     site.working("twin")
     site.working("twin", point="other")
     manager = site.manager()
@@ -120,7 +120,7 @@ def test_two_plugins_of_one_name(site) -> None:
     assert "named 'twin' already" in manager.broken["other"]
 
 
-def test_two_entry_points_of_one_name(site) -> None:
+def test_two_entry_points_of_one_name_are_both_loaded(site) -> None:
     site.working("a", point="same")
     site.working("b", point="same")
     assert list(site.manager().plugins) == ["a", "b"]
@@ -137,13 +137,13 @@ def test_unknown_task_error_lists_similar_and_valid_names(site, given: str, near
 
 
 @pytest.mark.parametrize("given", ["", "kitchen", "/", "kitchen/", "nowhere/x"])
-def test_malformed_task_ids(site, given: str) -> None:
+def test_malformed_task_ids_are_refused(site, given: str) -> None:
     site.working("kitchen", "kitchen/kettle")
     with pytest.raises(UnknownNameError):
         site.manager().task(given)
 
 
-def test_unknown_plugin(site) -> None:
+def test_unknown_plugin_error_names_similar_ones(site) -> None:
     site.working("kitchen")
     with pytest.raises(UnknownNameError, match=r"unknown plugin 'kichen'\. Did you mean 'kitchen'"):
         site.manager().plugin("kichen")
@@ -152,7 +152,7 @@ def test_unknown_plugin(site) -> None:
 @pytest.mark.parametrize(
     ("disabled", "left"), [("", ["a", "b"]), ("1", []), ("a", ["b"]), ("a, b", []), ("inner", ["a", "b"])]
 )
-def test_turning_plugins_off(site, monkeypatch, disabled: str, left: list[str]) -> None:
+def test_a_variable_turns_plugins_off(site, monkeypatch, disabled: str, left: list[str]) -> None:
     site.working("a")
     site.working("b")
     site.working("inner", point="outer")
@@ -165,7 +165,7 @@ def test_turning_plugins_off(site, monkeypatch, disabled: str, left: list[str]) 
             manager.task(f"{name}/one")
 
 
-def test_register_by_hand(site) -> None:
+def test_a_module_can_be_registered_by_hand(site) -> None:
     site.working("a")
     module = __import__(site.points[0].value)
     manager = PluginManager([], disabled="")

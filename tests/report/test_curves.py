@@ -54,5 +54,5 @@ def test_svg_is_well_formed_the_same_each_time_and_uses_the_pages_ink() -> None:
     assert "&lt;script&gt;" in text
 
 
-def test_png_is_a_png() -> None:
+def test_a_figure_is_written_as_png() -> None:
     assert curves.png(curves.draw({"a": [[(0, 0.0), (10, 1.0)]]}), dpi=40).startswith(b"\x89PNG")

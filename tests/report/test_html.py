@@ -145,7 +145,7 @@ def test_source_keeps_its_lines() -> None:
     read(f"<main>{marked}</main>")
 
 
-def test_videos_are_carried_inside() -> None:
+def test_videos_are_embedded_in_the_page() -> None:
     run = story(iteration()).model_copy(update={"clips": (Clip(caption="<b>", mp4=b"\x00\x01"),)})
     reader = read(html.render(Page(title="t", stories=(run,))))
     assert ("src", "data:video/mp4;base64,AAE=") in reader.attributes
@@ -167,5 +167,5 @@ def test_a_run_without_code_training_or_critic_is_shown() -> None:
     assert "unknown" in shown
 
 
-def test_dollars() -> None:
+def test_costs_are_written_in_dollars_or_as_unknown() -> None:
     assert [html._dollars(x) for x in (None, 0, 0.0123, 12.345)] == ["unknown", "$0.00", "$0.0123", "$12.35"]

@@ -28,7 +28,7 @@ def test_few_runs_have_their_range_and_more_an_interval(scores: list[float]) -> 
         assert told == around
 
 
-def test_iqm_by_hand() -> None:
+def test_iqm_equals_a_calculation_by_hand() -> None:
     assert iqm(np.array([0.0, 0.2, 0.4, 1.0])) == pytest.approx(0.3)
     assert iqm(np.array([0.0, 0.3, 0.9])) == pytest.approx(0.4)
 
@@ -40,7 +40,7 @@ def test_an_interval_lies_within_the_scores_and_holds_for_its_seed(scores: np.nd
     assert first == interval(scores, repetitions=200, seed=seed)
 
 
-def test_runs_are_drawn_within_their_task() -> None:
+def test_runs_are_resampled_within_their_task() -> None:
     scores = np.array([[0.0, 1.0]] * 6)
     found = interval(scores, statistic=lambda x: x.mean(axis=-1))
     assert (found.low, found.point, found.high) == (0.5, 0.5, 0.5)
@@ -63,7 +63,7 @@ def test_a_difference_is_signed_and_certain_where_runs_agree() -> None:
     assert back.point == pytest.approx(-noisy.point)
 
 
-def test_pairs_are_drawn_together() -> None:
+def test_paired_scores_are_resampled_together() -> None:
     theirs = np.array([0.1, 0.9, 0.4, 0.7, 0.3])
     always = difference(theirs + 0.05, theirs, paired=True)
     assert (always.low, always.point, always.high) == pytest.approx((0.05, 0.05, 0.05))
@@ -96,5 +96,5 @@ def test_invalid_scores_are_refused(wrong: list[object]) -> None:
         interval(wrong)
 
 
-def test_an_interval_reads_well() -> None:
+def test_an_interval_is_written_with_two_decimals() -> None:
     assert str(interval([0.5, 0.5])) == "0.50 [0.50, 0.50]"

@@ -26,7 +26,7 @@ def test_a_caption_is_drawn_above_and_leaves_the_rest() -> None:
     assert (caption(given, "grasp_handle") != caption(given, "pull")).any()
 
 
-def test_a_film_can_be_read_back(tmp_path: Path) -> None:
+def test_a_video_can_be_read_back(tmp_path: Path) -> None:
     path = tmp_path / "videos" / "best.mp4"
     with Film(Folder(tmp_path, RunError), "videos/best.mp4", fps=10) as film:
         for i in range(12):
@@ -39,7 +39,7 @@ def test_a_film_can_be_read_back(tmp_path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["best.mp4"]
 
 
-def test_an_error_leaves_no_half_film(tmp_path: Path) -> None:
+def test_an_error_leaves_no_incomplete_video(tmp_path: Path) -> None:
     def broken() -> None:
         with Film(Folder(tmp_path, RunError), "a.mp4") as film:
             film.add(frame(1), "x")
@@ -50,7 +50,7 @@ def test_an_error_leaves_no_half_film(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_frames_no_file(tmp_path: Path) -> None:
+def test_no_file_is_written_without_frames(tmp_path: Path) -> None:
     with Film(Folder(tmp_path, RunError), "a.mp4"):
         pass
     assert list(tmp_path.iterdir()) == []

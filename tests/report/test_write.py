@@ -47,7 +47,7 @@ def test_runs_that_differ_in_seed_alone_are_one_method(tmp_path: Path) -> None:
     assert row.steps_per_success == pytest.approx(30 * 80 / 21)
 
 
-def test_a_setting_keeps_two_methods_apart(tmp_path: Path) -> None:
+def test_methods_that_differ_in_a_setting_have_rows_of_their_own(tmp_path: Path) -> None:
     one = made(tmp_path / "1", hyperparameters={"semi_markov": None})
     two = made(tmp_path / "2", hyperparameters={"semi_markov": False})
     base = made(tmp_path / "3", kind="rl_only", hyperparameters={"semi_markov": False})
@@ -89,7 +89,7 @@ def test_long_names_leave_room_for_the_curves() -> None:
     assert figure.axes[0].get_position().width > 0.4
 
 
-def test_every_exchange_is_on_the_bill(tmp_path: Path) -> None:
+def test_every_exchange_is_counted_in_the_cost(tmp_path: Path) -> None:
     assert bill([]) == (0, 0)
     assert bill([exchange(10, 0.5), exchange(5, 0.25)]) == (15, 0.75)
     assert bill([exchange(10, 0.5), exchange(5, None)]) == (15, None)
@@ -118,7 +118,7 @@ def test_a_sweep_is_found_and_written(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "page.html").read_text().startswith("<!doctype html>")
 
 
-def test_nothing_to_report(tmp_path: Path) -> None:
+def test_folders_without_a_reportable_run_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="there is no run at"):
         find([tmp_path])
     with pytest.raises(RunError, match="rlgpt resume"):

@@ -78,7 +78,7 @@ def near(answer: float, target: float) -> float:
 
 
 @pytest.mark.slow
-def test_numbers(tmp_path: Path) -> None:
+def test_ppo_learns_a_continuous_action(tmp_path: Path) -> None:
     """A Box of any range: here the answer is the first number, over 10."""
     box = spaces.Box(np.array([0.0, -1.0], np.float32), np.array([10.0, 1.0], np.float32))
     before, after, _ = learn(lambda: Aim(box, lambda a, t: near(a[0] / 10, t), image=False), tmp_path)
@@ -92,12 +92,12 @@ def test_numbers(tmp_path: Path) -> None:
         pytest.param(spaces.Tuple([spaces.Discrete(5), spaces.Discrete(3)]), marks=pytest.mark.slow),
     ],
 )
-def test_heads(space: spaces.Space[Any], tmp_path: Path) -> None:
+def test_ppo_learns_an_action_of_several_parts(space: spaces.Space[Any], tmp_path: Path) -> None:
     before, after, _ = learn(lambda: Aim(space, lambda a, t: near(int(a[0]) / 4, t), image=False), tmp_path)
     assert after > max(0.85, before + 0.1)
 
 
-def test_parameters_of_an_option(tmp_path: Path) -> None:
+def test_ppo_learns_the_parameters_of_an_option(tmp_path: Path) -> None:
     """Base actions answer 0 or 1; only the option's parameter can give values between them."""
     answer = action(
         "answer",
@@ -112,7 +112,7 @@ def test_parameters_of_an_option(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_images(tmp_path: Path) -> None:
+def test_ppo_learns_from_images(tmp_path: Path) -> None:
     before, after, _ = learn(
         lambda: Aim(spaces.Discrete(2), lambda a, t: near(float(a), t), image=True), tmp_path, budget=1000
     )

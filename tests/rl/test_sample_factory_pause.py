@@ -20,7 +20,7 @@ class Clock:
 
 
 class Stale:
-    """A board with old heartbeats only, on which the learner has started."""
+    """A status with old heartbeats only, on which the learner has started."""
 
     looks = 0
 

@@ -1,4 +1,4 @@
-"""The board that every process of a training writes."""
+"""The status that every process of a training writes."""
 
 from __future__ import annotations
 

@@ -105,13 +105,13 @@ def test_clean_up_that_burns_fuel_after_the_last_step_is_a_violation(source: str
     assert info["action_mask"][-1] == 0, "three of them take the action out"
 
 
-def test_clean_up_within_its_limit_is_none(open_guest: Open) -> None:
+def test_clean_up_within_its_limit_is_no_violation(open_guest: Open) -> None:
     guest = open_guest(f"def run():\n    try:\n        yield grasp()\n    finally:\n    {WORK}        raise ValueError")
     guest.start("a")
     assert guest.cancel() is None
 
 
-def test_heartbeat_sounds_before_each_turn(library: Library) -> None:
+def test_on_turn_is_called_before_each_turn(library: Library) -> None:
     beats: list[int] = []
     source = "def run():\n    yield grasp()\n    yield grasp()\ndef can_start(view): return True"
     action = CodedAction(name="a", doc="", source=source)

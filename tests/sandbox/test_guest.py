@@ -160,7 +160,7 @@ def test_globals_of_an_action_are_its_own_and_last_an_episode(open_guest: Open) 
 _GONE = "in can_start(view): KeyError: no key 'gone'; of the view there are: hand, kettle, step, note"
 
 
-def test_can_start(open_guest: Open) -> None:
+def test_can_start_decides_on_the_view(open_guest: Open) -> None:
     ready = "def run():\n    yield grasp()\n\ndef can_start(view):\n    return view['hand'] and view['hand'][0] > 0"
     guest = open_guest(ready, "def run():\n    yield grasp()", ready.replace("view['hand'][0]", "view['gone']"))
     assert [guest.load(a) for a in "abc"] == [True, False, True]

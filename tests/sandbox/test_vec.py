@@ -21,7 +21,7 @@ def near(a: object, tolerance: float = 1e-6) -> object:
 
 
 @given(VECTORS, VECTORS, st.floats(min_value=-2, max_value=2))
-def test_sums_and_lines(a: list[float], b: list[float], t: float) -> None:
+def test_arithmetic_of_vectors_is_consistent(a: list[float], b: list[float], t: float) -> None:
     assert vec.add(vec.sub(a, b), b) == near(a)
     assert vec.lerp(a, b, t) == near(vec.add(a, vec.scale(vec.sub(b, a), t)))
     assert vec.distance(a, b) == near(vec.norm(vec.sub(a, b)))
@@ -37,7 +37,7 @@ def test_the_cross_product_is_at_right_angles_to_both(a: list[float], b: list[fl
 
 
 @given(AXES)
-def test_unit_vectors(a: list[float]) -> None:
+def test_normalized_vectors_have_length_one(a: list[float]) -> None:
     assert vec.norm(vec.normalize(a)) == near(1.0)
     assert vec.angle(a, a) == near(0.0)
     assert vec.angle(a, vec.scale(a, -2)) == near(math.pi)
@@ -45,7 +45,7 @@ def test_unit_vectors(a: list[float]) -> None:
 
 
 @given(VECTORS, st.floats(min_value=0, max_value=50))
-def test_bounds(a: list[float], bound: float) -> None:
+def test_limit_and_clamp_keep_their_bounds(a: list[float], bound: float) -> None:
     assert vec.norm(vec.limit(a, bound)) <= bound * (1 + 1e-12) + 1e-300
     assert all(-bound <= x <= bound for x in vec.clamp(a, -bound, bound))
 
@@ -57,7 +57,7 @@ def test_wrapped_angles_point_the_same_way(angle: float) -> None:
     assert [math.cos(wrapped), math.sin(wrapped)] == near([math.cos(angle), math.sin(angle)])
 
 
-def test_a_quarter_turn() -> None:
+def test_a_quarter_turn_rotates_an_axis_onto_the_next() -> None:
     q = vec.quat([0, 0, 2], math.pi / 2)
     assert vec.rotate(q, [1, 0, 0]) == near([0, 1, 0])
     assert vec.rotate(vec.quat_mul(vec.quat([1, 0, 0], math.pi / 2), q), [1, 0, 0]) == near([0, 0, 1])

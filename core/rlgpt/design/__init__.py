@@ -76,7 +76,7 @@ def design(
         ``sandbox={"view_bytes": 16384}``. ``trainer``, ``agents`` and ``observers`` take a name, a mapping with
         ``_target_``, or an object.
     :raises ConfigError: something given cannot be used; found before anything is asked or written.
-    :raises PluginError: the environment pays a reward that is no finite number.
+    :raises PluginError: the environment pays a reward that is not a finite number.
     :raises RunError: ``folder`` holds another run.
     :raises LLMError: the language model failed, or its replies ended, before an iteration was finished. If this happens
         later, the run stops and returns the best bundle so far; the same call continues it.

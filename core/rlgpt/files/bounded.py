@@ -29,7 +29,7 @@ class _Refused(ValueError):
 def parse_json(text: str) -> Any:
     """The value of ``text``.
 
-    :raises ValueError: it is no JSON, is nested too deeply, has a number out of range or a key twice. The message says
+    :raises ValueError: it is not JSON, is nested too deeply, has a number out of range or a key twice. The message says
         which.
     """
     _check_depth(text)

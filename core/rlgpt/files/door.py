@@ -68,7 +68,7 @@ def open_file(name: str, flags: int, at: int | None, *, single: bool = False) ->
 
 
 def check_file(status: os.stat_result, *, single: bool = False) -> None:
-    """:raises OSError: it is no regular file, or, with ``single``, one with a second name."""
+    """:raises OSError: it is not a regular file, or, with ``single``, it has a second name."""
     if stat.S_ISLNK(status.st_mode):
         raise OSError(errno.ELOOP, "it is a link; put a copy of the content in its place")
     if not stat.S_ISREG(status.st_mode):

@@ -72,7 +72,7 @@ class Folder:
         """A file to read and to change in place; created if it is missing, with the folders above it.
 
         :param append: every write goes to the end.
-        :raises RlgptError: it is no regular file, or has a second name (hard link), which would change too.
+        :raises RlgptError: it is not a regular file, or has a second name (hard link), which would change too.
         """
         flags = os.O_RDWR | os.O_CREAT | (os.O_APPEND if append else 0)
         with self._faults(name, "written"), parent(self.path, name, make=True) as (at, last):

@@ -142,7 +142,7 @@ def _figure(value: Any) -> str:
 
 
 def _words(value: Any) -> str:
-    """Foreign text on one line, without control characters."""
+    """Text of other people or programs on one line, without control characters."""
     return " ".join(visible(redact(str(value))).split())
 
 

@@ -30,7 +30,7 @@ class BrokenActionWarning(UserWarning):
 
 
 def check_environment(env: object) -> None:
-    """:raises ConfigError: it is no gymnasium environment, or several in one."""
+    """:raises ConfigError: it is not a gymnasium environment, or it is several in one."""
     if isinstance(env, gymnasium.vector.VectorEnv):
         raise ConfigError(
             "extend() takes one environment, got a vector of them. Extend each: "

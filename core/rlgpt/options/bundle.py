@@ -23,7 +23,7 @@ _ACTIONS_LIMIT = 256
 def save_bundle(bundle: Bundle, folder: Path) -> Path:
     """Write ``bundle`` as a folder, whole or not at all; an existing bundle there is replaced.
 
-    :raises BundleError: ``folder`` is a link, or exists and is no bundle; or it cannot be written.
+    :raises BundleError: ``folder`` is a link, or exists and is not a bundle; or it cannot be written.
     """
     _refuse_link(folder)
     if folder.exists() and not Folder(folder, BundleError).exists(_MANIFEST):

@@ -114,7 +114,7 @@ class ExtendedSpace:
         """The action of :attr:`space` that chooses coded action ``name``; parameters left out are at their defaults.
 
         :raises UnknownNameError: no such coded action, or no such parameter of it.
-        :raises ConfigError: the parameters are no mapping, or hold what is no number.
+        :raises ConfigError: the parameters are not a mapping, or one of them is not a number.
         """
         if not isinstance(parameters, Mapping | None):
             raise ConfigError(

@@ -77,7 +77,7 @@ class GenericPlugin(EnvironmentPlugin):
         :param idle: the action that does nothing: a label of a Discrete's value, or an action of the space. Default: a
             label that says so (:data:`~rlgpt.plugin.idle.IDLE`), else zeros, which may do something in a Discrete.
         :raises ConfigError: the action space has no parameters, or labels or ``idle`` do not fit their space.
-        :raises UnknownNameError: ``idle`` is no label.
+        :raises UnknownNameError: ``idle`` is not a label.
         """
         sample = env if isinstance(env, gymnasium.Env) else _call(env, None)
         success, success_text = judge(sample, success)

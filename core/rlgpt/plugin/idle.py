@@ -20,7 +20,7 @@ def idle_action(space: spaces.Space[Any], labels: Sequence[str], said: Any) -> A
     gives None.
 
     :param labels: of a Discrete's values.
-    :raises UnknownNameError: it is no label.
+    :raises UnknownNameError: it is not a label.
     :raises ConfigError: it is no action.
     """
     if said is None:

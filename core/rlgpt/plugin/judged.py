@@ -87,7 +87,7 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
 
     :param success: the rule of success; default: :func:`succeeded`.
     :raises ConfigError: (of ``step``) ``success`` returned no bool.
-    :raises PluginError: (of ``step``) the environment paid a reward that is no finite number.
+    :raises PluginError: (of ``step``) the environment paid a reward that is not a finite number.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], horizon: int, success: Success | None = None) -> None:
@@ -116,7 +116,7 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
 def finite(reward: Any, step: int) -> float:
     """The environment's reward at primitive step ``step`` of its episode, as a number.
 
-    :raises PluginError: it is no number, or not finite: returns, values and outcomes would be undefined from then on.
+    :raises PluginError: it is not a finite number: returns, values and outcomes would be undefined from then on.
     """
     try:
         number = float(reward)

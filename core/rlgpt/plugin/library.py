@@ -13,7 +13,7 @@ from rlgpt.sandbox.library import Library, Signature, ViewDoc
 def library_of(plugin: EnvironmentPlugin, task: Task) -> Library:
     """The plugin's primitives and view keys: prompts and the guest's functions are rendered from it.
 
-    :raises PluginError: names clash, or are no names.
+    :raises PluginError: two names are equal, or a name is not an identifier.
     """
     try:
         return Library(

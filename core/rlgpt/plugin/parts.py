@@ -24,14 +24,14 @@ MOST_NUMBERS = 16_384
 """Maximal size of an array that a policy sees."""
 
 ROOT = "observation"
-"""The name of an observation that is no Dict."""
+"""The name of an observation that is not a Dict."""
 
 Kind = Literal["numbers", "long", "cells", "picture", "discrete", "text", "unreadable"]
 
 
 @dataclass(frozen=True)
 class Part:
-    """One space within an observation space that is no Dict and no Tuple.
+    """One space within an observation space that is neither a Dict nor a Tuple.
 
     :ivar path: keys and indices that lead to it.
     :ivar name: the path, joined by underscores.

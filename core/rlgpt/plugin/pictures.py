@@ -19,10 +19,10 @@ SMALL = 512
 """An array of bytes with at most so many numbers is data (the cells of a grid, say), not a picture."""
 
 CHANNELS = 16
-"""Channels. An array of other numbers than bytes with more of them is no picture."""
+"""Channels. An array with more channels is not a picture, unless its numbers are bytes."""
 
 SIDE = 16
-"""Pixels of a side. A smaller array of other numbers than bytes is no picture."""
+"""Pixels of a side. A smaller array is not a picture, unless its numbers are bytes."""
 
 Shape = list[int]
 """``[x, y, width, height, brightness]``: the centre from the top left corner, sizes in pixels, brightness 0 to 255."""

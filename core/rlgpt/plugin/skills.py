@@ -106,7 +106,7 @@ class _Until:
 def env_reward(ctx: Context) -> float:
     """The environment's own reward for the newest step.
 
-    :raises PluginError: it is no finite number. The environment causes this, not the coded action.
+    :raises PluginError: it is not a finite number. The environment causes this, not the coded action.
     """
     return finite(ctx.info.get("env_reward", 0.0), ctx.step)
 

@@ -1,4 +1,6 @@
-"""Foreign text made safe to show: deceptive characters are spelt out, code is coloured and compared.
+"""Makes text of other people or programs safe to show, and colours and compares code.
+
+Deceptive characters, such as marks that reverse the direction of writing, are shown by their names.
 
 Escaping for HTML is done in one place, by the template engine; the two functions that return markup escape every
 character of their input themselves.

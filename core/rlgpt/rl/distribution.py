@@ -63,7 +63,7 @@ class BranchedDistribution:
         Of a Gaussian that is the standard deviation divided by ``sqrt(sharpness)``. 1 changes nothing; a large number
         approaches :meth:`mode`.
 
-        :raises ValueError: ``sharpness`` is no finite number above 0.
+        :raises ValueError: ``sharpness`` is not a finite number above 0.
         """
         if not (sharpness > 0 and math.isfinite(sharpness)):
             raise ValueError(f"sharpness is a finite number above 0, got {sharpness}; 1 leaves the policy as it is")

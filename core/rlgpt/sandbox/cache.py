@@ -103,7 +103,7 @@ def _check_ours(path: Path, state: os.stat_result) -> None:
 
 
 def _check_file(path: Path) -> None:
-    """:raises PermissionError: ``path`` is no regular file, or another user owns it or may write it."""
+    """:raises PermissionError: ``path`` is not a regular file, or another user owns it or may write it."""
     state = path.lstat()
     if not stat.S_ISREG(state.st_mode):
         raise PermissionError(f"{path} is no regular file: remove it")

@@ -16,7 +16,7 @@ Vectors = Literal["all", "plain", "none"]
 guest has all of them in every case."""
 
 OBSERVE = "observe"
-"""The request for the view. It has no arguments, costs no primitive step and is no primitive of a plugin."""
+"""The request for the view. It has no arguments, costs no primitive step and is not a primitive of a plugin."""
 
 
 class Signature(Value):

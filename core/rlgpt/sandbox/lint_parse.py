@@ -105,7 +105,7 @@ def _parse_in_guest(source: str) -> ast.Module | None:
             try:
                 return _tree(rows)
             except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
-                return None  # the guest's messages are foreign data: this is no tree that the program above makes
+                return None  # the guest's messages are not trusted: this is not a tree that the program above makes
     return None
 
 

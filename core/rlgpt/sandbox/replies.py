@@ -23,10 +23,10 @@ DEPTH = 64
 
 
 def parse(reply: str, limit: int) -> list[Any]:
-    """The reply as the JSON list that it must be.
+    """The reply, which must be a JSON list, as a Python list.
 
     :param limit: UTF-8 bytes of the reply; checked before it is parsed.
-    :raises Refused: ``reply``: it is too long, no JSON, nested too deep, holds NaN or an infinity, or is no list.
+    :raises Refused: ``reply``: it is too long, not JSON, nested too deeply, not a list, or contains NaN or an infinity.
     """
     if len(reply) > limit or not (reply.isascii() or len(reply.encode("utf-8", "replace")) <= limit):
         raise Refused("reply", f"one yield may hand over at most {limit} bytes, got {len(reply)} characters")

@@ -34,7 +34,7 @@ class FurniturePlugin(EnvironmentPlugin):
         return primitives(task)
 
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
-        """Hand motions or joint velocities: primitives always use joint velocities, policies either of them."""
+        """Hand motions or joint velocities: primitives always use joint velocities; a policy uses one of the two."""
         return gymnasium.spaces.OneOf((env.action_space, env.action_space))
 
     def view_keys(self, task: Task) -> Sequence[ViewKey]:

@@ -34,7 +34,8 @@ class Meshes:
     def prism(self, name: str, profile: Sequence[tuple[float, float]], extra: str = "") -> str:
         """A convex round body about z: (height, radius) of each level, m, from below. The same name is the same shape.
 
-        It is no cylinder geom: MuJoCo at times reports an upright cylinder millimetres deep in the plane it stands on.
+        It is not a cylinder geom: MuJoCo sometimes reports that an upright cylinder lies millimetres deep in the plane
+        under it.
         """
         turns = [2 * math.pi * k / ROUND_CORNERS for k in range(ROUND_CORNERS)]
         points = [(r * math.cos(a), r * math.sin(a), z) for z, r in profile for a in turns]

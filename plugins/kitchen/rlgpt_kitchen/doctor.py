@@ -25,7 +25,7 @@ def _package(name: str, low: tuple[int, ...], high: tuple[int, ...]) -> Check:
 
 
 def checks() -> list[Check]:
-    """Packages within the tested version ranges, and an OpenGL for frames."""
+    """Packages within the tested version ranges, and an OpenGL library that renders frames."""
     backend = find_backend()
     return [
         *(_package(name, low, high) for name, (low, high) in TESTED_VERSIONS.items()),

@@ -43,7 +43,7 @@ def test_java_must_be_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output:
         assert "JDK 8" in check.advice
 
 
-def test_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_java_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     assert doctor.java().detail == "no java in PATH"
@@ -168,7 +168,7 @@ def test_slow_reset_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert (timer.is_alive(), caplog.text) == (False, "")
 
 
-def test_mission_options() -> None:
+def test_every_field_of_a_mission_becomes_an_option() -> None:
     mission = Mission(
         inventory=(Stack(slot=0, name="bucket"),),
         start=Placement(x=1.0, y=70.0, z=2.0, yaw=90.0),

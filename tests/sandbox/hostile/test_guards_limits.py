@@ -21,7 +21,7 @@ from rlgpt.sandbox.runtime import runtime
 
 @BOTH
 @pytest.mark.parametrize("where", ["in run", "at the top"])
-def test_fuel(guarded: bool, where: str, open_guest: Open, monkeypatch: Patch) -> None:
+def test_the_fuel_limit_stops_a_long_loop(guarded: bool, where: str, open_guest: Open, monkeypatch: Patch) -> None:
     if not guarded:
         endless = wasmtime.Store.set_fuel
         monkeypatch.setattr(wasmtime.Store, "set_fuel", lambda store, fuel: endless(store, 2**60))
@@ -34,7 +34,7 @@ def test_fuel(guarded: bool, where: str, open_guest: Open, monkeypatch: Patch) -
 
 
 @BOTH
-def test_memory(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
+def test_the_memory_limit_stops_a_large_object(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
     if not guarded:
         monkeypatch.setattr(wasmtime.Store, "set_limits", lambda store, **_: None)
     turn = open_guest("def run():\n    x = bytes(100_000_000)\n    yield grasp()").start("a", {})
@@ -60,7 +60,7 @@ def _fast_clock() -> Iterator[None]:
 
 
 @BOTH
-def test_wall_clock(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
+def test_the_time_limit_stops_a_turn_without_a_fuel_limit(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None:
     if not guarded:
         deadline = wasmtime.Store.set_epoch_deadline
         monkeypatch.setattr(wasmtime.Store, "set_epoch_deadline", lambda store, ticks: deadline(store, 2**40))
@@ -75,7 +75,7 @@ def test_wall_clock(guarded: bool, open_guest: Open, monkeypatch: Patch) -> None
 
 
 @BOTH
-def test_yields(guarded: bool, open_guest: Open) -> None:
+def test_the_limit_of_yields_stops_an_endless_call(guarded: bool, open_guest: Open) -> None:
     guest = open_guest("def run():\n    while True:\n        yield observe()", limits=_without("yields", guarded))
     turn = guest.start("a", {})
     for _ in range(100):
@@ -93,7 +93,7 @@ def test_yields(guarded: bool, open_guest: Open) -> None:
         ("view_bytes", "def run():\n    yield observe()\n    yield grasp()", "view"),
     ],
 )
-def test_sizes(guarded: bool, field: str, source: str, kind: str, open_guest: Open) -> None:
+def test_size_limits_stop_large_data(guarded: bool, field: str, source: str, kind: str, open_guest: Open) -> None:
     guest = open_guest(source, limits=_without(field, guarded))
     turn = guest.start("a", {})
     if field == "view_bytes":

@@ -60,7 +60,7 @@ def undisturbed(sandbox: Sandbox) -> Decision:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_corpus_holds_every_kind(kind: str) -> None:
+def test_corpus_has_programs_of_every_kind(kind: str) -> None:
     there = {pattern: matching([p.name for p in PROGRAMS], pattern) for pattern in KINDS[kind]}
     assert all(there.values()), f"of {kind} there are no {[pattern for pattern in there if not there[pattern]]}"
     assert len({name for found in there.values() for name in found}) >= 2
@@ -100,7 +100,7 @@ def neighbour(sandbox: Sandbox) -> list[tuple[str, str]]:
 
 
 @EACH
-def test_through_the_environment(
+def test_hostile_program_does_no_harm_through_the_environment(
     program: Program, targets: Targets, undisturbed: Decision, neighbour: list[tuple[str, str]], sandbox: Sandbox
 ) -> None:
     before = host_state(targets)
@@ -123,7 +123,9 @@ def test_through_the_environment(
 
 @EACH
 @pytest.mark.parametrize("unlocked", [False, True], ids=["guarded", "unlocked"])
-def test_straight_into_the_guest(program: Program, unlocked: bool, targets: Targets, sandbox: Sandbox) -> None:
+def test_hostile_program_does_no_harm_in_the_guest_alone(
+    program: Program, unlocked: bool, targets: Targets, sandbox: Sandbox
+) -> None:
     before = host_state(targets)
     sources = {"hostile": targets.aim(program.source), "unlock": UNLOCKED, "honest": BENIGN}
     actions = [CodedAction(name=name, doc="", source=source) for name, source in sources.items()]

@@ -51,7 +51,7 @@ def describe(space: Any) -> Described:
 def text_key(key: Any) -> str:
     """``key`` of a dict.
 
-    :raises Unusable: it is no text.
+    :raises Unusable: it is not text.
     """
     if not isinstance(key, str):
         raise Unusable(f"the key {key!r} of a dict is no text and cannot be sent")

@@ -1,4 +1,4 @@
-"""A PolicyEnv with Sample Factory's interface. It counts its decisions on the board."""
+"""A PolicyEnv with Sample Factory's interface. It counts its decisions in the shared status."""
 
 from __future__ import annotations
 

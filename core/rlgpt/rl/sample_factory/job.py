@@ -52,7 +52,7 @@ class Job:
 
     @property
     def coded(self) -> tuple[str, ...]:
-        """Coded actions in the order of the board's columns."""
+        """Coded actions in the order of their columns in the shared status."""
         return tuple(self.spec.setup.coded_actions)
 
     def draw(self, stream: int) -> int:

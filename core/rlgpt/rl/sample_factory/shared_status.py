@@ -25,7 +25,7 @@ _COLUMNS = 5
 
 
 class SharedStatus:
-    """The board of one folder.
+    """The status of the training in one folder, in memory that its processes share.
 
     Rows: the totals of earlier sessions, the runner, the learner, then one for each environment. Columns: decisions,
     training iterations, busy (1 while inside ``env.step`` or an update), the last beat, whether the newest weights are
@@ -53,9 +53,9 @@ class SharedStatus:
 
     @classmethod
     def open_session(cls, path: Path, envs: int, actions: int) -> SharedStatus:
-        """The board of a new session. It contains the totals of earlier sessions.
+        """The status of a new session. It contains the totals of earlier sessions.
 
-        :raises TrainingFolderError: an earlier board is damaged, or counts another number of coded actions.
+        :raises TrainingFolderError: an earlier status is damaged, or has another number of coded actions.
         """
         width = _COLUMNS + actions
         carried = [0] * width

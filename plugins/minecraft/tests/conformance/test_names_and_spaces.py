@@ -38,14 +38,14 @@ def described(space: gym.Space[Any], path: str = "") -> Iterator[tuple[str, dict
     yield path, leaf
 
 
-def test_observation_spaces(questions: dict[str, Any], answers: dict[str, Any]) -> None:
+def test_observation_spaces_are_those_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
     for options, theirs in zip(questions["options"], answers["spaces"], strict=True):
         box = Box(**options.get("voxel_size", {})).shape if options.get("use_voxel") else None
         ours = spaces.observation_space(tuple(options["image_size"]), box, len(options.get("lidar_rays", ())))
         assert dict(described(ours)) == theirs
 
 
-def test_action_spaces(questions: dict[str, Any], answers: dict[str, Any]) -> None:
+def test_action_spaces_are_those_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
     for interval, theirs in zip(questions["intervals"], answers["actions"], strict=True):
         space = spaces.action_space(interval)
         no_op = spaces.no_op(interval)
@@ -53,7 +53,7 @@ def test_action_spaces(questions: dict[str, Any], answers: dict[str, Any]) -> No
         assert space.contains(no_op)
 
 
-def test_names(answers: dict[str, Any]) -> None:
+def test_names_are_those_of_minedojo(answers: dict[str, Any]) -> None:
     theirs = answers["names"]
     assert list(names.ITEMS) == theirs["items"]
     assert list(names.CRAFTS) == theirs["crafts"] == list(CRAFT)
@@ -75,7 +75,7 @@ def test_names(answers: dict[str, Any]) -> None:
     assert theirs["slots"] == names.INVENTORY
 
 
-def test_recipes(answers: dict[str, Any]) -> None:
+def test_recipes_are_those_of_minedojo(answers: dict[str, Any]) -> None:
     theirs = answers["recipes"]["matrix"]
     ours = [{NAMES[item]: float(row[item]) for item in np.flatnonzero(row)} for row in MATRIX]
     assert dict(zip(CRAFT, ours, strict=True)) == dict(zip(CRAFT, theirs, strict=True))
@@ -87,7 +87,7 @@ def slots(question: dict[str, Any]) -> tuple[NDArray[np.int64], masks.Counts]:
     return item, counts
 
 
-def test_masks(questions: dict[str, Any], answers: dict[str, Any]) -> None:
+def test_masks_are_those_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
     seen: Counter[str] = Counter()
     for question, theirs in zip(questions["inventories"], answers["masks"], strict=True):
         item, counts = slots(question)
@@ -126,7 +126,7 @@ def expected(theirs: dict[str, Any]) -> Command:
     )
 
 
-def test_actions(questions: dict[str, Any], answers: dict[str, Any]) -> None:
+def test_actions_give_the_commands_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
     errors = 0
     for question, theirs in zip(questions["actions"], answers["commands"], strict=True):
         held = [name.replace(" ", "_") for name in question["name"]]

@@ -27,7 +27,7 @@ def leaves(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{path}/{name}", part
 
 
-def test_observations(states: list[dict[str, Any]], answers: dict[str, Any]) -> None:
+def test_observations_are_those_of_minedojo(states: list[dict[str, Any]], answers: dict[str, Any]) -> None:
     assert len(states) == len(answers["observations"]) > 10
     for state, answer in zip(states, answers["observations"], strict=True):
         space = state["space"]

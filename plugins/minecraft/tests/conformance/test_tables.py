@@ -23,7 +23,7 @@ DIFFERENT = {
 """Block, column -> reason for a difference."""
 
 
-def test_blocks(answers: dict[str, Any]) -> None:
+def test_properties_of_blocks_are_those_of_minedojo(answers: dict[str, Any]) -> None:
     facts_of_minedojo, checked, different = answers["names"]["items_in_full"], 0, set()
     for block in blocks.TABLE:
         facts = facts_of_minedojo.get(block.item, {})
@@ -39,14 +39,14 @@ def test_blocks(answers: dict[str, Any]) -> None:
     assert checked > 1500
 
 
-def test_collision_boxes(answers: dict[str, Any]) -> None:
+def test_the_same_blocks_collide_as_in_minedojo(answers: dict[str, Any]) -> None:
     facts_of_minedojo = answers["names"]["blocks_in_full"]
     for block in blocks.TABLE:
         for name in {block.key, block.item} & set(facts_of_minedojo):
             assert block.collidable == facts_of_minedojo[name]["isCollidable"]
 
 
-def test_items(answers: dict[str, Any]) -> None:
+def test_properties_of_items_are_those_of_minedojo(answers: dict[str, Any]) -> None:
     for name, facts in answers["names"]["items_in_full"].items():
         item = items.ID[name]
         assert items.STACK[item] == facts["stackSize"]

@@ -115,7 +115,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
     def load(self, data: bytes) -> tuple[Observation, dict[str, Any]]:
         """Continue from a saved state. Return its observation and info; ``delta_inv`` shows no change.
 
-        :raises SaveError: ``data`` is no saved state of this version."""
+        :raises SaveError: ``data`` is not a saved state of this version."""
         self.sim.load(data)
         return self._begin()
 

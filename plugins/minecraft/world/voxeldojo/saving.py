@@ -25,7 +25,7 @@ MAX_SAVE_BYTES = (len(CUBES) + 1) * SIZE * HEIGHT * SIZE
 
 
 class SaveError(VoxelDojoError):
-    """The bytes are no saved world, or one of another version of this package. Begin a new episode instead."""
+    """The bytes are not a saved world, or are one of another version of this package. Begin a new episode instead."""
 
 
 def _arrays(world: World) -> dict[str, NDArray[Any]]:
@@ -59,7 +59,7 @@ def pack(world: World, extra: Mapping[str, NDArray[Any]]) -> bytes:
 def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
     """Return the world and the additional arrays of ``pack``.
 
-    :raises SaveError: the bytes are no saved world, or one of another version.
+    :raises SaveError: the bytes are not a saved world, or are one of another version.
     """
     world = empty(0)
     try:

@@ -105,8 +105,8 @@ class Sim:
 
         As in Malmo, a player who died in the last step respawns first.
 
-        :raises CommandError, UnknownNameError: ``chat`` is no valid command. No tick has passed, but a dead player has
-            respawned.
+        :raises CommandError, UnknownNameError: ``chat`` is not a valid command. No tick has passed, but a dead player
+            has respawned.
         :raises ValueError: pitch or yaw is not finite.
         """
         world = self.world
@@ -150,7 +150,7 @@ class Sim:
     def chat(self, text: str) -> None:
         """Type a line in the chat. No time passes. See ``chat``.
 
-        :raises CommandError, UnknownNameError: ``text`` is no valid command.
+        :raises CommandError, UnknownNameError: ``text`` is not a valid command.
         """
         chat.execute(self.world, text)
 
@@ -185,7 +185,7 @@ class Sim:
     def load(self, data: bytes) -> None:
         """Continue from a saved state.
 
-        :raises SaveError: ``data`` is no saved state of this version.
+        :raises SaveError: ``data`` is not a saved state of this version.
         """
         self._world, beside = unpack(data)
         counts = Statistics()

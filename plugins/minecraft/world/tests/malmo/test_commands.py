@@ -61,7 +61,7 @@ def test_any_text_gives_a_well_typed_command(text: str) -> None:
     assert isinstance(command, Command)
 
 
-def test_tokens() -> None:
+def test_tokens_are_read_or_refused() -> None:
     assert read_token(b"6f-1:0:0:1:true") == ("6f-1", None)
     assert read_token(b"e:0:3:1:true:-77").seed == -77
     for wrong in (b"", b"e", b"e:0:0:1", b"e:x:0:1:true", b"e:0:0:1:true:x", b"\xff:0:0:1:true", b"e:" * 90):
@@ -72,7 +72,7 @@ def test_tokens() -> None:
             read_token(several)
 
 
-def test_steps() -> None:
+def test_step_messages_are_read_or_refused() -> None:
     assert read_step(b"<StepClient0>a 1\nb 2</StepClient0 >") == ("a 1\nb 2", True)
     assert read_step(b"<StepClient1>a</StepClient1 >") == ("a", False)
     for wrong in (b"<StepClient0>", b"<StepClient00></StepClient0>", b"<StepClient0></Step>"):

@@ -147,7 +147,7 @@ def test_a_sword_sweeps(scene: Any) -> None:
     assert scene.world.mobs[beside]["life"] == 9
 
 
-def test_armour_of_a_zombie(scene: Any) -> None:
+def test_armour_of_a_zombie_reduces_damage(scene: Any) -> None:
     zombie = face(scene, "zombie", tall=1.0)
     scene.player["attack_ticks"] = 100
     scene.tick(attack=True)

@@ -46,7 +46,7 @@ def ticks(scene: Any, limit: int = 10_000, **keys: Any) -> int:
         *(("web", "iron_sword", 8), ("web", "shears", 8), ("coal_ore", "wooden_pickaxe", 45)),
     ],
 )
-def test_ticks(scene: Any, block: str, item: str, expected: int) -> None:
+def test_ticks_to_break_a_block(scene: Any, block: str, item: str, expected: int) -> None:
     if item != "air":
         scene.hold(item)
     ahead(scene, block)
@@ -54,7 +54,7 @@ def test_ticks(scene: Any, block: str, item: str, expected: int) -> None:
 
 
 @pytest.mark.parametrize(("block", "item"), [("leaves", "shears"), ("poppy", "air"), ("torch", "air")])
-def test_some_break_at_once(scene: Any, block: str, item: str) -> None:
+def test_some_blocks_break_in_one_tick(scene: Any, block: str, item: str) -> None:
     if item != "air":
         scene.hold(item)
     ahead(scene, block)
@@ -69,7 +69,7 @@ def test_bedrock_does_not_break(scene: Any) -> None:
     assert scene.at(0, 1, 1) == ID["bedrock"]
 
 
-def test_in_the_air_and_under_water_five_times_as_slow(scene: Any) -> None:
+def test_digging_is_five_times_as_slow_in_the_air_or_under_water(scene: Any) -> None:
     ahead(scene, "dirt")
     scene.put(0, 1, 0, "water")
     scene.player["air"] = 10_000
@@ -85,7 +85,7 @@ def test_break_speed_multiplies(scene: Any) -> None:
     assert ticks(scene) == 6
 
 
-def test_six_ticks_between_blocks(scene: Any) -> None:
+def test_six_ticks_pass_between_two_broken_blocks(scene: Any) -> None:
     """Five of pause, one to start on the next: minecraft.wiki, Breaking, has 6 ticks."""
     scene.hold("stick")  # picked-up dirt in an empty hand would discard the progress on the next block
     scene.put(0, 1, 2, "dirt")
@@ -122,7 +122,7 @@ def test_interruption_discards_the_digging_progress(scene: Any) -> None:
     assert scene.at(0, 1, 1) == ID["dirt"]
 
 
-def test_reach_is_4_5(scene: Any) -> None:
+def test_reach_is_4_5_blocks(scene: Any) -> None:
     for z, reached in ((4, True), (5, False)):
         scene.put(0, 1, z, "leaves")
         scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.45)
@@ -150,7 +150,7 @@ def test_reach_is_4_5(scene: Any) -> None:
         ),
     ],
 )
-def test_block_drops(scene: Any, block: str, item: str, falls: str | None) -> None:
+def test_a_broken_block_drops_its_item(scene: Any, block: str, item: str, falls: str | None) -> None:
     scene.world.clock["break_speed"] = 1000.0
     if item != "air":
         scene.hold(item)
@@ -212,7 +212,7 @@ def test_ores_give_experience(scene: Any) -> None:
     ("item", "block", "cost"),
     [("wooden_pickaxe", "stone", 1), ("wooden_sword", "dirt", 2), ("wooden_axe", "torch", 0), ("stick", "dirt", 0)],
 )
-def test_tools_wear(scene: Any, item: str, block: str, cost: int) -> None:
+def test_digging_wears_the_tool(scene: Any, item: str, block: str, cost: int) -> None:
     scene.world.clock["break_speed"] = 1000.0
     scene.hold(item)
     ahead(scene, block)

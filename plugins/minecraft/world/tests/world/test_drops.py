@@ -85,7 +85,7 @@ def test_used_tools_do_not_merge(scene: Any) -> None:
 
 
 @pytest.mark.parametrize("block", ["lava", "fire", "cactus"])
-def test_item_burns(scene: Any, block: str) -> None:
+def test_an_item_in_lava_fire_or_cactus_is_destroyed(scene: Any, block: str) -> None:
     scene.put(10, -1, 10, "sand" if block == "cactus" else "netherrack" if block == "fire" else "stone")
     scene.world.blocks[MIDDLE + 10, FLOOR, MIDDLE + 10] = scene_id(block)
     lay(scene, 10.5, 10.5)

@@ -50,7 +50,7 @@ def test_water_falls_first_and_flows_to_the_hole(scene: Any) -> None:
     assert scene.at(-1, 0, 0) == scene.at(0, 0, 1) == scene.at(4, 0, 0) == AIR
 
 
-def test_two_sources_make_a_third(scene: Any) -> None:
+def test_two_water_sources_make_a_third_one(scene: Any) -> None:
     for z in (-1, 1):
         for x in range(-1, 4):
             scene.put(x, 0, z, "stone")
@@ -64,7 +64,7 @@ def test_two_sources_make_a_third(scene: Any) -> None:
     assert all(scene.at(x, 0, 0) == WATER for x in range(3))
 
 
-def test_two_lava_sources_make_no_third(scene: Any) -> None:
+def test_two_lava_sources_make_no_third_one(scene: Any) -> None:
     for z in (-1, 1):
         for x in range(-1, 4):
             scene.put(x, 0, z, "stone")
@@ -78,7 +78,7 @@ def test_two_lava_sources_make_no_third(scene: Any) -> None:
 
 
 @pytest.mark.parametrize(("level", "result"), [(0, "obsidian"), (2, "cobblestone"), (4, "cobblestone"), (6, "lava")])
-def test_water_beside_lava(scene: Any, level: int, result: str) -> None:
+def test_water_turns_lava_into_stone_or_obsidian(scene: Any, level: int, result: str) -> None:
     scene.stand(MIDDLE + 20.5, FLOOR, MIDDLE + 0.5)
     for x in range(-1, 4):
         for z in (-1, 1):

@@ -45,7 +45,7 @@ def test_jumping_causes_no_damage(scene: Any) -> None:
     assert scene.player["exhaustion"] == pytest.approx(5 * 0.05)
 
 
-def test_drowning(scene: Any) -> None:
+def test_damage_begins_when_the_breath_is_used_up(scene: Any) -> None:
     """300 ticks of breath, then 2 every 20 ticks."""
     for y in range(3):
         for x in range(-1, 2):
@@ -91,7 +91,7 @@ def test_lava_burns_4_each_half_second_and_after(scene: Any) -> None:
     assert scene.player["fire_ticks"] == 0
 
 
-def test_fire_and_cactus(scene: Any) -> None:
+def test_fire_and_cactus_cause_damage(scene: Any) -> None:
     scene.player["food"] = 17
     scene.put(0, -1, 1, "sand")
     scene.put(0, 0, 1, "cactus")
@@ -141,7 +141,7 @@ def test_only_excess_damage_counts_during_immunity(scene: Any) -> None:
     assert scene.player["life"] == 13
 
 
-def test_armour(scene: Any) -> None:
+def test_armour_absorbs_a_share_of_the_damage(scene: Any) -> None:
     """Full iron is 15 points: it absorbs (15 - 4 / 2) / 25 of a damage of 4, and nothing of a fall."""
     for slot, item in zip(range(36, 40), ("boots", "leggings", "chestplate", "helmet"), strict=True):
         scene.world.slots[slot] = (ITEM[f"iron_{item}"], 1, 0, 0)
@@ -155,7 +155,7 @@ def test_armour(scene: Any) -> None:
     assert scene.player["life"] == before - 4
 
 
-def test_food_heals(scene: Any) -> None:
+def test_a_full_food_bar_heals(scene: Any) -> None:
     """At 18 and 19 one half heart every 80 ticks; at 20 with saturation up to one every 10."""
     scene.player["life"], scene.player["food"], scene.player["saturation"] = 10, 18, 0
     scene.tick(79)

@@ -107,7 +107,7 @@ def test_unknown_biome_is_refused(biome: str) -> None:
         chunks.generate(0, biome)
 
 
-def test_rock_below_and_the_height_map(wide: World) -> None:
+def test_bedrock_is_lowest_and_the_height_map_is_right(wide: World) -> None:
     blocks, top = square(wide, wide.blocks), square(wide, wide.top)
     assert np.all(blocks[:, 0] == BEDROCK)
     assert not np.any(blocks[:, 5:] == BEDROCK)

@@ -121,7 +121,7 @@ def test_water_absorbs_three_levels_of_light_and_leaves_one() -> None:
     assert [sky_light(world, 9, y, 9) for y in range(4, -1, -1)] == [15, 14, 13, 12, 0]
 
 
-def test_can_see_sky() -> None:
+def test_can_see_sky_is_false_under_a_roof() -> None:
     world = flat(0, [1, 1, 1])
     assert can_see_sky(world, 9, 3, 9)
     assert not can_see_sky(world, 9, 2, 9)

@@ -98,7 +98,7 @@ def test_a_stroll_avoids_what_hurts(scene: Any, block: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "height", "left"), [("cow", 3, 10), ("cow", 9, 4), ("chicken", 30, 4), ("zombie", 10, 13)]
 )
-def test_falls_cost_what_they_cost_the_player(scene: Any, kind: str, height: int, left: int) -> None:
+def test_a_fall_hurts_a_mob_as_it_hurts_the_player(scene: Any, kind: str, height: int, left: int) -> None:
     scene.world.clock["time"] = NIGHT
     mob = bring(scene, kind, y=height, z=39)
     scene.tick(400 if kind == "chicken" else 150)

@@ -46,7 +46,7 @@ def test_blocks_go_onto_the_face_that_is_looked_at(scene: Any, item: str, varian
     assert scene.events["used"]
 
 
-def test_the_last_one_leaves_an_empty_hand(scene: Any) -> None:
+def test_placing_the_last_block_empties_the_hand(scene: Any) -> None:
     scene.hold("dirt")
     aim(scene, 0.5, 0, 2.5)
     use(scene)
@@ -57,7 +57,9 @@ def test_the_last_one_leaves_an_empty_hand(scene: Any) -> None:
 
 
 @pytest.mark.parametrize(("point", "cell"), [((0.5, 1.5, 2), (0, 1, 1)), ((0.9, 0.5, 2), (0, 0, 1))])
-def test_sides_of_a_block(scene: Any, point: tuple[float, float, float], cell: tuple[int, int, int]) -> None:
+def test_a_block_is_placed_beside_the_side_that_is_looked_at(
+    scene: Any, point: tuple[float, float, float], cell: tuple[int, int, int]
+) -> None:
     scene.put(0, 0, 2, "stone")
     scene.put(0, 1, 2, "stone")
     scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE - 0.5)
@@ -91,7 +93,7 @@ def test_torch_can_be_placed_at_the_feet(scene: Any) -> None:
     assert scene.at(0, 0, 0) == ID["torch"]
 
 
-def test_reach_is_4_5(scene: Any) -> None:
+def test_reach_is_4_5_blocks(scene: Any) -> None:
     scene.hold("dirt", 9)
     aim(scene, 0.5, 0, 5)
     use(scene)
@@ -187,7 +189,7 @@ def test_bed_points_along_the_look(scene: Any) -> None:
     assert scene.held()[1] == 0
 
 
-def test_a_bed_needs_two_places(scene: Any) -> None:
+def test_a_bed_needs_two_free_cells(scene: Any) -> None:
     scene.put(0, 0, 3, "stone")
     scene.hold("bed")
     aim(scene, 0.5, 0, 2.5)
@@ -242,7 +244,7 @@ def test_a_lily_floats(scene: Any) -> None:
     assert scene.at(0, 0, 2) == ID["waterlily"]
 
 
-def test_can_stand(scene: Any) -> None:
+def test_where_a_player_can_stand(scene: Any) -> None:
     def clear(x: int, z: int) -> bool:
         return bool(can_stand(scene.world, MIDDLE + x, FLOOR, MIDDLE + z))
 

@@ -117,7 +117,7 @@ def test_ray_out_of_the_world_ends(start: tuple[float, float, float]) -> None:
             assert trace(WORLD, *start, *look(float(yaw), float(pitch)), 60.0, True)[0] == AIR
 
 
-def test_eyes_and_look_vectors() -> None:
+def test_eye_height_and_look_direction_follow_the_pose() -> None:
     world = empty(0)
     player = world.player
     player["x"], player["y"], player["z"] = 1.5, 64.0, 2.5

@@ -136,7 +136,7 @@ def made_of(scene: Any, name: str, **held: int) -> dict[str, int]:
     return {NAMES[item]: n for (item, _), n in pile(world).items()}
 
 
-def test_well_known_recipes(scene: Any) -> None:
+def test_well_known_recipes_give_their_products(scene: Any) -> None:
     workshop(scene)
     assert made_of(scene, "planks", log=1) == {"planks": 4}
     assert made_of(scene, "stick", planks=2) == {"stick": 4}

@@ -107,7 +107,7 @@ def test_rendering_is_deterministic_and_read_only() -> None:
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 200), (200, 3), (64, 64), (160, 256)])
-def test_pictures_of_any_size(size: tuple[int, int]) -> None:
+def test_pictures_can_have_any_size(size: tuple[int, int]) -> None:
     picture = take(stand(meadow()), size)
     assert picture.shape == (*size, 3)
     assert picture.dtype == np.uint8

@@ -107,7 +107,7 @@ def test_a_block_is_consistent(block: blocks.Block) -> None:
         ("white_tulip", "flower", 6),
     ],
 )
-def test_names_are_those_of_the_games_english(key: str, name: str, meta: int) -> None:
+def test_names_are_those_of_the_english_game(key: str, name: str, meta: int) -> None:
     block = blocks.TABLE[blocks.ID[key]]
     assert (block.name, block.meta) == (name, meta)
 
@@ -125,12 +125,12 @@ def test_names_are_those_of_the_games_english(key: str, name: str, meta: int) ->
         ("sand", "shovel", 0),
     ],
 )
-def test_tools_and_tiers(block: str, tool: str, level: int) -> None:
+def test_each_block_has_its_tool_and_tier(block: str, tool: str, level: int) -> None:
     number = blocks.ID[block]
     assert (items.TOOLS[blocks.TOOL[number]], blocks.LEVEL[number]) == (tool, level)
 
 
-def test_tiers_of_tools_grow() -> None:
+def test_better_materials_make_better_tools() -> None:
     for tool in ("pickaxe", "axe", "shovel"):
         for array in (items.TOOL_LEVEL, items.TOOL_SPEED, items.DURABILITY):
             values = [array[items.ID[f"{material}_{tool}"]] for material in ("wooden", "stone", "iron", "diamond")]
@@ -147,7 +147,7 @@ def test_wearable_and_wearing_items_do_not_stack() -> None:
         assert items.STACK[items.ID[name]] in (1, 16, 64)
 
 
-def test_numbers_of_the_game() -> None:
+def test_some_constants_are_those_of_the_game() -> None:
     assert (constants.GRAVITY, constants.JUMP_SPEED, constants.SEA_LEVEL) == (0.08, 0.42, 63)
     assert items.FUEL[items.ID["coal"]] == 8 * constants.SMELT_TICKS
     assert items.FOOD[items.ID["cooked_beef"]] == 8

@@ -96,7 +96,7 @@ def test_smaller_sizes_are_means_of_the_larger(painted: Art) -> None:
     assert painted.texels.shape[1] == TEXELS
 
 
-def test_holes_have_no_colour_in_smaller_sizes() -> None:
+def test_transparent_pixels_do_not_tint_smaller_sizes() -> None:
     holed = paint.fill("ff0000")
     holed[::2] = 0
     small = sizes(holed).view(np.uint8).reshape(-1, 4)[256:]

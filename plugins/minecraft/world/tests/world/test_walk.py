@@ -39,7 +39,7 @@ def steady(push: float) -> float:
         ({"forward": 1, "sneak": True, "sprint": True}, 0.0294, 1.295),
     ],
 )
-def test_steady_speeds(scene: Any, keys: dict[str, Any], push: float, rounded: float) -> None:
+def test_speed_becomes_that_of_the_formula(scene: Any, keys: dict[str, Any], push: float, rounded: float) -> None:
     got = speed(scene, **keys)
     assert got == pytest.approx(steady(push), abs=1e-4)
     assert got == pytest.approx(rounded, abs=6e-4)
@@ -84,7 +84,7 @@ def test_a_jump_is_1_2522_high_and_12_ticks_long(scene: Any) -> None:
     assert scene.player["on_ground"]
 
 
-def test_a_held_jump_follows_at_once(scene: Any) -> None:
+def test_a_held_jump_key_jumps_again_at_landing(scene: Any) -> None:
     scene.tick(12, jump=True)
     scene.tick(1, jump=True)
     assert scene.place[1] == pytest.approx(FLOOR + 0.42)

@@ -16,7 +16,7 @@ MAX_DEPTH: Final = 32
 def parse(data: bytes) -> Element:
     """Parse a document. Return its root; tags and attributes have no namespaces.
 
-    :raises MissionError: the data is no XML, declares a document type, or is too large or too deep.
+    :raises MissionError: the data is not XML, declares a document type, or is too large or too deep.
     """
     builder, depth, count = TreeBuilder(), 0, 0
 

@@ -86,7 +86,7 @@ class MissionRequest:
 def read(data: bytes) -> MissionRequest:
     """Parse a mission.
 
-    :raises MissionError: it is no mission, or this world cannot play it.
+    :raises MissionError: it is not a mission, or this world cannot play it.
     """
     request, root = MissionRequest(), parse(data)
     if root.tag != "MissionInit":

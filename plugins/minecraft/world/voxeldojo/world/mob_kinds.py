@@ -85,7 +85,7 @@ def _kind(row: dict[str, str]) -> Kind:
 TABLE: Final = tuple(_kind(row) for row in rows("mobs.csv"))
 """Every kind; its index is its id minus 1."""
 NAMES: Final = ("", *(kind.name for kind in TABLE))
-"""Names by id; 0 is no mob."""
+"""Names by id; 0 means that there is no mob."""
 ID: Final = {name: index for index, name in enumerate(NAMES) if name}
 
 
