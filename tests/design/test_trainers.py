@@ -90,7 +90,7 @@ def test_mistakes_end_in_one_message(
 
 
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_image_with_numbers_is_scaled_and_announced(script: str) -> None:
+def test_scripts_scale_an_image_and_say_how_many_pixels_it_has(script: str) -> None:
     module = runpy.run_path(str(DOCS / script), run_name="not main")
 
     class Camera(gymnasium.Env):

@@ -18,7 +18,7 @@ class Settings(Value):
     inner: Inner = Inner()
 
 
-def test_one_fault_is_an_error_of_its_kind() -> None:
+def test_a_single_fault_raises_the_error_of_its_kind() -> None:
     with pytest.raises(UnknownNameError, match=r"'setup\.gama'.*Did you mean 'setup\.gamma'"):
         validated(Settings, {"gama": 1}, "setup")
     with pytest.raises(ConfigError, match=r"setup\.gamma=1\.2 cannot be used: .*less than or equal to 1"):

@@ -62,7 +62,7 @@ def test_worker_env_has_the_trajectories_of_the_plain_environment(env: Made) -> 
             assert (told["scalar"], told["none"], told["nested"]) == (0.5, None, {"list": [1, "two", [3.0]]})
 
 
-def test_cartpole_is_cartpole(env: Made) -> None:
+def test_cartpole_in_a_worker_plays_the_same_episode(env: Made) -> None:
     worker = env("gymnasium:make", of={"factory": "gymnasium:make"}, id="CartPole-v1")
     plain = gymnasium.make("CartPole-v1")
     for seed in (1, 2):

@@ -271,7 +271,7 @@ class Raises(GridEnv):
         (with_env(OutOfSpace), "test_it_passes_check_env", ""),
     ],
 )
-def test_one_cause_is_one_failure(plugin, law: str, says: str) -> None:
+def test_one_cause_fails_one_law_only(plugin, law: str, says: str) -> None:
     found = broken_laws(plugin)
     (name,) = found
     assert name.startswith(law)

@@ -12,7 +12,8 @@ Values of the two branches in cell 0 with gamma = 0.9:
     walk, gamma a choice  R + gamma   V(K) = 0 + 0.9    * 1 = 0.9
 
 A learner with the semi-Markov discount takes the near reward, as a learner with primitive actions does (ten ``forward``
-are worth 0.3487 too). A learner that applies gamma once for each decision walks. The margins are 0.25 and 0.3.
+are worth 0.3487 too). A learner that applies gamma once for each decision
+chooses ``walk``. The margins are 0.25 and 0.3.
 ``info["success"]`` says that the near reward was taken: success 1 with the semi-Markov discount, 0 without.
 """
 

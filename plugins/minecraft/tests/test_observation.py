@@ -26,7 +26,7 @@ def test_block_ahead_is_under_the_crosshair(room: Player) -> None:
 
 
 @pytest.mark.parametrize(("dx", "dz", "bearing"), [(-3, 3, 45), (3, 3, -45), (-3, 4, 37), (1, 4, -14)])
-def test_bearing_is_to_the_right(room: Player, dx: int, dz: int, bearing: float) -> None:
+def test_bearings_are_positive_to_the_right(room: Player, dx: int, dz: int, bearing: float) -> None:
     """Looking south, west (-x) is to the right."""
     x, y, z = room.feet()
     room.type(f"/setblock {x + dx} {y + 1} {z + dz} log")

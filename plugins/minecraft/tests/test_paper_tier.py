@@ -74,7 +74,7 @@ def test_the_library_of_another_tier_is_unchanged_and_its_own_is_small() -> None
     assert len(plugin.knowledge(blind)) <= 6000
 
 
-def test_crafts_do_nothing_where_they_cannot(make_player: Make) -> None:
+def test_craft_without_ingredients_makes_nothing(make_player: Make) -> None:
     blind = make_player("wooden_pickaxe", tier="paper")
     assert blind("craft", item="planks") == {"made": 0}
     assert blind("place", item="crafting_table") == {"placed": False}

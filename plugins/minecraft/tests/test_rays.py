@@ -23,7 +23,7 @@ PITCHES = st.floats(-89, 89)
         (90, -45, (-math.sqrt(0.5), math.sqrt(0.5), 0)),
     ],
 )
-def test_look_vector(yaw: float, pitch: float, expected: tuple[float, float, float]) -> None:
+def test_look_vector_follows_yaw_and_pitch(yaw: float, pitch: float, expected: tuple[float, float, float]) -> None:
     assert look_vector(yaw, pitch) == pytest.approx(expected, abs=1e-12)
 
 

@@ -158,7 +158,7 @@ def test_setblock_accepts_names_and_data_values(sim: Sim) -> None:
         assert sim.world.blocks[x + 2, y + 1, z] == BLOCK[key], word
 
 
-def test_time_and_weather(sim: Sim) -> None:
+def test_commands_set_time_and_weather(sim: Sim) -> None:
     sim.chat("/time set 18000")
     assert sim.facts()["world_time"] == 18000
     sim.chat("/time add 7000")
