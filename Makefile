@@ -31,10 +31,11 @@ $(VENV)/.installed: $(MANIFESTS)
 	  --group dev -e 'core[sample-factory,sweeps]' $(addprefix -e ,$(PLUGINS))
 	@touch $@
 
+# Folders of wheels are not looked into: a version of a local build (2.13.0+cpu) is nowhere else.
 lock: ## choose the newest versions that fit the manifests, and write them to constraints.txt
 	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet uv; }
 	@echo '# The exact versions that `make setup` installs, for every system. Written by `make lock`.' > constraints.new
-	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --overrides overrides.txt --group dev \
+	UV_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --overrides overrides.txt --group dev \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
 	  core/pyproject.toml --extra sample-factory --extra sweeps $(addsuffix /pyproject.toml,$(PLUGINS)) >> constraints.new
 	@sed -i.bak '/^-e /d' constraints.new && rm constraints.new.bak && mv constraints.new constraints.txt
