@@ -33,7 +33,7 @@ class RlgptLauncher(Launcher):
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> list[JobReturn]:
         """Run the jobs.
 
-        :returns: Hydra's ``JobReturn`` of each; its value is the success rate, NaN where the run reported none.
+        :returns: Hydra's ``JobReturn`` of each; its value is the objective, NaN where the run reported none.
         """
         from rlgpt.cli.sweep import run_jobs
 

@@ -13,4 +13,4 @@ def work(job: Job) -> JobResult:
     print(f"job {job.number}")
     if job.name == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
-    return JobResult(2, message="no") if job.name == "fails" else JobResult(0, success=job.number / 4)
+    return JobResult(2, message="no") if job.name == "fails" else JobResult(0, objective=job.number / 4)

@@ -26,7 +26,7 @@ def test_jobs_in_this_process_run_in_order(tmp_path: Path) -> None:
     with InProcess(work) as executor:
         for job in jobs(tmp_path, "a", "fails", "b"):
             executor.submit(job)
-        results = [(job.name, result.exit_status, result.success) for job, result in executor.as_completed()]
+        results = [(job.name, result.exit_status, result.objective) for job, result in executor.as_completed()]
     assert results == [("a", 0, 0.0), ("fails", 2, None), ("b", 0, 0.5)]
 
 
@@ -37,12 +37,12 @@ def test_killed_process_fails_only_its_own_job(tmp_path: Path) -> None:
         results = {job.name: result for job, result in executor.as_completed()}
     assert {name: result.exit_status for name, result in results.items()} == {"a": 0, "killed": 1, "fails": 2, "b": 0}
     assert "was killed" in results["killed"].message
-    assert results["b"].success == 0.75
+    assert results["b"].objective == 0.75
     assert (tmp_path / "3" / "output.txt").read_text() == "job 3\n"
 
 
 def test_a_job_returns_its_success_rate_to_hydra() -> None:
-    value = JobValue.of(JobResult(3, success=0.25))
+    value = JobValue.of(JobResult(3, objective=0.25))
     assert (float(value), value.exit_status) == (0.25, 3)
     assert math.isnan(JobValue.of(JobResult(2)))
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from rlgpt.domain import CurvePoint
+from rlgpt.domain import CurvePoint, Score
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.best import FEWEST, WINDOW, is_best, recent_score
+from rlgpt.rl.best import FEWEST, WINDOW, is_best, recent_merit
 from rlgpt.rl.checkpoint import BEST, Checkpoint
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
@@ -30,21 +30,27 @@ def point(episodes: int, success: float, reward: float = 0.0) -> CurvePoint:
 
 
 def test_the_window_is_the_newest_episodes() -> None:
-    assert recent_score([point(50, 0.0), point(15, 1.0), point(5, 0.2)]) == (pytest.approx(0.8), 0.0)
-    assert recent_score([point(FEWEST - 1, 1.0)]) is None
-    assert recent_score([point(6, 1.0), point(6, 0.5, 3.0)]) == (pytest.approx(0.75), pytest.approx(1.5))
+    assert recent_merit([point(50, 0.0), point(15, 1.0), point(5, 0.2)]) == (pytest.approx(0.8), 0.0)
+    assert recent_merit([point(FEWEST - 1, 1.0)]) is None
+    assert recent_merit([point(6, 1.0), point(6, 0.5, 3.0)]) == (pytest.approx(0.75), pytest.approx(1.5))
+
+
+def test_a_task_with_a_score_is_judged_by_it_in_its_direction() -> None:
+    curve = [point(20, 0.0, reward=9.0).model_copy(update={"score": 3.0})]
+    assert recent_merit(curve, Score()) == (0.0, 3.0)
+    assert recent_merit(curve, Score(maximize=False)) == (0.0, -3.0)
 
 
 @given(st.lists(points, max_size=8))
-def test_score_lies_between_lowest_and_highest_point(curve: list[CurvePoint]) -> None:
-    score = recent_score(curve)
+def test_merit_lies_between_lowest_and_highest_point(curve: list[CurvePoint]) -> None:
+    score = recent_merit(curve)
     if sum(p.episodes for p in curve) < FEWEST:
         assert score is None
     else:
         assert score is not None
         low, high = min(p.success for p in curve), max(p.success for p in curve)
         assert low - 1e-9 <= score[0] <= high + 1e-9
-        assert recent_score([point(WINDOW, 0.0), *curve]) is not None
+        assert recent_merit([point(WINDOW, 0.0), *curve]) is not None
 
 
 def test_best_is_the_later_of_equals_and_reward_breaks_ties() -> None:

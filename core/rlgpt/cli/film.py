@@ -25,5 +25,7 @@ def film(context: LoopContext, name: str, *, seed: int | None = None) -> str:
             played = context.evaluate_kept(best, seeds=seeds, on_frame=shots.add)
     except Exception as error:  # rendering depends on drivers; its faults must not end the run
         return f"no video: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    success = "success" if played.episodes[0].success else "no success"
-    return f"video {context.run.folder / name} (seed {seeds[0]}, {success})"
+    (episode,) = played.episodes
+    ends = ["success" if episode.success else "no success"] if played.has_success else []
+    ends += [f"score {episode.score:g}"] if episode.score is not None else []
+    return f"video {context.run.folder / name} ({', '.join([f'seed {seeds[0]}', *ends])})"

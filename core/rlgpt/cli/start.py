@@ -34,7 +34,7 @@ def go_on(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
 def finish(context: LoopContext) -> JobResult:
     """Runs the loops, then writes the video and the page.
 
-    :returns: the reported success rate; and the exit status of what stopped the run, if it was stopped.
+    :returns: the reported success rate or score; and the exit status of what stopped the run, if it was stopped.
     """
     folder = context.run.folder
     with context.observer:
@@ -45,11 +45,11 @@ def finish(context: LoopContext) -> JobResult:
             raise KeyboardInterrupt(f"interrupted; continue with: rlgpt resume {folder}") from None
         if result.report is not None:
             _show(context, result)
-    success = None if result.report is None else result.report.sampled.success_rate
+    objective = None if result.report is None else result.report.sampled.objective
     if result.stopped is not None:
         say(f"rlgpt: stopped: {result.stopped}", sys.stderr)
-        return JobResult(result.stopped.exit_status, success, str(result.stopped))
-    return JobResult(0, success)
+        return JobResult(result.stopped.exit_status, objective, str(result.stopped))
+    return JobResult(0, objective)
 
 
 def _show(context: LoopContext, result: Result) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class JobValue(float):
-    """What a job returns to Hydra: the success rate, which a sweeper may optimise; NaN where the run reported none.
+    """What a job returns to Hydra: the objective, which a sweeper may maximise; NaN where the run reported none.
 
     :ivar exit_status: of the run.
     """
@@ -30,7 +30,7 @@ class JobValue(float):
 
     @classmethod
     def of(cls, result: JobResult) -> JobValue:
-        value = cls(math.nan if result.success is None else result.success)
+        value = cls(math.nan if result.objective is None else result.objective)
         value.exit_status = result.exit_status
         return value
 

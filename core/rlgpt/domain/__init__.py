@@ -11,10 +11,12 @@ from rlgpt.domain.events import (
     Evaluation,
     Mode,
     PrimitiveCall,
+    Rank,
     Trace,
     TrainingRecord,
     Verdict,
     VerdictKind,
+    rank,
 )
 from rlgpt.domain.records import (
     Bundle,
@@ -29,13 +31,16 @@ from rlgpt.domain.records import (
     best_of,
 )
 from rlgpt.domain.values import (
+    RETURN,
     ActionPlan,
     CodedAction,
+    Metric,
     Name,
     Parameter,
     Plain,
     RLSetup,
     Scalar,
+    Score,
     SubAction,
     Task,
     TaskId,
@@ -43,6 +48,7 @@ from rlgpt.domain.values import (
 )
 
 __all__ = [
+    "RETURN",
     "ActionPlan",
     "Bundle",
     "CodedAction",
@@ -54,6 +60,7 @@ __all__ = [
     "Evaluation",
     "Finding",
     "Iteration",
+    "Metric",
     "Mode",
     "Name",
     "Parameter",
@@ -61,9 +68,11 @@ __all__ = [
     "PrimitiveCall",
     "Provenance",
     "RLSetup",
+    "Rank",
     "Rehearsal",
     "Review",
     "Scalar",
+    "Score",
     "Steps",
     "SubAction",
     "Task",
@@ -75,4 +84,5 @@ __all__ = [
     "VerdictKind",
     "World",
     "best_of",
+    "rank",
 ]

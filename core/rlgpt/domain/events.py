@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
 
-from rlgpt.domain.values import Plain, Value
+from rlgpt.domain.values import Plain, Score, Value
 
 VerdictKind = Literal[
     "lint", "load", "error", "type", "fuel", "memory", "yields", "reply", "view", "wall", "primitive", "quarantined"
@@ -91,6 +92,7 @@ class Episode(Value):
     :ivar primitive_steps: the length of the episode.
     :ivar cut: why the evaluation ended it before the environment did: code was stuck, or the budget allows no longer
         episode; None where the environment ended it.
+    :ivar score: where the task has one.
     """
 
     seed: int
@@ -100,6 +102,24 @@ class Episode(Value):
     decisions: int = Field(ge=0)
     reward_terms: Mapping[str, float] = Field(default_factory=dict, description="undiscounted sum of each term")
     cut: Literal["stuck", "limit"] | None = None
+    score: float | None = None
+    metrics: Mapping[str, float] = Field(default_factory=dict, description="of the task, those that were reported")
+
+
+Rank = tuple[float, float]
+"""Success rate, then mean score in the direction of the task; see :func:`rank`."""
+
+
+def rank(success_rate: float, mean_score: float | None, score: Score | None) -> Rank:
+    """The order of results of one task: success first, where the task has one, then the score in its direction.
+
+    A task without a success has a success rate of 0 in every evaluation. A mean score of None ranks last.
+    """
+    if score is None:
+        return success_rate, 0.0
+    if mean_score is None or math.isnan(mean_score):
+        return success_rate, -math.inf
+    return success_rate, mean_score if score.maximize else -mean_score
 
 
 class Evaluation(Value):
@@ -107,6 +127,8 @@ class Evaluation(Value):
 
     :ivar sharpness: the power of a policy's probabilities in mode ``sharpened``, else 1.
     :ivar traces: of a few of the episodes.
+    :ivar has_success: whether the task has a success.
+    :ivar score: the task's; None where it has none.
     """
 
     mode: Mode
@@ -115,11 +137,30 @@ class Evaluation(Value):
     usage: Mapping[str, float] = Field(default_factory=dict, description="share of decisions of each action")
     traces: tuple[Trace, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    has_success: bool = True
+    score: Score | None = None
 
     @property
     def success_rate(self) -> float:
         """Share of successful episodes, 0 to 1; 0 without episodes."""
         return sum(e.success for e in self.episodes) / max(1, len(self.episodes))
+
+    @property
+    def mean_score(self) -> float | None:
+        """Mean score of the episodes that have one; None without any."""
+        scores = [e.score for e in self.episodes if e.score is not None]
+        return sum(scores) / len(scores) if scores else None
+
+    @property
+    def objective(self) -> float | None:
+        """One number, more is better: the success rate; of a task without a success the mean score in its direction."""
+        value = self.success_rate if self.has_success else self.rank[1]
+        return value if self.episodes and math.isfinite(value) else None
+
+    @property
+    def rank(self) -> Rank:
+        """What this evaluation is compared by: the better of two evaluations of a task has the greater rank."""
+        return rank(self.success_rate, self.mean_score, self.score) if self.episodes else (0.0, -math.inf)
 
     @property
     def mean_reward(self) -> float:
@@ -153,6 +194,8 @@ class CurvePoint(Value):
     total_reward: float
     decisions: int = Field(description="since this training began")
     reward_terms: Mapping[str, float] = Field(default_factory=dict, description="mean undiscounted sum over an episode")
+    score: float | None = Field(default=None, description="mean over the episodes, where the task has a score")
+    metrics: Mapping[str, float] = Field(default_factory=dict, description="mean over the episodes that report it")
     usage: Mapping[str, float] = Field(default_factory=dict)
 
 

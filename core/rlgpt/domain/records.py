@@ -112,7 +112,7 @@ class Iteration(Value):
     def kept(self) -> Evaluation:
         """The better evaluation on the selection seeds: the code's if it is strictly better than the policy's."""
         code = self.code_evaluation
-        return code if code is not None and code.success_rate > self.evaluation.success_rate else self.evaluation
+        return code if code is not None and code.rank > self.evaluation.rank else self.evaluation
 
     @property
     def success_rate(self) -> float:
@@ -121,25 +121,26 @@ class Iteration(Value):
 
 
 def best_of(history: Sequence[Iteration]) -> Iteration:
-    """The iteration with the highest success rate on the selection seeds.
+    """The iteration with the best result on the selection seeds: by success rate, then by score.
 
-    Of two with the same success rate the one with the higher mean episode return, then the later one.
+    Of two with the same rank the one with the higher mean episode return, then the later one.
 
     :param history: at least one iteration.
     """
-    return max(history, key=lambda i: (i.success_rate, i.kept.mean_reward, i.index))
+    return max(history, key=lambda i: (i.kept.rank, i.kept.mean_reward, i.index))
 
 
 class Provenance(Value):
     """Where a bundle comes from, and its result on seeds that were not used for selection.
 
     :ivar versions: package -> version at the time.
-    :ivar success_rate: 0 to 1; None where it was not evaluated.
+    :ivar success_rate: 0 to 1; None where it was not evaluated, or the task has no success.
     """
 
     task: TaskId
     versions: Mapping[str, str] = Field(default_factory=dict)
     success_rate: float | None = None
+    score: float | None = Field(default=None, description="mean score of a task that has one")
     episodes: int = 0
     primitive_steps: int = Field(default=0, description="all steps of the run that made the bundle")
     model: str = Field(default="", description="the language models that wrote the actions")

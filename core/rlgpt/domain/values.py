@@ -64,14 +64,72 @@ class Parameter(Value):
         return self
 
 
+RETURN = "return"
+"""The name of the environment's own episode return, undiscounted, where a score may name it."""
+
+
+class Metric(Value):
+    """A number of an episode that the environment reports, such as an achievement or a distance.
+
+    :ivar name: its key in ``info["metrics"]``, a mapping of numbers that a reset and each step may report.
+    :ivar reduce: how the numbers of the steps become the number of the episode. A step that reports none changes
+        nothing. An episode without any has no number.
+    """
+
+    name: Name
+    unit: str = ""
+    doc: str = ""
+    reduce: Literal["last", "sum", "max", "min", "mean"] = "last"
+
+    @field_validator("name")
+    @classmethod
+    def _not_the_return(cls, name: str) -> str:
+        if name == RETURN:
+            raise ValueError(f"{RETURN!r} is the environment's own return; give the metric another name")
+        return name
+
+
+class Score(Value):
+    """The number that says how good an episode was.
+
+    :ivar metric: a metric of the task, or ``return``: the environment's own return, undiscounted.
+    :ivar maximize: whether more is better.
+    :ivar target: the mean over the selection episodes at which a run ends; None: it uses its budget.
+    """
+
+    metric: Name = RETURN
+    unit: str = ""
+    maximize: bool = True
+    target: float | None = Field(default=None, allow_inf_nan=False)
+
+    def reached(self, mean: float | None) -> bool:
+        """Whether a mean score is at the target or better."""
+        if self.target is None or mean is None:
+            return False
+        return mean >= self.target if self.maximize else mean <= self.target
+
+
 class Task(Value):
-    """A task that a plugin offers."""
+    """A task that a plugin offers. It has a success, a score, or both."""
 
     id: TaskId
     goal: str = Field(description="one sentence, for people and prompts")
     horizon: int = Field(ge=1, description="primitive steps until an episode is truncated")
-    success: str = Field(description="in words, what the environment counts as success")
+    success: str = Field(default="", description="in words, what the environment counts as success; empty: nothing")
     settings: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict, description="of the plugin")
+    score: Score | None = None
+    metrics: tuple[Metric, ...] = Field(default=(), max_length=64, description="of an episode, reported with intervals")
+
+    @model_validator(mode="after")
+    def _measured(self) -> Self:
+        if not self.success and self.score is None:
+            raise ValueError("a task needs a success in words, or a score; give success=..., or score=Score()")
+        names = [m.name for m in self.metrics]
+        if len(set(names)) != len(names):
+            raise ValueError(f"names of metrics must differ, got {names}")
+        if self.score is not None and self.score.metric not in (RETURN, *names):
+            raise ValueError(f"the score names the metric {self.score.metric!r}; valid: {', '.join([RETURN, *names])}")
+        return self
 
     @property
     def plugin(self) -> str:

@@ -33,12 +33,13 @@ class JobResult:
     """How a job ended.
 
     :ivar exit_status: 0, or the exit status of the error that ended the run.
-    :ivar success: the reported success rate, 0 to 1; None where the run reported none.
+    :ivar objective: more is better: the reported success rate, 0 to 1; of a task without a success the mean score,
+        negated where less is better. None where the run reported none.
     :ivar message: the error, in one line.
     """
 
     exit_status: int
-    success: float | None = None
+    objective: float | None = None
     message: str = ""
 
 

@@ -54,6 +54,16 @@ class LoopContext:
     def seeds(self) -> Seeds:
         return Seeds(self.settings.seed)
 
+    def is_solved(self, evaluation: Evaluation) -> bool:
+        """Whether ``evaluation`` reaches the target: of success, or of the score where the task has no success."""
+        if self.task.success:
+            return evaluation.success_rate >= self.settings.target_success
+        score = self.task.score
+        assert score is not None, "a task has a success or a score"
+        if (target := self.settings.target_score) is not None:
+            score = score.model_copy(update={"target": target})
+        return score.reached(evaluation.mean_score)
+
     def spec(self, setup: RLSetup, actions: tuple[CodedAction, ...], training: TrainingRecord | None = None) -> EnvSpec:
         """The environment of training and evaluation. Actions that ``training`` quarantined stay masked."""
         quarantined = training.quarantined if training else ()

@@ -5,8 +5,15 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Self
 
-from rlgpt.domain import CurvePoint
+from rlgpt.domain import CurvePoint, Evaluation
 from rlgpt.llm.budget import Spending
+
+
+def outcome(evaluation: Evaluation) -> dict[str, float]:
+    """The facts of an evaluation: ``success`` and ``score``, as far as the task has them."""
+    facts = {"success": evaluation.success_rate} if evaluation.has_success else {}
+    score = evaluation.mean_score
+    return facts if score is None else {**facts, "score": score}
 
 
 class Observer:

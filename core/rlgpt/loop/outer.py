@@ -7,6 +7,7 @@ from rlgpt.domain import Evaluation, Iteration, best_of
 from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.critique import add_critique
+from rlgpt.loop.observer import outcome
 from rlgpt.loop.reserve import max_iterations
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.loop.stages import Stages, steps_of
@@ -35,7 +36,7 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
         history = (*history, iteration)
         best = best_of(history)
         ctx.run.update(steps=spent(history), iterations=len(history), best=best.index)
-        ctx.observer.finished("iteration", index=iteration.index, success=iteration.success_rate, best=best.index)
+        ctx.observer.finished("iteration", index=iteration.index, best=best.index, **outcome(iteration.kept))
     return history, None
 
 
@@ -72,6 +73,6 @@ def is_finished(ctx: LoopContext, history: History) -> bool:
     lost = ctx.book.bill(history, finished_stages(ctx.run, len(history))).lost
     return (
         len(history) >= max_iterations(ctx.settings, ctx.agents)
-        or best_of(history).success_rate >= ctx.settings.target_success
+        or ctx.is_solved(best_of(history).kept)
         or spent(history).total + lost >= ctx.settings.budget
     )

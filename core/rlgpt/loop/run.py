@@ -11,6 +11,7 @@ from rlgpt.domain import Bundle, Iteration, Provenance, Steps, best_of
 from rlgpt.errors import LLMError, RlgptError
 from rlgpt.llm.exchange import read_exchanges
 from rlgpt.loop.context import LoopContext
+from rlgpt.loop.observer import outcome
 from rlgpt.loop.outer import learn
 from rlgpt.loop.reserve import warning
 from rlgpt.loop.spending import finished_stages, spent
@@ -81,9 +82,10 @@ def _run(ctx: LoopContext) -> Result:
     ctx.run.update(
         status="stopped" if stopped else "finished",
         reason=str(stopped or ""),
-        success_rate=report.sampled.success_rate,
+        success_rate=report.sampled.success_rate if report.sampled.has_success else None,
+        score=report.sampled.mean_score,
     )
-    ctx.observer.finished("report", success=report.sampled.success_rate)
+    ctx.observer.finished("report", **outcome(report.sampled))
     return Result(history, report, stopped)
 
 
@@ -144,7 +146,8 @@ def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> 
         tested_on=Provenance(
             task=ctx.task.id,
             versions=ctx.run.record.versions,
-            success_rate=report.sampled.success_rate,
+            success_rate=report.sampled.success_rate if report.sampled.has_success else None,
+            score=report.sampled.mean_score,
             episodes=len(report.sampled.episodes),
             primitive_steps=steps.total,
             model=", ".join(sorted({e.reply.model for e in read_exchanges(ctx.run.folder / "llm.jsonl")})),

@@ -19,6 +19,11 @@ class LoopSettings(Value):
     target_success: float = Field(
         default=0.95, gt=0, le=1, description="on the selection seeds; reaching it ends the run"
     )
+    target_score: float | None = Field(
+        default=None,
+        allow_inf_nan=False,
+        description="mean on the selection seeds at which the run of a task without a success ends; null: the task's",
+    )
     selection_episodes: int = Field(
         default=10, ge=1, description="for each judgement of code or policy; they choose the best iteration"
     )

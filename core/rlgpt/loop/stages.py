@@ -10,6 +10,7 @@ from rlgpt.agents.base import Brief, History
 from rlgpt.domain import ActionPlan, CodedAction, Evaluation, Rehearsal, RLSetup, Steps, TrainingRecord
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.inner import write_actions
+from rlgpt.loop.observer import outcome
 from rlgpt.loop.reserve import max_iterations, reserve
 from rlgpt.rl.evaluation import evaluate, evaluate_code
 
@@ -79,12 +80,12 @@ class Stages:
             return evaluate_code(spec, actions, seeds=seeds, traces=ctx.settings.traces, on_step=count)
 
         evaluation = ctx.run.once(f"{self._folder}/code", Evaluation, judge)
-        ctx.observer.finished("code", success=evaluation.success_rate)
+        ctx.observer.finished("code", **outcome(evaluation))
         return evaluation
 
     def is_solved_by(self, code: Evaluation | None) -> bool:
         """Whether the coded actions alone reach the target success."""
-        if code is None or code.success_rate < self.ctx.settings.target_success:
+        if code is None or not self.ctx.is_solved(code):
             return False
         self.ctx.observer.message("the plan's code alone reaches the target: no steps are spent on learning")
         return True
@@ -125,7 +126,7 @@ class Stages:
             return evaluate(policy, spec, seeds=seeds, greedy=False, traces=ctx.settings.traces, on_step=count)
 
         evaluation = ctx.run.once(f"{self._folder}/evaluation", Evaluation, judge)
-        ctx.observer.finished("select", success=evaluation.success_rate)
+        ctx.observer.finished("select", **outcome(evaluation))
         return evaluation
 
     def steps_so_far(self, finished: Steps) -> Steps:

@@ -64,7 +64,7 @@ class PlainProgressReporter(Observer):
         tenths = 10 * point.primitive_steps // max(budget, 1)
         if tenths > self._tenths:
             self._tenths = tenths
-            self._write(f"  {point.primitive_steps:,} of {budget:,} steps{_rate(rate)}, success {point.success:.2f}")
+            self._write(f"  {point.primitive_steps:,} of {budget:,} steps{_rate(rate)}, {_result(point)}")
 
     def spent(self, spending: Spending) -> None:
         bill = str(spending)
@@ -121,7 +121,7 @@ class RichProgressReporter(Observer):
 
     def training(self, point: CurvePoint, budget: int) -> None:
         rate = self._meter.rate(point.primitive_steps)
-        self._figures["training"] = f"{point.primitive_steps:,}/{budget:,}{_rate(rate)}, success {point.success:.2f}"
+        self._figures["training"] = f"{point.primitive_steps:,}/{budget:,}{_rate(rate)}, {_result(point)}"
         self._bar.update(self._task, total=budget, completed=point.primitive_steps, figures=self._line())
 
     def spent(self, spending: Spending) -> None:
@@ -144,6 +144,12 @@ def _figure(value: Any) -> str:
 def _words(value: Any) -> str:
     """Text of other people or programs on one line, without control characters."""
     return " ".join(visible(redact(str(value))).split())
+
+
+def _result(point: CurvePoint) -> str:
+    """Success and score of a point. A task with a score may have no success: it is shown from the first one on."""
+    parts = [f"success {point.success:.2f}"] if point.success or point.score is None else []
+    return ", ".join([*parts, *([f"score {point.score:.4g}"] if point.score is not None else [])])
 
 
 def _rate(rate: float | None) -> str:

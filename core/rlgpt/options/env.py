@@ -15,6 +15,7 @@ from rlgpt.options.decision import DecisionState, OnStep
 from rlgpt.options.execution import Call, Execution
 from rlgpt.options.guards import Guards
 from rlgpt.options.layout import ActionLayout
+from rlgpt.options.measurement import Measurement
 from rlgpt.options.shaping import Shaping
 from rlgpt.options.space import Choice, ExtendedSpace
 from rlgpt.options.violations import Violations
@@ -38,6 +39,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     ``success``         bool: whether any of the k steps had ``info["success"]``, if the environment reports it
     ``action``, ``ended``   the chosen branch, and how it ended (:data:`rlgpt.domain.Ending`)
     ``total_reward``    undiscounted
+    ``metrics``, ``score``  of the episode so far, if the task declares them (:class:`rlgpt.domain.Metric`)
     ``action_mask``     int8, shape (branches,): which may start now
     ``reward_terms``    weighted, undiscounted, if reward terms are paid
     ``verdicts``        tuple of :class:`~rlgpt.domain.Verdict`, if there are any
@@ -48,6 +50,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     :param library: the plugin's for this task; None where there are no coded actions.
     :ivar context: the state that the plugin reads; ``context.step`` is the one count of the episode's primitive steps.
+    :ivar measurement: metrics and score of the episode so far.
     :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
     """
 
@@ -100,6 +103,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self.actions = self.extension.actions
         self.layout: ActionLayout = self.extension.layout
         self._shaping = None if reward_weights is None else Shaping(reward_terms_of(plugin, task), reward_weights)
+        self.measurement = Measurement(task)
         self._offset = len(self.layout.branches) - len(self.actions)
         self._guest: Guest | None = None
         self._sandbox, self._library = sandbox, library
@@ -138,6 +142,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._close_guest()
         self._quarantined = self._next_quarantine
         self._state = DecisionState(observation, info)
+        self.measurement.reset(info)
         ctx = self.context
         ctx.observation, ctx.info, ctx.step, ctx.rng = observation, {**info, "env_reward": 0.0}, 0, self._rng
         ctx.memory.clear()
@@ -244,6 +249,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             state.truncated = True
         state.success = state.success or bool(info.get("success", False))
         reward = float(env_reward)
+        self.measurement.add(info, reward)
         if self._shaping is not None:
             paid = self._shaping.pay(ctx)
             reward = sum(paid.values())
@@ -285,6 +291,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     def _report(self, info: dict[str, Any], choices: _Choices) -> dict[str, Any]:
         info["action_mask"] = choices.mask.copy()
+        self.measurement.report(info)
         if self._verdicts:
             info["verdicts"] = tuple(self._verdicts)
             if self._violations is not None:

@@ -1,4 +1,4 @@
-"""Success against primitive steps: one line for each method, with the interval over its runs."""
+"""Success, or score, against primitive steps: one line for each method, with the interval over its runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlgpt.report.stats import band
 from rlgpt.terminal import visible
 
 Curve = Sequence[tuple[int, float]]
-"""Points (primitive steps since the run began, success) of one run, steps ascending."""
+"""Points (primitive steps since the run began, success or score) of one run, steps ascending."""
 
 COLOURS = ("#2f6fde", "#e0752d", "#2a9d6f", "#b4509e", "#8a7a2b", "#4aa3b8", "#c0403f")
 LEGEND = 30
@@ -39,23 +39,27 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, 
         if iteration.training is not None:
             so_far: list[tuple[int, float]] = []
             for p in iteration.training.curve:
-                if p.episodes > 0 and 0 <= p.success <= 1:
-                    so_far.append((p.episodes, p.success))
+                value = p.success if iteration.evaluation.has_success else p.score
+                if p.episodes > 0 and value is not None and np.isfinite(value):
+                    so_far.append((p.episodes, value))
                     points.append((start + p.primitive_steps, _newest(so_far, smooth)))
         before += steps.total
-        points.append((before, iteration.success_rate))
+        kept = iteration.kept
+        last = kept.success_rate if kept.has_success else kept.mean_score
+        if last is not None:
+            points.append((before, last))
     return points
 
 
 def _newest(points: Sequence[tuple[int, float]], episodes: int) -> float:
-    """Success over the newest of ``points`` (episodes, success) that hold ``episodes`` together."""
-    count, wins = 0, 0.0
-    for n, success in reversed(points):
+    """Mean over the newest of ``points`` (episodes, value) that hold ``episodes`` together."""
+    count, total = 0, 0.0
+    for n, value in reversed(points):
         count += n
-        wins += n * success
+        total += n * value
         if count >= episodes:
             break
-    return wins / count
+    return total / count
 
 
 def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -73,10 +77,11 @@ def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float6
     return grid, np.array([np.interp(grid, [float(s) for s, _ in r], [y for _, y in r]) for r in runs])
 
 
-def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None) -> Any:
+def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None, score: str = "") -> Any:
     """A matplotlib figure of all methods; a method with a single point (code alone) is a mark at its cost.
 
     :param methods: method -> the curve of each of its runs.
+    :param score: the label of the vertical axis; empty: it shows success, 0 to 100 %.
     """
     from matplotlib.figure import Figure
 
@@ -95,7 +100,7 @@ def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None) -
             axes.plot(steps, middle, color=colour, lw=2.2, label=name, zorder=3)
             axes.fill_between(steps, low, high, color=colour, alpha=0.18, lw=0)
             axes.plot(steps[-1:], middle[-1:], "o", color=colour, ms=5, zorder=4)
-    _dress(axes, budget)
+    _dress(axes, budget, score)
     return figure
 
 
@@ -126,17 +131,18 @@ def _cycle() -> Iterator[str]:
         yield from COLOURS
 
 
-def _dress(axes: Any, budget: int | None) -> None:
+def _dress(axes: Any, budget: int | None, score: str) -> None:
     from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-    axes.set_ylim(-0.03, 1.05)
+    if not score:
+        axes.set_ylim(-0.03, 1.05)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_xlim(left=0)
     if budget:
         axes.set_xlim(right=budget * 1.02)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1000:g}k" if x else "0"))
     axes.set_xlabel("primitive steps since the run began", color=_INK)
-    axes.set_ylabel("success", color=_INK)
+    axes.set_ylabel(visible(score) or "success", color=_INK)
     axes.tick_params(colors=_INK, length=0)
     axes.grid(axis="y", color=_INK, alpha=0.14, lw=0.8)
     for side in ("top", "right", "left"):

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from rlgpt.domain import Iteration, Steps, Verdict
 from rlgpt.report import text
+from rlgpt.report.figures import mean_score, metric_figures, score_name
 from rlgpt.report.values import Page
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def _environment() -> Environment:
         figure=lambda x: f"{x:g}" if isinstance(x, int | float) else str(x),
     )
     environment.globals.update(diff=text.diff, shares=shares, total=total, distinct=distinct)
+    environment.globals.update(score_name=score_name, mean_score=mean_score, metrics=lambda e: list(metric_figures(e)))
     return environment
 
 

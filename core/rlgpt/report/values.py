@@ -15,7 +15,8 @@ class MethodRow(Value):
 
     method: str
     runs: int
-    success: Interval = Field(description="over runs, each on fresh seeds")
+    success: Interval | None = Field(description="over runs, each on fresh seeds; None: the task has no success")
+    score: Interval | None = Field(default=None, description="of the mean score, over runs; None: the task has none")
     primitive_steps: float = Field(description="every step since a run began")
     steps_per_success: float | None = None
     tokens: float = 0
@@ -60,6 +61,8 @@ class Comparison(Value):
     goal: str = ""
     rows: tuple[MethodRow, ...]
     curves: str = ""
+    score_name: str = Field(default="", description="empty: the task has no score")
+    has_success: bool = True
 
 
 class Page(Value):

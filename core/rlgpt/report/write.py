@@ -11,9 +11,10 @@ from rlgpt.domain import best_of
 from rlgpt.errors import RunError
 from rlgpt.files import Folder
 from rlgpt.report import curves, html
+from rlgpt.report.figures import score_name
 from rlgpt.report.loaded import LoadedRun, find
 from rlgpt.report.methods import methods
-from rlgpt.report.stats import spread
+from rlgpt.report.stats import Interval, spread
 from rlgpt.report.values import Comparison, MethodRow, Page, Story
 from rlgpt.runs import Run
 
@@ -53,27 +54,42 @@ def table(page: Page) -> str:
     for comparison in page.comparisons:
         lines.append(page.title if len(page.comparisons) == 1 else comparison.title)
         width = max(len(row.method) for row in comparison.rows)
-        levels = {row.success.level for row in comparison.rows}
-        success = "success (range)" if levels == {1.0} else "success" if 1.0 in levels else "success (95 %)"
-        wide = 25 if success == "success" else 19
-        lines.append(f"{'method':<{width}}  {success:<{wide}} {'steps':>8} {'tokens':>8} {'cost':>9} {'runs':>5}")
-        for row in comparison.rows:
+        columns = [_column("success", [row.success for row in comparison.rows])] if comparison.has_success else []
+        if comparison.score_name:
+            columns.append(_column("score", [row.score for row in comparison.rows]))
+            lines.append(comparison.score_name)
+        head, *cells = zip(*columns, strict=True)
+        lines.append(f"{'method':<{width}}  {' '.join(head)} {'steps':>8} {'tokens':>8} {'cost':>9} {'runs':>5}")
+        for row, given in zip(comparison.rows, cells, strict=True):
             cost = "unknown" if row.dollars is None else f"${row.dollars:.4f}"
-            rate = f"{row.success}{' (range)' * (wide == 25 and row.success.level == 1.0)}"
             lines.append(
-                f"{row.method:<{width}}  {rate:<{wide}} {row.primitive_steps:>8,.0f} {row.tokens:>8,.0f} "
+                f"{row.method:<{width}}  {' '.join(given)} {row.primitive_steps:>8,.0f} {row.tokens:>8,.0f} "
                 f"{cost:>9} {row.runs:>5}"
             )
     return "\n".join(lines)
 
 
+def _column(name: str, intervals: Sequence[Interval | None]) -> list[str]:
+    """The column's title and its cells, of one width. The title says what the brackets are, or each cell does."""
+    levels = {i.level for i in intervals if i is not None}
+    mixed = len(levels) > 1
+    title = name if mixed else f"{name} (range)" if levels == {1.0} else f"{name} (95 %)"
+    cells = ["-" if i is None else f"{i}{' (range)' * (mixed and i.level == 1.0)}" for i in intervals]
+    width = max(25 if mixed else 19, *map(len, cells))
+    return [f"{cell:<{width}}" for cell in (title, *cells)]
+
+
 def _comparison(title: str, runs: Sequence[LoadedRun]) -> Comparison:
     groups = _methods(runs)
     drawn = {name: [curves.curve(loaded.iterations) for loaded in group] for name, group in groups.items()}
+    outcome = runs[0].outcome
+    name = score_name(outcome) if outcome.score is not None else ""
     return Comparison(
         title=title,
-        rows=tuple(_row(name, group) for name, group in groups.items()),
-        curves=curves.svg(curves.draw(drawn)),
+        rows=tuple(_row(method, group) for method, group in groups.items()),
+        curves=curves.svg(curves.draw(drawn, score="" if outcome.has_success else name)),
+        score_name=name,
+        has_success=outcome.has_success,
     )
 
 
@@ -88,10 +104,12 @@ def _row(method: str, runs: Sequence[LoadedRun]) -> MethodRow:
     wins = sum(e.success for outcome in outcomes for e in outcome.episodes)
     bills = [loaded.bill for loaded in runs]
     known = [dollars for _, dollars in bills if dollars is not None]
+    scores = [score for outcome in outcomes if (score := outcome.mean_score) is not None]
     return MethodRow(
         method=method,
         runs=len(runs),
-        success=spread([outcome.success_rate for outcome in outcomes]),
+        success=spread([outcome.success_rate for outcome in outcomes]) if outcomes[0].has_success else None,
+        score=spread(scores) if scores else None,
         primitive_steps=float(np.mean([float(loaded.run.record.steps.total) for loaded in runs])),
         steps_per_success=sum(outcome.primitive_steps for outcome in outcomes) / wins if wins else None,
         tokens=float(np.mean([float(tokens) for tokens, _ in bills])),
@@ -100,10 +118,10 @@ def _row(method: str, runs: Sequence[LoadedRun]) -> MethodRow:
 
 
 def _shown(runs: Sequence[LoadedRun]) -> Iterator[LoadedRun]:
-    """The run with the highest success of each method whose plan a language model wrote. A single run is always
+    """The run with the best result of each method whose plan a language model wrote. A single run is always
     included."""
     for group in _methods(runs).values():
-        best = max(group, key=lambda loaded: loaded.outcome.success_rate)
+        best = max(group, key=lambda loaded: loaded.outcome.rank)
         if len(runs) == 1 or any(i.rehearsals for i in best.iterations):
             yield best
 

@@ -186,6 +186,8 @@ class Judge:
         return Evaluation(
             mode=acting.mode,
             sharpness=acting.sharpness,
+            has_success=bool(self._spec.task.success),
+            score=self._spec.task.score,
             episodes=tuple(episodes),
             usage=_shares(usage),
             traces=_both_kinds(kept, self._traces),

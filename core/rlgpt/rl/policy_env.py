@@ -96,7 +96,11 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
 
     def figures(self) -> dict[str, Any]:
         """The fields of a :class:`rlgpt.domain.Episode` for the episode so far."""
+        measured: dict[str, Any] = {}
+        self.extended.measurement.report(measured)
         return {
+            "score": measured.get("score"),
+            "metrics": measured.get("metrics", {}),
             "seed": self._seed,
             "success": self._success,
             "total_reward": self._reward,

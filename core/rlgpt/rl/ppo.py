@@ -15,7 +15,7 @@ from rlgpt.domain import TrainingRecord
 from rlgpt.errors import TrainingFolderError
 from rlgpt.files import Folder
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
-from rlgpt.rl.best import is_best, recent_score
+from rlgpt.rl.best import is_best, recent_merit
 from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.lock import exclusive
@@ -142,9 +142,9 @@ class _Run:
             point = self.tally.close_point(primitive_steps=spent, decisions=self.decisions)
             if self.tally.close_segment():
                 vector.quarantine((*self._given, *self.tally.quarantined))
-            score = recent_score(self.tally.curve)
-            best = point is not None and is_best(score, self._best)
-            self._best = score if best else self._best
+            merit = recent_merit(self.tally.curve, self.spec.task.score)
+            best = point is not None and is_best(merit, self._best)
+            self._best = merit if best else self._best
             _save(self.folder, self._state(), self.learner, self.generator, best=best)
             stop = progress is not None and point is not None and progress(point)
             if stop or spent >= budget:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from rlgpt.domain import CurvePoint, Value, Verdict
@@ -78,6 +79,7 @@ class TrainingStats:
         for episode in self._episodes:
             for name, value in episode["reward_terms"].items():
                 terms[name] += value
+        scores = [float(e["score"]) for e in self._episodes if e.get("score") is not None]
         point = CurvePoint(
             primitive_steps=primitive_steps,
             episodes=count,
@@ -85,6 +87,8 @@ class TrainingStats:
             total_reward=sum(float(e["total_reward"]) for e in self._episodes) / count,
             decisions=decisions,
             reward_terms={name: value / count for name, value in terms.items()},
+            score=sum(scores) / len(scores) if scores else None,
+            metrics=_means([e.get("metrics", {}) for e in self._episodes]),
             usage={name: n / self._usage.total() for name, n in sorted(self._usage.items())},
         )
         self.curve.append(point)
@@ -97,3 +101,9 @@ class TrainingStats:
         caught = [action for action in to_quarantine(self.violations) if action not in self.quarantined]
         self.quarantined += caught
         return bool(caught)
+
+
+def _means(numbers: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Name -> mean over the episodes that have it."""
+    names = dict.fromkeys(name for one in numbers for name in one)
+    return {name: fmean(one[name] for one in numbers if name in one) for name in names}

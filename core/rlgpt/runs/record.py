@@ -48,4 +48,5 @@ class RunRecord(Value):
     iterations: int = Field(default=0, description="finished iterations")
     best: int | None = None
     success_rate: float | None = Field(default=None, description="reported, sampled, on fresh seeds")
+    score: float | None = Field(default=None, description="mean score in the report, where the task has one")
     seal: str = ""

@@ -23,7 +23,7 @@ PREFIX = "task_settings."
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Print success rate, return and steps in each mode; keep the evaluations in the run's folder."""
+    """Print success rate, score, metrics, return and steps in each mode; keep the evaluations in the run's folder."""
     from rlgpt.cli.commands.resume import with_overrides
     from rlgpt.cli.film import film
     from rlgpt.config.approval import require_approval
@@ -87,5 +87,17 @@ def _suffix(changes: Mapping[str, Any]) -> str:
 
 
 def _line(e: Evaluation) -> str:
-    each = "-" if e.steps_per_success is None else f"{e.steps_per_success:,.0f}"
-    return f"{e.mode:<8} success {e.success_rate:.2f}  mean reward {e.mean_reward:.3f}  steps per success {each}"
+    """One line of figures, and one for each metric of the task."""
+    from rlgpt.report.figures import mean_score, metric_figures, score_name
+
+    figures = [f"{e.mode:<8}"]
+    if e.has_success:
+        figures.append(f"success {e.success_rate:.2f}")
+    if e.score is not None:
+        figures.append(f"{score_name(e)} {'-' if (score := mean_score(e)) is None else score}")
+    figures.append(f"mean reward {e.mean_reward:.3f}")
+    if e.has_success:
+        figures.append("steps per success " + ("-" if (each := e.steps_per_success) is None else f"{each:,.0f}"))
+    lines = ["  ".join(figures)]
+    lines += [f"         {name} {value} in {count} episodes" for name, value, count in metric_figures(e)]
+    return "\n".join(lines)

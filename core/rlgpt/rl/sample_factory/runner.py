@@ -17,7 +17,7 @@ from sample_factory.utils.gpu_utils import set_global_cuda_envvars
 from signal_slot.signal_slot import Timer
 
 from rlgpt.errors import TrainerError
-from rlgpt.rl.best import recent_score
+from rlgpt.rl.best import recent_merit
 from rlgpt.rl.sample_factory.learner import OptionLearnerWorker
 from rlgpt.rl.sample_factory.shared_status import DECISIONS, RUNNER, SharedStatus
 from rlgpt.rl.step_counter import StepCounter
@@ -86,7 +86,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         runner._tally.add_episode(ended["episode"], ended["usage"])
 
     def point(self, *, last: bool = False) -> None:
-        """If a point of the curve is due, send it, and send its score to the learner."""
+        """If a point of the curve is due, send it, and send its merit to the learner."""
         steps = self._ledger.total
         if steps < self._due and not last:
             return
@@ -94,7 +94,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         if point is not None:
             self._due = steps + max(1, self._budget // _POINTS)
             self._send({"point": point.model_dump(mode="json")})
-            self.save_best.emit(_POLICY, "recent_score", recent_score(self._tally.curve))
+            self.save_best.emit(_POLICY, "recent_merit", recent_merit(self._tally.curve, self.cfg.job.spec.task.score))
 
     def close(self) -> None:
         self._send({"closing": True})

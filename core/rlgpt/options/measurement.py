@@ -1,0 +1,79 @@
+"""The metrics and the score of an episode, from what the environment reports at its steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rlgpt.domain import RETURN, Metric, Task
+from rlgpt.errors import PluginError
+
+
+class Measurement:
+    """Reduces the numbers of the steps to those of the episode.
+
+    Names in ``info["metrics"]`` that the task does not declare are ignored.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._metrics: dict[str, Metric] = {m.name: m for m in task.metrics}
+        self._values: dict[str, float] = {}
+        self._counts: dict[str, int] = {}
+        self._env_return = 0.0
+
+    def reset(self, info: Mapping[str, Any]) -> None:
+        """Begin an episode with the info of its reset."""
+        self._values, self._counts, self._env_return = {}, {}, 0.0
+        self._add(info)
+
+    def add(self, info: Mapping[str, Any], env_reward: float) -> None:
+        """Add a primitive step.
+
+        :raises PluginError: a metric is no finite number.
+        """
+        self._env_return += env_reward
+        self._add(info)
+
+    def report(self, info: dict[str, Any]) -> None:
+        """Write what the episode has so far: ``metrics``, and ``score`` where it has one already."""
+        if self._metrics:
+            info["metrics"] = dict(self._values)
+        if (score := self._task.score) is not None:
+            value = self._env_return if score.metric == RETURN else self._values.get(score.metric)
+            if value is not None:
+                info["score"] = value
+
+    def _add(self, info: Mapping[str, Any]) -> None:
+        if not self._metrics:
+            return
+        for name, given in info.get("metrics", {}).items():
+            if (metric := self._metrics.get(name)) is not None:
+                value = self._number(name, given)
+                count = self._counts[name] = self._counts.get(name, 0) + 1
+                before = self._values.get(name, value)
+                self._values[name] = _reduced(metric, before, value, count)
+
+    def _number(self, name: str, given: Any) -> float:
+        try:
+            value = float(given)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not math.isfinite(value):
+            raise PluginError(
+                f"{self._task.id}: info['metrics'][{name!r}] is {given!r:.60}; it must be a finite number. Leave "
+                "the key out at a step that has none."
+            )
+        return value
+
+
+def _reduced(metric: Metric, before: float, value: float, count: int) -> float:
+    """The episode's number after ``value``, its ``count``-th number. ``before`` is ``value`` itself at the first."""
+    if metric.reduce == "sum":
+        return before + value if count > 1 else value
+    if metric.reduce == "mean":
+        return before + (value - before) / count
+    if metric.reduce == "max":
+        return max(before, value)
+    return min(before, value) if metric.reduce == "min" else value

@@ -1,0 +1,39 @@
+"""Score and metrics of an evaluation, with intervals over its episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rlgpt.domain import RETURN, Evaluation
+from rlgpt.report.stats import Interval, Scores, interval
+
+
+def score_name(evaluation: Evaluation) -> str:
+    """``score: coins (max)``, with the direction; the return's unit where it has one."""
+    score = evaluation.score
+    assert score is not None
+    unit = f", {score.unit}" if score.unit else ""
+    name = "episode return" if score.metric == RETURN else score.metric.replace("_", " ")
+    return f"score ({name}{unit}, {'more' if score.maximize else 'less'} is better)"
+
+
+def mean_score(evaluation: Evaluation) -> Interval | None:
+    """Mean score with its 95 % interval over the episodes; None without a scored episode."""
+    return _mean([e.score for e in evaluation.episodes if e.score is not None])
+
+
+def metric_figures(evaluation: Evaluation) -> Iterator[tuple[str, Interval, int]]:
+    """Name, mean with its 95 % interval, and number of episodes of each metric that was reported."""
+    names = dict.fromkeys(name for e in evaluation.episodes for name in e.metrics)
+    for name in names:
+        values = [e.metrics[name] for e in evaluation.episodes if name in e.metrics]
+        if (mean := _mean(values)) is not None:
+            yield name, mean, len(values)
+
+
+def _mean(values: Sequence[float]) -> Interval | None:
+    def mean(drawn: Scores) -> Scores:
+        found: Scores = drawn.mean(axis=-1)
+        return found
+
+    return interval(values, statistic=mean, repetitions=2_000) if values else None

@@ -1,0 +1,58 @@
+"""A task without a success: the grid, in which the score is the number of cells walked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+
+from rlgpt.domain import Metric, Score, Task
+from rlgpt.testing.grid import GridEnv, GridPlugin
+
+TASK = Task(
+    id="grid/walk",
+    goal="walk as far as you can",
+    horizon=12,
+    score=Score(metric="walked", unit="cells"),
+    metrics=(Metric(name="walked", unit="cells", reduce="sum"), Metric(name="row", reduce="max")),
+)
+
+
+class Walk(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Reports the cells walked in a step, the row, and a metric that the task does not declare. No success."""
+
+    @property
+    def agent(self) -> tuple[int, int]:
+        env = self.unwrapped
+        assert isinstance(env, GridEnv)
+        return env.agent
+
+    def reset(self, **named: Any) -> tuple[Any, dict[str, Any]]:
+        observation, _ = self.env.reset(**named)
+        self._steps = 0
+        return observation, {"metrics": {"row": self.agent[0]}}
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        before = self.agent
+        observation, reward, _, _, _ = self.env.step(action)
+        self._steps += 1
+        metrics = {"walked": float(self.agent != before), "row": self.agent[0], "undeclared": "?"}
+        return observation, reward, False, self._steps >= TASK.horizon, {"metrics": metrics}
+
+
+class WalkPlugin(GridPlugin):
+    """The grid's plugin with :data:`TASK` alone."""
+
+    def tasks(self) -> Mapping[str, Task]:
+        return {TASK.id: TASK}
+
+    def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
+        env = GridEnv("key", task.horizon, render_mode)
+        env.reset(seed=seed)
+        return Walk(env)
+
+
+def walk_plugin(task: Task) -> WalkPlugin:
+    """A factory for :class:`rlgpt.rl.base.EnvSpec`."""
+    return WalkPlugin()

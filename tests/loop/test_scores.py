@@ -1,0 +1,92 @@
+"""A task without a success runs through both loops by its score, and every figure of it is one of the score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rlgpt.agents.build import build_agents
+from rlgpt.llm.record import Recorder
+from rlgpt.loop import LoopContext, LoopSettings, Observer, Result, run
+from rlgpt.options import load_bundle
+from rlgpt.plugin.library import library_of
+from rlgpt.report.html import render
+from rlgpt.report.write import page_of, table
+from rlgpt.rl.ppo import PPO
+from rlgpt.runs import Run
+from rlgpt.testing.llm import FakeLLM
+from rlgpt.testing.scored import TASK, WalkPlugin, walk_plugin
+from story import HYPERPARAMETERS, reply
+
+SETTINGS = LoopSettings(budget=1200, iterations=2, repairs=1, selection_episodes=4, report_episodes=6)
+
+
+class Facts(Observer):
+    def __init__(self) -> None:
+        self.seen: dict[str, dict[str, object]] = {}
+
+    def finished(self, name: str, **facts: object) -> None:
+        self.seen[name] = facts
+
+
+def play(folder: Path, **settings: object) -> tuple[Result, Facts]:
+    folder.mkdir(exist_ok=True)
+    record = Run.create(folder, task=TASK.id, seed=0, config={})
+    plugin, facts = WalkPlugin(), Facts()
+    agents = build_agents("slow_fast_critic", Recorder(FakeLLM(reply), folder / "llm.jsonl"), plugin, TASK)
+    chosen = SETTINGS.model_copy(update=settings)
+    library = library_of(plugin, TASK)
+    context = LoopContext(
+        chosen, TASK, plugin, walk_plugin, agents, PPO(), HYPERPARAMETERS, record, library, observer=facts
+    )
+    return run(context), facts
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Facts, Path]:
+    folder = tmp_path_factory.mktemp("scored")
+    return *play(folder), folder
+
+
+def test_selection_and_report_go_by_the_score(played: tuple[Result, Facts, Path]) -> None:
+    result, facts, _ = played
+    assert result.report is not None
+    reported = result.report.sampled
+    assert not reported.has_success
+    assert reported.mean_score is not None
+    assert all(e.score == e.metrics["walked"] for e in reported.episodes)
+    kept = {i.index: i.kept for i in result.history}
+    assert kept[result.report.iteration].rank == max(k.rank for k in kept.values())
+    assert facts.seen["report"] == {"score": reported.mean_score}
+    assert "success" not in facts.seen["iteration"]
+    assert all(p.score is not None for i in result.history if i.training for p in i.training.curve)
+
+
+def test_record_and_bundle_hold_the_score_and_no_success(played: tuple[Result, Facts, Path]) -> None:
+    result, _, folder = played
+    assert result.report is not None
+    mean = result.report.sampled.mean_score
+    record = Run.open(folder).record
+    assert (record.score, record.success_rate) == (mean, None)
+    tested_on = load_bundle(folder / "bundle").tested_on
+    assert tested_on is not None
+    assert (tested_on.score, tested_on.success_rate) == (mean, None)
+
+
+def test_page_and_table_show_score_and_metrics(played: tuple[Result, Facts, Path]) -> None:
+    _, _, folder = played
+    page = page_of([Run.open(folder)])
+    text = table(page)
+    assert "score (walked, cells, more is better)" in text
+    assert "success" not in text
+    html = render(page)
+    assert "Score against primitive steps" in html
+    assert "steps per success</th><th>tokens" not in html
+    assert '<tr><th scope="row">row</th>' in html
+
+
+def test_a_score_at_its_target_ends_the_run(tmp_path: Path) -> None:
+    result, _ = play(tmp_path / "low", target_score=0.0)
+    assert len(result.history) == 1
+    assert result.report is not None
+    assert result.report.mode == "code", "code alone reached the target, so nothing was trained"
