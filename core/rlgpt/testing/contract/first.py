@@ -25,8 +25,8 @@ from rlgpt.testing.stage import Stage
 ROLLOUTS = 12
 """Random rollouts that all laws together play for each seed."""
 
-CALLING_LAWS = 4
-"""Laws that call every primitive with every setting of its arguments; one of them plays its actions again."""
+CALLS = 2
+"""Plays of every primitive with every setting of its arguments: the second plays the actions of the first again."""
 
 
 class FirstLaws(Laws):
@@ -107,7 +107,7 @@ def how_long(plugin: EnvironmentPlugin, task: Task, effort: Effort, step_seconds
     """One line: the expected duration of all play on one task, from the measured duration of a step."""
     rollout = effort.steps * len(effort.seeds)
     tried = sum(min(p.max_steps, task.horizon) for p in _primitives(plugin, task))
-    calls = effort.argument_sets * (CALLING_LAWS + effort.screening) * tried
+    calls = effort.argument_sets * (CALLS + effort.screening) * tried
     seconds = (ROLLOUTS * rollout + calls) * step_seconds
     slow = " Long? Name a `sample` of your tasks: it is tried with less effort." if seconds > 120 else ""
     return f"contract: {task.id}: {1000 * step_seconds:.3g} ms a step, its laws play for {_about(seconds)}.{slow}"

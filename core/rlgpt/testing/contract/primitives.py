@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import EnvironmentPlugin
@@ -11,7 +13,7 @@ from rlgpt.plugin.library import library_of
 from rlgpt.plugin.types import Primitive
 from rlgpt.sandbox.limits import DEFAULT
 from rlgpt.testing.contract.causes import DOCUMENTED, KEYS, LABELLED, PLAYED, SEEDED, cause, needs
-from rlgpt.testing.contract.laws import Laws, plain, same
+from rlgpt.testing.contract.laws import Effort, Laws, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments
 
 SOLUTION_SHARE = 0.1
@@ -20,8 +22,32 @@ SOLUTION_SHARE = 0.1
 EPISODES = 20
 
 
+@dataclass(frozen=True)
+class Played:
+    """One call of a primitive.
+
+    :ivar begun: random steps that the episode had before it.
+    :ivar observation: after it.
+    """
+
+    primitive: Primitive
+    args: dict[str, Plain]
+    call: Call
+    begun: int
+    observation: Any
+
+
 class PrimitiveLaws(Laws):
-    """Primitives are general, bounded skills."""
+    """Primitives are general, bounded skills.
+
+    :cvar played: (task id, effort) -> the calls that several laws look at; played once.
+    """
+
+    played: ClassVar[dict[tuple[str, Effort], list[Played]]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.played = {}
 
     @cause
     @needs(PLAYED, LABELLED, KEYS)
@@ -37,20 +63,23 @@ class PrimitiveLaws(Laws):
 
     @needs(PLAYED, LABELLED, DOCUMENTED)
     def test_primitives_yield_valid_actions_and_end(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        for stage, p, args, call in self._calls(plugin, task):
-            where = f"{task.id}: {p.name}({_text(args)})"
+        with Stage(plugin, task) as stage:
+            space = plugin.low_level_space(stage.env)
+        for played in self._calls(plugin, task):
+            p, call = played.primitive, played.call
+            where = f"{task.id}: {p.name}({_text(played.args)})"
             assert not call.overran, f"{where} does not end within max_steps = {p.max_steps}. Return earlier."
             assert not call.invalid, (
-                f"{where} yields {call.invalid[0]!r}, which is not in {plugin.low_level_space(stage.env)}. Clip it, "
-                "and use the space's dtype."
+                f"{where} yields {call.invalid[0]!r}, which is not in {space}. Clip it, and use the space's dtype."
             )
 
     @needs(PLAYED, LABELLED, DOCUMENTED)
     def test_outcomes_are_as_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        for _, p, args, call in self._calls(plugin, task):
+        for played in self._calls(plugin, task):
+            p, call = played.primitive, played.call
             if call.outcome is None:
                 continue
-            where = f"{task.id}: {p.name}({_text(args)})"
+            where = f"{task.id}: {p.name}({_text(played.args)})"
             outcome = dict(call.outcome)
             assert set(outcome) == set(p.outcome), (
                 f"{where} returns {sorted(outcome)}, documented are {sorted(p.outcome)}. Make them the same."
@@ -64,13 +93,14 @@ class PrimitiveLaws(Laws):
     @needs(PLAYED, LABELLED, DOCUMENTED, SEEDED)
     def test_primitives_act_through_actions_only(self, plugin: EnvironmentPlugin, task: Task) -> None:
         with Stage(plugin, task) as replay:
-            for stage, p, args, call in self._calls(plugin, task):
+            for played in self._calls(plugin, task):
                 replay.reset(0)
-                replay.random(stage.context.step - len(call.actions))
-                for action in call.actions:
+                replay.random(played.begun)
+                for action in played.call.actions:
                     replay.step(action)
-                assert same(stage.context.observation, replay.context.observation), (
-                    f"{task.id}: {p.name}({_text(args)}) leads elsewhere than the actions it yields. A primitive reads "
+                where = f"{task.id}: {played.primitive.name}({_text(played.args)})"
+                assert same(played.observation, replay.context.observation), (
+                    f"{where} leads elsewhere than the actions it yields. A primitive reads "
                     "ctx.model and never writes to it; what it draws comes from ctx.rng."
                 )
 
@@ -87,17 +117,21 @@ class PrimitiveLaws(Laws):
                         f"{SOLUTION_SHARE:.0%} may. Split it into general skills that code can combine."
                     )
 
-    def _calls(
-        self, plugin: EnvironmentPlugin, task: Task
-    ) -> Iterator[tuple[Stage, Primitive, dict[str, Plain], Call]]:
+    def _calls(self, plugin: EnvironmentPlugin, task: Task) -> list[Played]:
         """Each primitive with each setting of its arguments, at the start and some random steps into an episode."""
+        known = type(self).played.get((task.id, self.effort))
+        if known is not None:
+            return known
+        found = []
         with Stage(plugin, task) as stage:
             for p in plugin.primitives(task):
                 for i, args in enumerate(arguments(p.parameters, self.effort.argument_sets)):
                     stage.reset(0)
-                    stage.random(5 * (i % 3))
+                    begun = len(stage.random(5 * (i % 3)))
                     if not stage.over:
-                        yield stage, p, args, stage.call(p, args)
+                        call = stage.call(p, args)
+                        found.append(Played(p, args, call, begun, copy.deepcopy(stage.context.observation)))
+        return type(self).played.setdefault((task.id, self.effort), found)
 
 
 def _wins(stage: Stage, primitive: Primitive, args: dict[str, Plain], episodes: int) -> int:
