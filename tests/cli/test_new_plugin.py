@@ -16,7 +16,7 @@ Call = Callable[..., tuple[int, str, str]]
 def test_template_is_complete_and_named(rlgpt: Call) -> None:
     status, out, _ = rlgpt("new-plugin", "my_robot", "--folder", "made")
     assert status == 0
-    assert "pip install -e ." in out
+    assert "pip install -e '.[test]'" in out
     root = Path("made/rlgpt-my-robot")
     files = {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
     assert {"pyproject.toml", "README.md", "rlgpt_my_robot/plugin.py", "tests/test_contract.py"} <= set(files)

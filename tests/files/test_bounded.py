@@ -38,7 +38,7 @@ def test_plain_json_is_read(text: str) -> None:
         ('"\\ud800"', "hex escape"),
         ('"abc', "Unterminated"),
         ("", "Expecting value"),
-        ("[1,]", "Expecting value"),
+        ("[1,]", "Expecting value|Illegal trailing comma"),  # Python 3.13 says the latter
         ("[" + "[]," * 3_000_000 + "[]]", "more than"),
     ],
 )
