@@ -18,6 +18,7 @@ from rlgpt.domain.events import (
     VerdictKind,
     rank,
 )
+from rlgpt.domain.functions import CodedFeatures, CodedFunction, CodedPredicate, CodedReward, Output
 from rlgpt.domain.records import (
     Bundle,
     Critique,
@@ -52,6 +53,10 @@ __all__ = [
     "ActionPlan",
     "Bundle",
     "CodedAction",
+    "CodedFeatures",
+    "CodedFunction",
+    "CodedPredicate",
+    "CodedReward",
     "Critique",
     "CurvePoint",
     "Decision",
@@ -63,6 +68,7 @@ __all__ = [
     "Metric",
     "Mode",
     "Name",
+    "Output",
     "Parameter",
     "Plain",
     "PrimitiveCall",

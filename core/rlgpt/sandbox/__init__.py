@@ -3,6 +3,7 @@
 The import is light; WebAssembly's runtime is loaded with the first guest.
 """
 
+from rlgpt.sandbox.functions import Answers, Functions
 from rlgpt.sandbox.host import Guest, Sandbox
 from rlgpt.sandbox.library import OBSERVE, Library, Signature, ViewDoc
 from rlgpt.sandbox.limits import SandboxLimits
@@ -12,8 +13,10 @@ from rlgpt.sandbox.turns import Ask, Done, Request, Turn
 
 __all__ = [
     "OBSERVE",
+    "Answers",
     "Ask",
     "Done",
+    "Functions",
     "Guest",
     "Library",
     "Request",

@@ -1,4 +1,4 @@
-"""The fuel that one coded action has left: in a turn, in a call, in an episode."""
+"""The fuel that one piece of code has left: in a turn, in a call, in an episode."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from rlgpt.sandbox.limits import SandboxLimits
 
-Kind = Literal["load", "answer", "turn"]
+Kind = Literal["load", "answer", "turn", "function"]
 
 
 class Allowance(NamedTuple):
@@ -20,17 +20,22 @@ class Allowance(NamedTuple):
 
 
 class FuelMeter:
-    """Counts the fuel of one action from the start of an episode to its end.
+    """Counts the fuel of one piece of code from the start of an episode to its end.
 
-    :param actions: of the episode. Up to ``fuel_shares`` of them get every limit in full; more share equally what that
-        many get, so that all of them together burn no more. One action's limits do not depend on what another burns.
+    :param pieces: of code in the episode. Up to ``fuel_shares`` of them get every limit in full. More share equally
+        what that many get, so that all together burn no more. The limits of one do not depend on what another burns.
     """
 
-    def __init__(self, limits: SandboxLimits, actions: int) -> None:
+    def __init__(self, limits: SandboxLimits, pieces: int) -> None:
         def share(fuel: int) -> int:
-            return fuel if actions <= limits.fuel_shares else max(1, fuel * limits.fuel_shares // actions)
+            return fuel if pieces <= limits.fuel_shares else max(1, fuel * limits.fuel_shares // pieces)
 
-        self._each = {"load": share(limits.load_fuel), "answer": share(limits.turn_fuel), "turn": limits.turn_fuel}
+        self._each = {
+            "load": share(limits.load_fuel),
+            "answer": share(limits.turn_fuel),
+            "turn": limits.turn_fuel,
+            "function": share(limits.function_fuel),
+        }
         self._call = self._call_left = limits.call_fuel
         self._episode = self._episode_left = share(limits.episode_fuel)
 

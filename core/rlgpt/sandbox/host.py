@@ -6,13 +6,15 @@ import json
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from rlgpt.domain import CodedAction, Plain, Verdict
+from rlgpt.domain import CodedAction, CodedFunction, Plain, Verdict
 from rlgpt.errors import SandboxError, UnknownNameError
 from rlgpt.sandbox.checks import Checker, Refused
+from rlgpt.sandbox.code_runner import GuestSetup
 from rlgpt.sandbox.encode import encode
+from rlgpt.sandbox.functions import Functions
 from rlgpt.sandbox.library import Library
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
-from rlgpt.sandbox.runner import ActionRunner, GuestSetup
+from rlgpt.sandbox.runner import ActionRunner
 from rlgpt.sandbox.turns import Turn
 
 
@@ -32,6 +34,14 @@ class Sandbox:
         :raises SandboxError: two actions have the same name.
         """
         return Guest(self.limits, library, actions, seed, self.on_turn)
+
+    def open_functions(self, library: Library, functions: Sequence[CodedFunction], *, seed: int) -> Functions:
+        """Features, reward terms and predicates for one episode. Nothing runs before the first question.
+
+        :param seed: of the ``random`` of each function; any integer.
+        :raises SandboxError: names are equal, or there are too many functions.
+        """
+        return Functions(self.limits, library, functions, seed, self.on_turn)
 
 
 class Guest:
@@ -60,7 +70,7 @@ class Guest:
             checker=Checker(library),
             functions=json.dumps(library.functions),
             view=tuple(key.name for key in library.view),
-            actions=len(actions),
+            pieces=len(actions),
             seed=seed,
             on_turn=on_turn,
         )

@@ -23,6 +23,11 @@ class SandboxLimits(Value):
         ge=1_000_000,
         description="fuel between two yields; a plain one takes 150,000, a step of a simple loop 1,500 to 2,000",
     )
+    function_fuel: int = Field(
+        default=30_000_000,
+        ge=1_000_000,
+        description="fuel of a feature, reward term or predicate at one primitive step; a plain one takes 200,000",
+    )
     call_fuel: int = Field(
         default=4_000_000_000, ge=1_000_000, description="fuel of one call: all its turns and its clean-up"
     )

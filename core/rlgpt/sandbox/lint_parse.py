@@ -93,7 +93,7 @@ def _parse_in_guest(source: str) -> ast.Module | None:
     guest = Instance(_LIMITS)
     try:
         guest.call("prepare-library", json.dumps({"told": []}), 0, fuel=_LIMITS.load_fuel)
-        guest.call("load-action", "lint", _PROGRAM, fuel=_LIMITS.load_fuel)
+        guest.call("load-action", "lint", _PROGRAM, "run", fuel=_LIMITS.load_fuel)
         reply = guest.call("start-action", "lint", json.dumps({"source": source}), fuel=_FUEL)
         said = replies.parse(reply, _MAX_TREE_BYTES)
     except Refused:  # the source is so large or deep that the guest stopped

@@ -86,6 +86,26 @@ def answer(reply: str, limits: SandboxLimits) -> bool:
     return _flag("answer", reply, limits)
 
 
+def value(reply: str, limits: SandboxLimits) -> bool | float | dict[str, float]:
+    """What a feature, reward term or predicate returned, of whatever shape. :raises Refused: where it failed."""
+    match parse(reply, limits.reply_bytes):
+        case ["value", bool() | int() | float() as number]:
+            return number if isinstance(number, bool) else _float(number)
+        case ["value", dict(numbers)]:
+            return {name: _float(number) for name, number in numbers.items()}
+        case other:
+            raise _refusal(other, limits)
+
+
+def _float(number: Any) -> float:
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise Refused("reply", "what was handed over holds something that is no number")
+    try:
+        return float(number)
+    except OverflowError:
+        raise Refused("reply", "what was handed over holds a number too large for a float") from None
+
+
 def _flag(tag: str, reply: str, limits: SandboxLimits) -> bool:
     match parse(reply, limits.reply_bytes):
         case [str(name), bool(flag)] if name == tag:

@@ -26,11 +26,20 @@ _SETTINGS = f"fuel, epochs, stack {_STACK}, explicit checks"
 TICK = 0.25
 """Seconds between two ticks of the wall clock."""
 
-EXPORTS = ("prepare-library", "load-action", "start-action", "send-reply", "ask-can-start", "cancel-action")
+EXPORTS = (
+    "prepare-library",
+    "load-action",
+    "start-action",
+    "send-reply",
+    "ask-can-start",
+    "call-function",
+    "cancel-action",
+)
 
 _ACTIVITY = {
     "load-action": "while its top level ran",
     "ask-can-start": "before it answered",
+    "call-function": "before it answered",
     "cancel-action": "while it cleaned up",
 }
 """What the guest did when it was stopped, by export; every other export is a turn."""

@@ -1,9 +1,9 @@
-"""The guest: runs coded actions in WebAssembly and talks to the host in JSON strings.
+"""The guest: runs code of a language model in WebAssembly and talks to the host in JSON strings.
 
 Replies are lists: ``["ready"]``, ``["loaded", has_can_start]``, ``["ask", many, [[name, args, line], ...]]``,
-``["done"]``, ``["answer", bool]``, ``["error", kind, message, line]``. The host trusts none of them. What stands in the
-way of a program here (the import list, the missing ``open``) is there to say what to use instead; the boundary is
-WebAssembly, which holds no file, no clock, no network and no memory of the host.
+``["done"]``, ``["answer", bool]``, ``["value", value]``, ``["error", kind, message, line]``. The host trusts none of
+them. What stands in the way of a program here (the import list, the missing ``open``) is there to say what to use
+instead; the boundary is WebAssembly, which holds no file, no clock, no network and no memory of the host.
 """
 
 import abc
@@ -53,6 +53,8 @@ class State:
         self.functions: dict[str, Callable[..., Request]] = {}
         self.sources: dict[str, str] = {}
         self.actions: dict[str, dict[str, Any]] = {}
+        self.entries: dict[str, str] = {}
+        self.memories: dict[str, dict[Any, Any]] = {}
         self.running: tuple[str, types.GeneratorType[Any, Any, Any]] | None = None
 
     def namespace(self, action: str) -> dict[str, Any]:
@@ -136,6 +138,26 @@ def _ask(value: Any) -> str:
     return _reply("ask", many, asked)
 
 
+def _value(entry: str, value: Any) -> Any:
+    """What a feature, reward or predicate returned, as plain numbers."""
+    if entry == "done":
+        return bool(value)
+    if entry == "reward":
+        return _number("`reward`", value)
+    if not isinstance(value, dict):
+        raise RequestError(f"`features` must return a dict of numbers, got {type(value).__name__}")
+    return {str(name): _number(f"feature {str(name)[:40]!r}", number) for name, number in value.items()}
+
+
+def _number(what: str, value: Any) -> float:
+    if not isinstance(value, (int, float)):
+        raise RequestError(f"{what} must be a number, got {type(value).__name__}")
+    number = float(value)
+    if not math.isfinite(number):
+        raise RequestError(f"{what} must be finite, got {number}")
+    return number
+
+
 def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], reply: Any) -> str:
     """Send ``reply`` and run the generator to its next yield; its end and its errors become replies."""
     try:
@@ -164,7 +186,7 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         STATE.functions = {name: primitive(name, tuple(names)) for name, names in json.loads(library).items()}
         return _reply("ready")
 
-    def load_action(self, action: str, source: str) -> str:
+    def load_action(self, action: str, source: str, entry: str) -> str:
         try:
             code = compile(source, f"{action}.py", "exec", dont_inherit=True)
         except MemoryError:
@@ -175,9 +197,9 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
             STATE.sources[action] = source
             namespace = STATE.namespace(action)
             exec(code, namespace)
-            if not callable(namespace.get("run")):
-                return _reply("error", "load", "the source defines no function `run`", None)
-            STATE.actions[action] = namespace
+            if not callable(namespace.get(entry)):
+                return _reply("error", "load", f"the source defines no function `{entry}`", None)
+            STATE.actions[action], STATE.entries[action], STATE.memories[action] = namespace, entry, {}
             return _reply("loaded", callable(namespace.get("can_start")))
         except BaseException as error:
             return _error(error, action, "load")
@@ -209,6 +231,13 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
             return _reply("answer", bool(STATE.actions[action]["can_start"](_read(view))))
         except BaseException as error:
             return _error(error, action)
+
+    def call_function(self, name: str, view: str) -> str:
+        entry = STATE.entries[name]
+        try:
+            return _reply("value", _value(entry, STATE.actions[name][entry](_read(view), STATE.memories[name])))
+        except BaseException as error:
+            return _error(error, name)
 
     def cancel_action(self) -> str:
         running, STATE.running = STATE.running, None

@@ -1,0 +1,95 @@
+"""Code that is asked at every primitive step: features, reward terms and predicates. Data: only the sandbox runs it."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from rlgpt.domain.values import Name, Value
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+def _ordered(what: str, low: float, high: float) -> None:
+    if not low < high:
+        raise ValueError(f"{what} needs low < high, got {low} and {high}")
+
+
+class Output(Value):
+    """One number of a feature function, clipped into ``[low, high]``."""
+
+    name: Name
+    low: Finite
+    high: Finite
+    unit: str = ""
+    doc: str = ""
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        _ordered(f"output {self.name!r}", self.low, self.high)
+        return self
+
+    @property
+    def neutral(self) -> float:
+        """The number that stands where the function failed: 0, or the bound next to it."""
+        return neutral(self.low, self.high)
+
+
+def neutral(low: float, high: float) -> float:
+    """The number of ``[low, high]`` next to 0."""
+    return min(max(0.0, low), high)
+
+
+class _Function(Value):
+    """Source with one function that takes the view, and a ``memory``: a dict that lives until the episode ends."""
+
+    entry: ClassVar[str]
+    name: Name
+    doc: str = Field(default="", max_length=2000)
+    source: str
+
+
+class CodedFeatures(_Function):
+    """``def features(view, memory) -> dict``: a number for each of ``outputs``.
+
+    The policy may observe them, and other code reads them as keys of the view.
+    """
+
+    entry: ClassVar[str] = "features"
+    outputs: tuple[Output, ...] = Field(min_length=1, max_length=32)
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        names = [o.name for o in self.outputs]
+        if len(set(names)) != len(names):
+            raise ValueError(f"outputs of {self.name!r} must differ, got {names}")
+        return self
+
+
+class CodedReward(_Function):
+    """``def reward(view, memory) -> float``: a term of the reward, clipped into ``[low, high]``.
+
+    :ivar kind: ``potential`` pays the change of the number between two primitive steps, so that it cannot change which
+        policy is best (Ng, Harada and Russell 1999, with the discount in the environment's own sum); ``event`` pays the
+        number itself.
+    """
+
+    entry: ClassVar[str] = "reward"
+    kind: Literal["potential", "event"] = "potential"
+    low: Finite = 0.0
+    high: Finite = 1.0
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        _ordered(f"reward {self.name!r}", self.low, self.high)
+        return self
+
+
+class CodedPredicate(_Function):
+    """``def done(view, memory) -> bool``: whether a sub-goal is reached."""
+
+    entry: ClassVar[str] = "done"
+
+
+CodedFunction = CodedFeatures | CodedReward | CodedPredicate

@@ -1,0 +1,173 @@
+"""Features, reward terms and predicates of one episode, asked at every primitive step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rlgpt.domain import CodedFeatures, CodedFunction, CodedPredicate, CodedReward, Plain, Verdict
+from rlgpt.domain.functions import neutral
+from rlgpt.errors import SandboxError
+from rlgpt.sandbox import replies
+from rlgpt.sandbox.checks import Checker, Refused
+from rlgpt.sandbox.code_runner import CodeRunner, GuestSetup
+from rlgpt.sandbox.encode import encode
+from rlgpt.sandbox.library import Library
+from rlgpt.sandbox.limits import SandboxLimits
+
+Result = bool | float | dict[str, float]
+
+
+@dataclass
+class Answers:
+    """What all functions say at one primitive step.
+
+    :ivar features: output -> number within its bounds.
+    :ivar rewards: reward term -> number within its bounds.
+    :ivar predicates: predicate -> whether its sub-goal is reached.
+    :ivar verdicts: on functions that failed at this step.
+    """
+
+    features: dict[str, float] = field(default_factory=dict)
+    rewards: dict[str, float] = field(default_factory=dict)
+    predicates: dict[str, bool] = field(default_factory=dict)
+    verdicts: tuple[Verdict, ...] = ()
+
+
+class FunctionRunner(CodeRunner):
+    """Runs one function in an instance of its own, with a memory that lives as long as the instance."""
+
+    def __init__(self, function: CodedFunction, setup: GuestSetup) -> None:
+        super().__init__(function.name, function.source, function.entry, setup, lambda: None)
+        self.function = function
+
+    @property
+    def neutral(self) -> Result:
+        """What stands for the answer of a function that failed: 0, or the bound next to it; False."""
+        match self.function:
+            case CodedFeatures(outputs=outputs):
+                return {o.name: o.neutral for o in outputs}
+            case CodedReward(low=low, high=high):
+                return neutral(low, high)
+        return False
+
+    def evaluate(self, view: str) -> Result | Verdict:
+        """The checked answer, its numbers clipped into their bounds.
+
+        :param view: as JSON.
+        """
+        ready = self.load()
+        if isinstance(ready, Verdict):
+            return ready
+
+        def read(reply: str, limits: SandboxLimits) -> Result:
+            return self._checked(replies.value(reply, limits))
+
+        return self._call("call-function", self.name, view, kind="function", read=read)
+
+    def _checked(self, value: Result) -> Result:
+        match self.function, value:
+            case CodedPredicate(), bool():
+                return value
+            case CodedReward(low=low, high=high), float():
+                return min(max(value, low), high)
+            case CodedFeatures(outputs=outputs), dict():
+                declared = [o.name for o in outputs]
+                if value.keys() != set(declared):
+                    got = ", ".join(sorted(value))[:200] or "nothing"
+                    raise Refused("type", f"`features` must return exactly {', '.join(declared)[:200]}; got {got}")
+                return {o.name: min(max(value[o.name], o.low), o.high) for o in outputs}
+        raise Refused("reply", "what was handed over is no answer of this function")
+
+
+class Functions:
+    """The functions of an episode. Features are asked first: rewards and predicates see them as keys of the view.
+
+    A function that fails gives its neutral answer until the episode ends, and one verdict. What one does changes
+    nothing in another.
+
+    :param seed: of the ``random`` of each function.
+    :raises SandboxError: see :func:`check`.
+    """
+
+    def __init__(
+        self,
+        limits: SandboxLimits,
+        library: Library,
+        functions: Sequence[CodedFunction],
+        seed: int,
+        on_turn: Callable[[], None] | None = None,
+    ) -> None:
+        self.limits = limits
+        check(functions, library, limits)
+        setup = GuestSetup(
+            limits=limits,
+            checker=Checker(Library(primitives=())),
+            functions="{}",
+            view=tuple(key.name for key in library.view),
+            pieces=len(functions),
+            seed=seed,
+            on_turn=on_turn,
+        )
+        runners = [FunctionRunner(f, setup) for f in functions]
+        self._features = [r for r in runners if isinstance(r.function, CodedFeatures)]
+        self._others = [r for r in runners if not isinstance(r.function, CodedFeatures)]
+        self._failed: set[str] = set()
+
+    def evaluate(self, view: Mapping[str, Plain]) -> Answers:
+        """Ask every function about ``view``.
+
+        :raises PluginError: ``view`` is not plain.
+        """
+        answers, verdicts = Answers(), list[Verdict]()
+        for runner, answer in self._ask(self._features, view, verdicts):
+            assert isinstance(answer, dict), f"{runner.name} is a feature"
+            answers.features.update(answer)
+        for runner, answer in self._ask(self._others, {**view, **answers.features}, verdicts):
+            if isinstance(answer, bool):
+                answers.predicates[runner.name] = answer
+            elif isinstance(answer, float):
+                answers.rewards[runner.name] = answer
+        answers.verdicts = tuple(verdicts)
+        return answers
+
+    def _ask(
+        self, runners: Sequence[FunctionRunner], view: Mapping[str, Plain], verdicts: list[Verdict]
+    ) -> Iterator[tuple[FunctionRunner, Result]]:
+        text: str | Refused = ""
+        if runners:
+            try:
+                text = encode(view, runners[0].name, self.limits.view_bytes)
+            except Refused as refused:
+                text = refused
+        for runner in runners:
+            if runner.name in self._failed:
+                yield runner, runner.neutral
+                continue
+            answer = runner.verdict(text) if isinstance(text, Refused) else runner.evaluate(text)
+            if isinstance(answer, Verdict):
+                verdicts.append(answer)
+                if answer.kind != "wall":  # that may be the machine's fault
+                    self._failed.add(runner.name)
+                    runner.drop()
+                answer = runner.neutral
+            yield runner, answer
+
+
+def check(functions: Sequence[CodedFunction], library: Library, limits: SandboxLimits) -> None:
+    """Check that names differ: of functions, and of outputs and the keys of the view, among which outputs stand.
+
+    :raises SandboxError: names are equal, or there are more functions than instances.
+    """
+    if len(functions) > limits.instances:
+        raise SandboxError(
+            f"{len(functions)} features, reward terms and predicates; at most {limits.instances} (each keeps its "
+            "instance for its memory): SandboxLimits(instances=...)."
+        )
+    names = [f.name for f in functions]
+    keys = [key.name for key in library.view] + [
+        o.name for f in functions if isinstance(f, CodedFeatures) for o in f.outputs
+    ]
+    for what, given in (("functions", names), ("outputs, and of keys of the view,", keys)):
+        if doubles := sorted({name for name in given if given.count(name) > 1}):
+            raise SandboxError(f"names of {what} must differ; used twice: {', '.join(doubles)}.")
