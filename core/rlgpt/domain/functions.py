@@ -57,6 +57,7 @@ class CodedFeatures(_Function):
     """
 
     entry: ClassVar[str] = "features"
+    type: Literal["features"] = "features"
     outputs: tuple[Output, ...] = Field(min_length=1, max_length=32)
 
     @model_validator(mode="after")
@@ -70,13 +71,12 @@ class CodedFeatures(_Function):
 class CodedReward(_Function):
     """``def reward(view, memory) -> float``: a term of the reward, clipped into ``[low, high]``.
 
-    :ivar kind: ``potential`` pays the change of the number between two primitive steps, so that it cannot change which
-        policy is best (Ng, Harada and Russell 1999, with the discount in the environment's own sum); ``event`` pays the
-        number itself.
+    :ivar kind: as of a plugin's reward term (:class:`rlgpt.plugin.types.RewardTerm`).
     """
 
     entry: ClassVar[str] = "reward"
-    kind: Literal["potential", "event"] = "potential"
+    type: Literal["reward"] = "reward"
+    kind: Literal["potential", "step", "event"] = "potential"
     low: Finite = 0.0
     high: Finite = 1.0
 
@@ -90,6 +90,8 @@ class CodedPredicate(_Function):
     """``def done(view, memory) -> bool``: whether a sub-goal is reached."""
 
     entry: ClassVar[str] = "done"
+    type: Literal["predicate"] = "predicate"
 
 
 CodedFunction = CodedFeatures | CodedReward | CodedPredicate
+"""``type`` says which one it is."""

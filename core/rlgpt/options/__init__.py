@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlgpt.domain import Bundle, CodedAction, Task
+from rlgpt.domain import Bundle, CodedAction, CodedFunction, Task
 from rlgpt.errors import ConfigError
 from rlgpt.options.arguments import (
     BrokenActionWarning,
@@ -64,6 +64,7 @@ def extend(
     horizon: int | None = None,
     on_step: OnStep | None = None,
     trace: bool = False,
+    functions: Sequence[CodedFunction] = (),
 ) -> ExtendedEnv:
     """Add coded actions to any gymnasium environment.
 
@@ -92,6 +93,8 @@ def extend(
         default, leaves that to ``env``.
     :param on_step: called with ``env`` and the primitive steps of the episode: 0 after a reset, then after every step.
     :param trace: put a :class:`~rlgpt.domain.Decision` with the views before and after into ``info["decision"]``.
+    :param functions: coded features, reward terms and predicates, asked at each primitive step: features become keys of
+        the view, rewards become terms that ``reward_weights`` may name, predicates stand in ``info["predicates"]``.
     :returns: the environment with its action space extended as :mod:`rlgpt.options.space` tabulates. With no actions
         and all base actions it has the same spaces and trajectories, bit for bit. The ``info`` of every step has
         ``success``, if the environment reports it: whether any primitive step of the decision had it.
@@ -100,6 +103,7 @@ def extend(
     :raises rlgpt.errors.ConfigError: an argument is of another kind, the action space has no extension, ``gamma`` is
         out of range, or names do not fit their space or are given beside a plugin, which has its own.
     :raises rlgpt.errors.UnknownNameError: there is no such task, base action, reward term or coded action.
+    :raises rlgpt.errors.SandboxError: names of functions or of their outputs are equal, or there are too many.
     :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or its actions call custom primitives and no
         plugin provides them.
     """
@@ -124,7 +128,7 @@ def extend(
         raise ConfigError(f"gamma is {gamma}; valid: a discount per primitive step in (0, 1].")
     world = merge_custom_names(plugin, world, labels=labels, observations=observations, idle=idle)
     plugin, task = plugin_and_task(env, plugin, task, world, bundled=isinstance(given, Bundle))
-    library = library_of(plugin, task) if chosen else None
+    library = library_of(plugin, task) if chosen or functions else None
     extended = ExtendedEnv(
         env,
         chosen,
@@ -139,6 +143,7 @@ def extend(
         on_step=on_step,
         trace=trace,
         library=library,
+        functions=tuple(functions),
     )
     warn_of_broken(extended.load_verdicts)
     sound = [action for action in chosen if action.name not in extended.load_verdicts]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 import numpy as np
 
-from rlgpt.domain import CodedAction, Decision, Plain, Task, Verdict
+from rlgpt.domain import CodedAction, CodedFunction, Decision, Plain, Task, Verdict
 from rlgpt.errors import UnknownNameError
 from rlgpt.options.decision import DecisionState, OnStep
 from rlgpt.options.execution import Call, Execution
+from rlgpt.options.functions import StepFunctions
 from rlgpt.options.guards import Guards
 from rlgpt.options.layout import ActionLayout
 from rlgpt.options.measurement import Measurement
@@ -21,7 +22,7 @@ from rlgpt.options.space import Choice, ExtendedSpace
 from rlgpt.options.violations import Violations
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import reward_terms_of
-from rlgpt.plugin.types import Context
+from rlgpt.plugin.types import Context, ViewKey
 
 if TYPE_CHECKING:
     from rlgpt.sandbox import Guest, Library, Sandbox
@@ -39,6 +40,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     ``success``         bool: whether any of the k steps had ``info["success"]``, if the environment reports it
     ``action``, ``ended``   the chosen branch, and how it ended (:data:`rlgpt.domain.Ending`)
     ``total_reward``    undiscounted
+    ``predicates``      name -> bool, if there are coded predicates
     ``metrics``, ``score``  of the episode so far, if the task declares them (:class:`rlgpt.domain.Metric`)
     ``action_mask``     int8, shape (branches,): which may start now
     ``reward_terms``    weighted, undiscounted, if reward terms are paid
@@ -70,6 +72,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         on_step: OnStep | None,
         trace: bool,
         library: Library | None,
+        functions: Sequence[CodedFunction] = (),
     ) -> None:
         gym.utils.RecordConstructorArgs.__init__(
             self,
@@ -85,6 +88,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             on_step=on_step,
             trace=trace,
             library=library,
+            functions=functions,
             _disable_deepcopy=True,
         )
         gym.Wrapper.__init__(self, env)
@@ -102,11 +106,17 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self.action_space = self.extension.space
         self.actions = self.extension.actions
         self.layout: ActionLayout = self.extension.layout
-        self._shaping = None if reward_weights is None else Shaping(reward_terms_of(plugin, task), reward_weights)
+        self._sandbox, self._functions = sandbox, None
+        if functions:
+            assert library is not None, "functions need the task's library"
+            self._functions = StepFunctions(functions, library, self._open_sandbox())
+            library = self._functions.library
+        terms = (*reward_terms_of(plugin, task), *(self._functions.reward_terms if self._functions else ()))
+        self._shaping = None if reward_weights is None else Shaping(terms, reward_weights)
         self.measurement = Measurement(task)
         self._offset = len(self.layout.branches) - len(self.actions)
         self._guest: Guest | None = None
-        self._sandbox, self._library = sandbox, library
+        self._library = library
         self._state = DecisionState(None, {})
         self._choices: _Choices | None = None
         self._verdicts: list[Verdict] = []
@@ -122,16 +132,19 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     def _prepare(self) -> tuple[str, ...]:
         """Make what coded actions need. Returns the names of those with a ``can_start``."""
-        from rlgpt.sandbox import Sandbox
-
         primitives = {p.name: p for p in self.plugin.primitives(self.task)}
-        self._sandbox = self._sandbox or Sandbox()
         self._execution = Execution(primitives, self.view, self._advance, keep_calls=self.trace)
         guest = self._open(seed=0)
         states = {a.name: guest.load(a.name) for a in self.actions}
         self.load_verdicts = {n: s for n, s in states.items() if isinstance(s, Verdict) and s.kind != "wall"}
         # After a wall-clock timeout it is unknown what the source defines: the guests of the episodes find out.
         return tuple(n for n, state in states.items() if state is not False and n not in self.load_verdicts)
+
+    def _open_sandbox(self) -> Sandbox:
+        from rlgpt.sandbox import Sandbox
+
+        self._sandbox = self._sandbox or Sandbox()
+        return self._sandbox
 
     # -- gymnasium ----------------------------------------------------------------------------------------------------
 
@@ -148,9 +161,13 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         ctx.memory.clear()
         if self._on_step is not None:
             self._on_step(self.env, 0)
+        self._verdicts = []
+        if self._functions is not None:
+            seed_of_functions = int(self._rng.integers(2**31))
+            view = self.plugin.view(ctx)
+            self._verdicts += self._functions.reset(view, seed=seed_of_functions, quarantined=self._quarantined)
         if self._shaping is not None:
             self._shaping.reset(ctx)
-        self._verdicts = []
         self._choices = self._find_choices()
         return observation, self._report(dict(info), self._choices)
 
@@ -197,24 +214,31 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     # -- for trainers and the loop ------------------------------------------------------------------------------------
 
     def view(self) -> dict[str, Plain]:
-        """The plugin's view of the newest observation; built at each call."""
-        return self.plugin.view(self.context)
+        """The plugin's view of the newest observation, with the features of code; built at each call."""
+        view = self.plugin.view(self.context)
+        return view if self._functions is None else {**view, **self._functions.answers.features}
+
+    @property
+    def view_keys(self) -> tuple[ViewKey, ...]:
+        """The plugin's keys of the view, and the features of code."""
+        return (*self.plugin.view_keys(self.task), *(self._functions.view_keys if self._functions else ()))
 
     def quarantine(self, names: Iterable[str]) -> None:
-        """Mask these coded actions, and no others, from the next reset on.
+        """Mask these coded actions, and no others, from the next reset on; functions of code give neutral answers.
 
         From now on the caller counts violations; the environment itself quarantines nothing.
 
-        :raises UnknownNameError: a name is no coded action of this environment.
+        :raises UnknownNameError: a name is no coded action, and no function, of this environment.
         """
         names = frozenset(names)
         self._check_names(names)
         self._next_quarantine, self._violations = names, None
 
     def _check_names(self, names: Iterable[str]) -> None:
+        known = (*(a.name for a in self.actions), *(self._functions.names if self._functions else ()))
         for name in names:
-            if name not in {a.name for a in self.actions}:
-                raise UnknownNameError("coded action", name, (a.name for a in self.actions))
+            if name not in known:
+                raise UnknownNameError("coded action", name, known)
 
     # -- one decision -------------------------------------------------------------------------------------------------
 
@@ -250,6 +274,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         state.success = state.success or bool(info.get("success", False))
         reward = float(env_reward)
         self.measurement.add(info, reward)
+        if self._functions is not None:
+            self._verdicts += self._functions.update(self.plugin.view(ctx))
         if self._shaping is not None:
             paid = self._shaping.pay(ctx)
             reward = sum(paid.values())
@@ -264,9 +290,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         return self._guest
 
     def _open(self, *, seed: int) -> Guest:
-        assert self._sandbox is not None
         assert self._library is not None
-        return self._sandbox.open(self._library, self.actions, seed=seed)
+        return self._open_sandbox().open(self._library, self.actions, seed=seed)
 
     def _close_guest(self) -> None:
         """Drop the instance, so that no state of the code outlives the episode."""
@@ -292,6 +317,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     def _report(self, info: dict[str, Any], choices: _Choices) -> dict[str, Any]:
         info["action_mask"] = choices.mask.copy()
         self.measurement.report(info)
+        if self._functions is not None:
+            info["predicates"] = dict(self._functions.answers.predicates)
         if self._verdicts:
             info["verdicts"] = tuple(self._verdicts)
             if self._violations is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import Field
 
-from rlgpt.domain import CodedAction, CurvePoint, RLSetup, Task, TrainingRecord, Value
+from rlgpt.domain import CodedAction, CodedFunction, CurvePoint, RLSetup, Task, TrainingRecord, Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,7 +58,8 @@ class EnvSpec:
     :ivar actions: the coded actions that ``setup`` may choose from.
     :ivar factory: a plugin's name (found through the manager), or a picklable ``f(task) -> EnvironmentPlugin``.
     :ivar sandbox: fields of :class:`rlgpt.sandbox.SandboxLimits` that differ from the defaults.
-    :ivar quarantined: names of coded actions that are masked.
+    :ivar quarantined: names of coded actions that are masked, and of functions that are not asked.
+    :ivar functions: coded features, reward terms and predicates.
     """
 
     task: Task
@@ -67,6 +68,7 @@ class EnvSpec:
     factory: str | Callable[[Task], Any] = ""
     sandbox: dict[str, Any] = field(default_factory=dict)
     quarantined: tuple[str, ...] = ()
+    functions: tuple[CodedFunction, ...] = ()
 
 
 class Progress(Protocol):

@@ -59,7 +59,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         self.codec = ActionCodec(env.action_space, env.layout)
         self.layout: ActionLayout = env.layout
         self.gamma, self.task = env.gamma, env.task
-        self._builder = ObservationBuilder(env.observation_space, env.plugin.view_keys(env.task), keys)
+        self._builder = ObservationBuilder(env.observation_space, env.view_keys, keys)
         self.observation_names = self._builder.names
         self.action_space = self.codec.space
         mask = spaces.Box(0, 1, (max(1, self.layout.choices),), np.float32)
@@ -197,16 +197,17 @@ def build(
         base_actions=setup.base_actions,
         reward_weights=plugin.default_setup(task).reward_weights if evaluation else setup.reward_weights,
         sandbox=_sandbox(spec, on_turn),
-        quarantined=[name for name in spec.quarantined if name in setup.coded_actions],
+        quarantined=[n for n in spec.quarantined if n in (*setup.coded_actions, *(f.name for f in spec.functions))],
         horizon=horizon if horizon < task.horizon else None,
         on_step=on_step,
         trace=trace,
+        functions=spec.functions,
     )
     return PolicyEnv(extended, setup.observation_keys, seed=seed, reset_options=start)
 
 
 def _sandbox(spec: EnvSpec, on_turn: Callable[[], None] | None) -> Any:
-    if not spec.setup.coded_actions:
+    if not spec.setup.coded_actions and not spec.functions:
         return None
     from rlgpt.sandbox import Sandbox, SandboxLimits
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rlgpt.domain import CodedFeatures, CodedFunction, CodedPredicate, CodedReward, Plain, Verdict
@@ -87,6 +87,7 @@ class Functions:
     nothing in another.
 
     :param seed: of the ``random`` of each function.
+    :param quarantined: names of functions that are not asked; their answers are neutral.
     :raises SandboxError: see :func:`check`.
     """
 
@@ -97,6 +98,7 @@ class Functions:
         functions: Sequence[CodedFunction],
         seed: int,
         on_turn: Callable[[], None] | None = None,
+        quarantined: Collection[str] = (),
     ) -> None:
         self.limits = limits
         check(functions, library, limits)
@@ -112,7 +114,7 @@ class Functions:
         runners = [FunctionRunner(f, setup) for f in functions]
         self._features = [r for r in runners if isinstance(r.function, CodedFeatures)]
         self._others = [r for r in runners if not isinstance(r.function, CodedFeatures)]
-        self._failed: set[str] = set()
+        self._failed = set(quarantined)
 
     def evaluate(self, view: Mapping[str, Plain]) -> Answers:
         """Ask every function about ``view``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from rlgpt.domain import CodedAction, CodedFunction, Plain, Verdict
 from rlgpt.errors import SandboxError, UnknownNameError
@@ -35,13 +35,16 @@ class Sandbox:
         """
         return Guest(self.limits, library, actions, seed, self.on_turn)
 
-    def open_functions(self, library: Library, functions: Sequence[CodedFunction], *, seed: int) -> Functions:
+    def open_functions(
+        self, library: Library, functions: Sequence[CodedFunction], *, seed: int, quarantined: Collection[str] = ()
+    ) -> Functions:
         """Features, reward terms and predicates for one episode. Nothing runs before the first question.
 
         :param seed: of the ``random`` of each function; any integer.
+        :param quarantined: names of functions that are not asked; their answers are neutral.
         :raises SandboxError: names are equal, or there are too many functions.
         """
-        return Functions(self.limits, library, functions, seed, self.on_turn)
+        return Functions(self.limits, library, functions, seed, self.on_turn, quarantined)
 
 
 class Guest:

@@ -1,0 +1,151 @@
+"""Coded features, reward terms and predicates in an extended environment, and in what a policy learns from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt import extend
+from rlgpt.domain import CodedFeatures, CodedPredicate, CodedReward, Output
+from rlgpt.errors import PluginError, SandboxError, UnknownNameError
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.policy_env import build
+from rlgpt.rl.ppo import PPO
+from rlgpt.testing.counting import action
+from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
+
+TASK = TASKS["grid/key"]
+
+DISTANCE = CodedFeatures(
+    name="geometry",
+    source="""
+def features(view, memory):
+    memory["steps"] = memory.get("steps", -1) + 1
+    rows, columns = (abs(a - k) for a, k in zip(view["agent"], view["key"]))
+    return {"distance": rows + columns, "steps": memory["steps"]}
+""",
+    outputs=(Output(name="distance", low=0, high=12, unit="cells"), Output(name="steps", low=0, high=100)),
+)
+NEARER = CodedReward(
+    name="nearer", source="def reward(view, memory):\n    return -view['distance']\n", low=-12.0, high=0.0
+)
+THERE = CodedPredicate(name="there", source="def done(view, memory):\n    return view['distance'] == 0\n")
+FUNCTIONS = (NEARER, THERE, DISTANCE)
+WALK = action(
+    "walk",
+    """
+def run():
+    view = yield observe()
+    while view["distance"]:
+        axis = 0 if view["agent"][0] != view["key"][0] else 1
+        names = (("up", "down"), ("left", "right"))[axis]
+        yield go(direction=names[view["key"][axis] > view["agent"][axis]], cells=1)
+        view = yield observe()
+""",
+)
+
+
+def opened(*actions: Any, functions: Any = FUNCTIONS, **more: Any) -> Any:
+    plugin = GridPlugin()
+    return extend(plugin.make_env(TASK, seed=0), actions, plugin=plugin, task=TASK, functions=functions, **more)
+
+
+def cells(env: Any) -> int:
+    grid = env.unwrapped
+    return abs(grid.agent[0] - grid.key[0]) + abs(grid.agent[1] - grid.key[1])
+
+
+def test_code_reads_features_and_predicates_are_in_info() -> None:
+    env = opened(WALK)
+    _, info = env.reset(seed=1)
+    assert info["predicates"] == {"there": False}
+    assert env.view()["distance"] == (far := cells(env))
+    _, _, _, _, info = env.step(env.extension.write("walk"))
+    assert info["duration"] == far, "each step went nearer: the option saw the feature change"
+    assert info["predicates"] == {"there": True}
+    assert env.view()["steps"] == far
+    _, info = env.reset(seed=1)
+    assert env.view()["steps"] == 0
+
+
+def test_a_coded_term_pays_the_change_of_its_potential() -> None:
+    env = opened(WALK, reward_weights={"nearer": 2.0}, gamma=1.0)
+    env.reset(seed=1)
+    far = cells(env)
+    _, reward, _, _, info = env.step(env.extension.write("walk"))
+    assert reward == 2.0 * far
+    assert info["reward_terms"] == {"nearer": 2.0 * far}
+
+
+def test_a_policy_observes_features() -> None:
+    setup = GridPlugin().default_setup(TASK).model_copy(update={"observation_keys": ("distance", "holding")})
+    env = build(EnvSpec(TASK, setup, factory=grid_plugin, functions=FUNCTIONS), seed=0)
+    seen, _ = env.reset(seed=1)
+    assert env.observation_names[0].startswith("distance")
+    assert seen["obs"][0] == cells(env)
+    env.close()
+
+
+def test_a_function_that_fails_keeps_spaces_and_is_quarantined_after_three_episodes() -> None:
+    broken = CodedFeatures(
+        name="broken",
+        source="def features(view, memory):\n    return {'z': 1 / (view['agent'][0] - view['agent'][0])}\n",
+        outputs=(Output(name="z", low=-1, high=1),),
+    )
+    env = opened(functions=(broken, *FUNCTIONS))
+    kinds = []
+    for seed in range(4):
+        _, info = env.reset(seed=seed)
+        kinds.append([v.kind for v in info.get("verdicts", ())])
+        assert env.view()["z"] == 0.0
+        _, _, _, _, info = env.step(0)
+        assert "verdicts" not in info, "one verdict an episode"
+        assert env.view()["distance"] == cells(env), "what others say is untouched"
+    assert kinds == [["error"]] * 3 + [[]]
+
+
+def test_quarantine_takes_names_of_functions_and_no_others() -> None:
+    env = opened()
+    env.quarantine(["geometry"])
+    env.reset(seed=1)
+    assert env.view()["distance"] == 0.0
+    with pytest.raises(UnknownNameError, match="nowhere"):
+        env.quarantine(["nowhere"])
+
+
+def test_without_functions_nothing_changes() -> None:
+    plain, other = opened(WALK, functions=()), opened(WALK, functions=())
+    for env in (plain, other):
+        env.reset(seed=3)
+    assert "predicates" not in plain.reset(seed=3)[1]
+    assert plain.view().keys() == {k.name for k in GridPlugin().view_keys(TASK)}
+
+
+def test_an_output_may_not_hide_a_key_of_the_view() -> None:
+    hides = DISTANCE.model_copy(update={"outputs": (Output(name="agent", low=0, high=1),)})
+    with pytest.raises(SandboxError, match="used twice: agent"):
+        opened(functions=(hides,))
+
+
+def test_a_policy_learns_from_coded_features_and_rewards(tmp_path: Path) -> None:
+    """The environment's own reward is sparse; the coded potential pays each step."""
+    setup = (
+        GridPlugin()
+        .default_setup(TASK)
+        .model_copy(update={"reward_weights": {"nearer": 1.0}, "observation_keys": ("agent", "key", "distance")})
+    )
+    spec = EnvSpec(TASK, setup, factory=grid_plugin, functions=(DISTANCE, NEARER))
+    settings = Hyperparameters(num_envs=2, num_steps=16, minibatch_size=32, update_epochs=2, hidden=(16,))
+    record = PPO().train(spec, budget=200, seed=0, folder=tmp_path, hyperparameters=settings)
+    assert record.verdicts == ()
+    assert all("nearer" in point.reward_terms for point in record.curve)
+    observation, _ = build(spec, seed=0).reset(seed=5)
+    acted = PPO().load(tmp_path, spec).act(observation, greedy=True, rng=np.random.default_rng(0))
+    assert 0 <= int(acted) < 5
+
+
+def test_a_reward_weight_that_names_nothing_lists_coded_terms_too() -> None:
+    with pytest.raises((UnknownNameError, PluginError), match="nearer"):
+        opened(reward_weights={"nearest": 1.0})
