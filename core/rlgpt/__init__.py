@@ -17,8 +17,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Bundle",
     "CodedAction",
+    "CodedFeatures",
+    "CodedPredicate",
+    "CodedReward",
+    "Metric",
+    "Output",
     "Parameter",
     "RLSetup",
+    "Score",
     "Task",
     "design",
     "extend",
@@ -26,13 +32,37 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from rlgpt.domain import Bundle, CodedAction, Parameter, RLSetup, Task
+    from rlgpt.domain import (
+        Bundle,
+        CodedAction,
+        CodedFeatures,
+        CodedPredicate,
+        CodedReward,
+        Metric,
+        Output,
+        Parameter,
+        RLSetup,
+        Score,
+        Task,
+    )
     from rlgpt.options import extend, flat_view
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "rlgpt.domain": ("Bundle", "CodedAction", "Parameter", "RLSetup", "Task"),
+            "rlgpt.domain": (
+                "Bundle",
+                "CodedAction",
+                "CodedFeatures",
+                "CodedPredicate",
+                "CodedReward",
+                "Metric",
+                "Output",
+                "Parameter",
+                "RLSetup",
+                "Score",
+                "Task",
+            ),
             "rlgpt.options": ("extend", "flat_view"),
         },
     )

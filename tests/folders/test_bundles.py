@@ -39,9 +39,9 @@ def test_only_regular_files_are_read(bundle: Path, private: Path, name: str, kin
 @pytest.mark.parametrize(
     ("old", "new", "word"),
     [
-        ('"schema_version": 1', f'"schema_version": {"9" * 5000}', "digits"),
-        ('"schema_version": 1', '"schema_version": 1, "x": ' + "[" * 9999 + "]" * 9999, "deep"),
-        ('"schema_version": 1', '"schema_version": 1, "schema_version": 1', "twice"),
+        ('"schema_version": 2', f'"schema_version": {"9" * 5000}', "digits"),
+        ('"schema_version": 2', '"schema_version": 2, "x": ' + "[" * 9999 + "]" * 9999, "deep"),
+        ('"schema_version": 2', '"schema_version": 2, "schema_version": 2', "twice"),
         ('"name": "to_row"', '"name": "../../private/id_rsa"', "name"),
         ('"max_steps": 10', '"max_steps": 1e999', "max_steps"),
     ],
@@ -62,4 +62,4 @@ def test_saving_refuses_a_link(bundle: Path, private: Path, tmp_path: Path) -> N
     with pytest.raises(BundleError, match="link"):
         save_bundle(loaded, tmp_path / "link")
     assert sorted(p.name for p in (private / "deep").iterdir()) == ["notes.txt"]
-    assert json.loads((bundle / "bundle.json").read_text())["schema_version"] == 1
+    assert json.loads((bundle / "bundle.json").read_text())["schema_version"] == 2

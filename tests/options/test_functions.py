@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from rlgpt import extend
-from rlgpt.domain import CodedFeatures, CodedPredicate, CodedReward, Output
+from rlgpt.domain import Bundle, CodedFeatures, CodedPredicate, CodedReward, Output
 from rlgpt.errors import PluginError, SandboxError, UnknownNameError
+from rlgpt.options import load_bundle, save_bundle
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.ppo import PPO
@@ -121,6 +122,17 @@ def test_without_functions_nothing_changes() -> None:
         env.reset(seed=3)
     assert "predicates" not in plain.reset(seed=3)[1]
     assert plain.view().keys() == {k.name for k in GridPlugin().view_keys(TASK)}
+
+
+def test_a_bundle_brings_its_functions(tmp_path: Path) -> None:
+    save_bundle(Bundle(actions=(WALK,), functions=FUNCTIONS), tmp_path / "bundle")
+    assert (tmp_path / "bundle/functions/geometry.py").read_text() == DISTANCE.source
+    bundle = load_bundle(tmp_path / "bundle")
+    assert bundle.functions == FUNCTIONS
+    plugin = GridPlugin()
+    env = extend(plugin.make_env(TASK, seed=0), tmp_path / "bundle", plugin=plugin, task=TASK)
+    env.reset(seed=1)
+    assert env.view()["distance"] == cells(env)
 
 
 def test_an_output_may_not_hide_a_key_of_the_view() -> None:

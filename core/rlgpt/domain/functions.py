@@ -93,5 +93,5 @@ class CodedPredicate(_Function):
     type: Literal["predicate"] = "predicate"
 
 
-CodedFunction = CodedFeatures | CodedReward | CodedPredicate
+CodedFunction = Annotated[CodedFeatures | CodedReward | CodedPredicate, Field(discriminator="type")]
 """``type`` says which one it is."""

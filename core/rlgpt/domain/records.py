@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from rlgpt.domain.events import Evaluation, Trace, TrainingRecord, Verdict
+from rlgpt.domain.functions import CodedFunction
 from rlgpt.domain.values import ActionPlan, CodedAction, Plain, RLSetup, TaskId, Value
 
 
@@ -165,13 +166,16 @@ class World(Value):
 class Bundle(Value):
     """Coded actions with their RL setup and their test result: what users publish and share.
 
+    :ivar schema_version: 1 has no functions.
     :ivar actions: with distinct names.
+    :ivar functions: coded features, reward terms and predicates, with distinct names.
     :ivar setup: how a policy learned with them; None where they were never learned with.
     :ivar world: the names of the environment, in a bundle that :func:`rlgpt.design` made.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[1, 2] = 2
     actions: tuple[CodedAction, ...]
+    functions: tuple[CodedFunction, ...] = Field(default=(), max_length=16)
     setup: RLSetup | None = None
     plan: ActionPlan | None = None
     tested_on: Provenance | None = None
@@ -179,7 +183,10 @@ class Bundle(Value):
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        names = [a.name for a in self.actions]
-        if len(set(names)) != len(names):
-            raise ValueError(f"names of coded actions must differ, got {names}")
+        for what, names in (
+            ("coded actions", [a.name for a in self.actions]),
+            ("functions", [f.name for f in self.functions]),
+        ):
+            if len(set(names)) != len(names):
+                raise ValueError(f"names of {what} must differ, got {names}")
         return self

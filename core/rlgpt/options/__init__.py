@@ -64,7 +64,7 @@ def extend(
     horizon: int | None = None,
     on_step: OnStep | None = None,
     trace: bool = False,
-    functions: Sequence[CodedFunction] = (),
+    functions: Sequence[CodedFunction] | None = None,
 ) -> ExtendedEnv:
     """Add coded actions to any gymnasium environment.
 
@@ -95,6 +95,7 @@ def extend(
     :param trace: put a :class:`~rlgpt.domain.Decision` with the views before and after into ``info["decision"]``.
     :param functions: coded features, reward terms and predicates, asked at each primitive step: features become keys of
         the view, rewards become terms that ``reward_weights`` may name, predicates stand in ``info["predicates"]``.
+        Default: those of the bundle.
     :returns: the environment with its action space extended as :mod:`rlgpt.options.space` tabulates. With no actions
         and all base actions it has the same spaces and trajectories, bit for bit. The ``info`` of every step has
         ``success``, if the environment reports it: whether any primitive step of the decision had it.
@@ -115,6 +116,7 @@ def extend(
     sandbox = read_sandbox(sandbox)
     given = read_actions(actions)
     world = None
+    functions = tuple(functions if functions is not None else given.functions if isinstance(given, Bundle) else ())
     if isinstance(given, Bundle):
         chosen, setup, world = given.actions, given.setup, given.world
         if setup is not None:
@@ -143,7 +145,7 @@ def extend(
         on_step=on_step,
         trace=trace,
         library=library,
-        functions=tuple(functions),
+        functions=functions,
     )
     warn_of_broken(extended.load_verdicts)
     sound = [action for action in chosen if action.name not in extended.load_verdicts]

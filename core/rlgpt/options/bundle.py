@@ -1,4 +1,7 @@
-"""Bundles on disk: ``bundle.json`` and one ``actions/NAME.py`` for each coded action. No pickle, sizes checked."""
+"""Bundles on disk: ``bundle.json``, and a file ``actions/NAME.py`` or ``functions/NAME.py`` for each source.
+
+No pickle, sizes checked.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -14,6 +18,8 @@ from rlgpt.errors import BundleError
 from rlgpt.files import Folder, parse_json
 
 _MANIFEST = "bundle.json"
+_KINDS = ("actions", "functions")
+"""Fields of a bundle that hold sources, and their folders."""
 _MANIFEST_LIMIT = 1 << 20
 _SOURCE_LIMIT = 1 << 16
 _ACTIONS_LIMIT = 256
@@ -33,8 +39,9 @@ def save_bundle(bundle: Bundle, folder: Path) -> Path:
     files = Folder(staged, BundleError)
     try:
         manifest = bundle.model_dump(mode="json")
-        for action in manifest["actions"]:
-            files.write(f"actions/{action['name']}.py", action.pop("source"))
+        for kind in _KINDS:
+            for code in manifest[kind]:
+                files.write(f"{kind}/{code['name']}.py", code.pop("source"))
         files.write(_MANIFEST, json.dumps(manifest, indent=2) + "\n")
         staged.chmod(0o755)
         if folder.exists():
@@ -63,17 +70,20 @@ def load_bundle(folder: Path) -> Bundle:
     try:
         manifest = parse_json(text)
         version = manifest.get("schema_version") if isinstance(manifest, dict) else None
-        if version != 1:
-            raise BundleError(f"{path} has schema version {version!r:.40}; this version of rlgpt reads 1.")
-        listed = manifest.get("actions", ())
-        if len(listed) > _ACTIONS_LIMIT:
-            raise BundleError(f"{path} lists {len(listed)} actions; a bundle holds {_ACTIONS_LIMIT} at most.")
+        if version not in (1, 2):
+            raise BundleError(f"{path} has schema version {version!r:.40}; this version of rlgpt reads 1 and 2.")
+        sources: dict[str, list[dict[str, Any]]] = {}
+        for kind in _KINDS:
+            listed = manifest.get(kind, ())
+            if len(listed) > _ACTIONS_LIMIT:
+                raise BundleError(f"{path} lists {len(listed)} {kind}; a bundle holds {_ACTIONS_LIMIT} at most.")
+            sources[kind] = [{**code, "source": ""} for code in listed]
         # names become file names only after they are known to be names
-        empty = [{**action, "source": ""} for action in listed]
-        names = [action.name for action in Bundle.model_validate({**manifest, "actions": empty}).actions]
-        for action, name in zip(empty, names, strict=True):
-            action["source"] = files.read_text(f"actions/{name}.py", limit=_SOURCE_LIMIT)
-        return Bundle.model_validate({**manifest, "actions": empty})
+        checked = Bundle.model_validate({**manifest, **sources})
+        for kind in _KINDS:
+            for code, named in zip(sources[kind], getattr(checked, kind), strict=True):
+                code["source"] = files.read_text(f"{kind}/{named.name}.py", limit=_SOURCE_LIMIT)
+        return Bundle.model_validate({**manifest, **sources})
     except (ValidationError, TypeError) as fault:
         raise BundleError(f"{path} does not hold a valid bundle: {str(fault)[:400]}") from fault
     except ValueError as fault:
