@@ -92,10 +92,11 @@ class Comparison:
                 needs=needs,
                 settings=lambda cell: self._settings(cell, arguments),
             )
-        summary.print_lines(self.name, table.load(), cells)
-        if self.lines is not None and arguments.out == self._table:
-            text = "".join(f"{line}\n" for line in summary.lines(self.name, table.load(), cells))
-            write_atomic(self.lines, text)
+        results = table.load()
+        summary.print_lines(self.name, results, cells)
+        if results and self.lines is not None and arguments.out == self._table:
+            lines = summary.lines(self.name, results, cells)
+            write_atomic(self.lines, "".join(f"{line}\n" for line in lines))
         return 0 if complete else 1
 
     def cells(self, tasks: Sequence[str], rows: Sequence[str], seeds: int) -> list[Cell]:

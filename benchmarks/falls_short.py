@@ -1,4 +1,4 @@
-"""RL-GPT and its baselines where code alone falls short: eleven tasks of all plugins and of ``design()``.
+"""RL-GPT and its baselines where code alone falls short: tasks of all plugins and of ``design()``.
 
     python benchmarks/falls_short.py                      # all cells, two at a time; run it again to resume
     python benchmarks/falls_short.py --report             # measure nothing, print the figures of the table

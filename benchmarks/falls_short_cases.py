@@ -16,6 +16,8 @@ import gymnasium
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "design"
 sys.path.insert(0, str(EXAMPLES))
+RECORDINGS = Path(__file__).with_name("recordings")
+"""Recordings for the calibration alone: small budgets, and prompts that have changed since."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,8 @@ class Case:
 
     :ivar task: the id of a plugin's task; ``design/NAME`` is an environment without a plugin.
     :ivar settings: of the task that differ.
-    :ivar recorded: the task whose recorded code is played in the calibration; empty: the task's own.
+    :ivar recorded: the task, or the folder of :data:`RECORDINGS`, whose code is played in the calibration; empty: the
+        task's own.
     :ivar adds: what learning could add to code.
     :ivar selection_episodes: of each judgement of code or policy; 0: as in every run.
     """
@@ -50,6 +53,8 @@ class Case:
         """The recordings whose code is played in the calibration."""
         if not self.recorded:
             return self.find()[3]
+        if "/" not in self.recorded:
+            return tuple(sorted((RECORDINGS / self.recorded).glob("*.jsonl")))
         from rlgpt.plugin.manager import PluginManager
 
         plugin, task = PluginManager().task(self.recorded)
@@ -121,20 +126,17 @@ CASES: Mapping[str, Case] = {
         {"tag_error": 0.006},
         "furniture/one_leg_medium",
     ),
-    "harvest_log": Case(
-        "minecraft/harvest_log",
-        "the policy sees the trunk that code cannot see: where to turn, when to walk and when to hit",
+    "wooden_pickaxe": Case(
+        "minecraft/wooden_pickaxe",
+        "the policy sees the trunk that code finds by touch alone: where to turn, how far to walk, where to chop",
         {"tier": "paper"},
-    ),
-    "harvest_milk": Case(
-        "minecraft/harvest_milk",
-        "the policy sees the cow: which way to turn, how far to walk, when to use the bucket",
-        {"tier": "paper"},
+        "wooden_pickaxe",
     ),
     "crafting_table": Case(
         "minecraft/crafting_table",
-        "the policy finds the trunk, and code makes planks and table of what was gathered",
+        "the same with one log: the policy finds the trunk sooner, and in open land at all",
         {"tier": "paper"},
+        "crafting_table",
     ),
     "lunar_lander": Case(
         "design/lunar_lander",
@@ -142,4 +144,5 @@ CASES: Mapping[str, Case] = {
         selection_episodes=30,
     ),
 }
-"""Name -> task. The settings come from a scan of 10 to 20 episodes for each recording on calibration seeds."""
+"""Name -> task. The settings come from a scan of 10 to 20 episodes for each recording, on seeds that the
+calibration does not use."""
