@@ -132,12 +132,6 @@ CASES: Mapping[str, Case] = {
         {"tier": "paper"},
         "wooden_pickaxe",
     ),
-    "crafting_table": Case(
-        "minecraft/crafting_table",
-        "the same with one log in open land: the policy sees from afar where the next tree is",
-        {"tier": "paper", "biome": "plains"},
-        "crafting_table",
-    ),
     "lunar_lander": Case(
         "design/lunar_lander",
         "which of the code's descents, with which speed and lean, suits the wind of the moment",

@@ -1,0 +1,250 @@
+"""The guest: runs code of a language model in WebAssembly and talks to the host in JSON strings.
+
+Replies are lists: ``["ready"]``, ``["loaded", has_can_start]``, ``["ask", many, [[name, args, line], ...]]``,
+``["done"]``, ``["answer", bool]``, ``["value", value]``, ``["error", kind, message, line]``. The host trusts none of
+them. What stands in the way of a program here (the import list, the missing ``open``) is there to say what to use
+instead; the boundary is WebAssembly, which holds no file, no clock, no network and no memory of the host.
+"""
+
+import abc
+import bisect
+import collections
+import copy
+import dataclasses
+import decimal
+import enum
+import fractions
+import functools
+import heapq
+import inspect
+import itertools
+import json
+import math
+import operator
+import random
+import re
+import statistics
+import string
+import sys
+import types
+import typing
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import annotationlib  # type: ignore[import-not-found]
+import vec  # type: ignore[import-not-found]
+import wit_world  # type: ignore[import-not-found]
+from primitives import Request, RequestError, primitive  # type: ignore[import-not-found]
+from surroundings import BUILTINS, audit  # type: ignore[import-not-found]
+
+# Imported above so that they are in the snapshot: at run time there is no file system to import from.
+_SNAPSHOT = (abc, annotationlib, bisect, copy, decimal, enum, fractions, inspect, operator, re, string)
+_GIVEN: dict[str, ModuleType] = {
+    m.__name__: m
+    for m in (math, random, itertools, functools, collections, dataclasses, typing, json, heapq, statistics, vec)
+}
+
+
+class State:
+    """What an instance holds: the library's functions, the loaded actions, the generator that waits."""
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Callable[..., Request]] = {}
+        self.sources: dict[str, str] = {}
+        self.actions: dict[str, dict[str, Any]] = {}
+        self.entries: dict[str, str] = {}
+        self.memories: dict[str, dict[Any, Any]] = {}
+        self.running: tuple[str, types.GeneratorType[Any, Any, Any]] | None = None
+
+    def namespace(self, action: str) -> dict[str, Any]:
+        module = types.ModuleType(f"coded_{action}")
+        sys.modules[module.__name__] = module
+        module.__dict__.update(_GIVEN, **self.functions, __builtins__=BUILTINS)
+        return module.__dict__
+
+
+STATE = State()
+
+
+# What json.dumps and json.loads make anew, or look for around a text, at every call.
+_pieces = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+    None, json.JSONEncoder().default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True
+)
+_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+
+
+def _reply(*parts: Any) -> str:
+    return "".join(_pieces(parts, 0))
+
+
+def _read(text: str) -> Any:
+    return _scan(text, 0)[0]
+
+
+def _line(error: BaseException, action: str) -> int | None:
+    """The innermost line of the action's own source that ``error`` passed through."""
+    if isinstance(error, SyntaxError) and error.filename == f"{action}.py":
+        return error.lineno
+    line, tb = None, error.__traceback__
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename == f"{action}.py":
+            line = tb.tb_lineno
+        tb = tb.tb_next
+    return line
+
+
+def _error(error: BaseException, action: str, kind: str = "error") -> str:
+    if isinstance(error, MemoryError):
+        kind = "memory"
+    elif isinstance(error, RequestError):
+        kind = "type"
+    elif isinstance(error, NameError) and f"{error.name}(" in STATE.sources.get(action, ""):
+        valid = ", ".join(STATE.functions)
+        return _reply(
+            "error", "primitive", f"there is no {error.name!r} to call; valid: {valid}"[:500], _line(error, action)
+        )
+    return _reply("error", kind, _text(error), _line(error, action))
+
+
+def _text(error: BaseException) -> str:
+    """The error in words; the program may have made its ``__str__`` fail too."""
+    try:
+        if isinstance(error, RequestError):
+            return str(error)[:500]
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        if isinstance(error, KeyError):
+            text = f"no key {text}"
+        elif isinstance(error, MemoryError):
+            text = "the memory is used up"
+        return f"{type(error).__name__}: {text}"[:500]
+    except BaseException as second:
+        return f"{type(error).__name__}, whose text cannot be made: {type(second).__name__}"
+
+
+def _ask(value: Any) -> str:
+    many = isinstance(value, (list, tuple))
+    requests = value if many else [value]
+    if many and not value:
+        raise RequestError("`yield []`: a list of requests must hold at least one")
+    asked = []
+    for request in requests:
+        if type(request) is not Request:
+            names = ", ".join(STATE.functions)
+            raise RequestError(
+                f"`yield` takes a request or a list of requests ({names}), got {type(request).__name__} {request!r:.80}"
+            )
+        asked.append((request.name, request.args, request.line))
+    return _reply("ask", many, asked)
+
+
+def _value(entry: str, value: Any) -> Any:
+    """What a feature, reward or predicate returned, as plain numbers."""
+    if entry == "done":
+        return bool(value)
+    if entry == "reward":
+        return _number("`reward`", value)
+    if not isinstance(value, dict):
+        raise RequestError(f"`features` must return a dict of numbers, got {type(value).__name__}")
+    return {str(name): _number(f"feature {str(name)[:40]!r}", number) for name, number in value.items()}
+
+
+def _number(what: str, value: Any) -> float:
+    if not isinstance(value, (int, float)):
+        raise RequestError(f"{what} must be a number, got {type(value).__name__}")
+    number = float(value)
+    if not math.isfinite(number):
+        raise RequestError(f"{what} must be finite, got {number}")
+    return number
+
+
+def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], reply: Any) -> str:
+    """Send ``reply`` and run the generator to its next yield; its end and its errors become replies."""
+    try:
+        value = generator.send(reply)
+    except StopIteration:
+        STATE.running = None
+        return _reply("done")
+    except BaseException as error:
+        STATE.running = None
+        return _error(error, action)
+    try:
+        return _ask(value)
+    except BaseException as error:
+        line = generator.gi_frame.f_lineno if generator.gi_frame else None
+        STATE.running = None
+        return _reply("error", "type", _text(error), line)
+
+
+class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
+    def prepare_library(self, library: str, seed: int) -> str:
+        # An import that is not in the snapshot must fail, not trap on the missing file system.
+        sys.path.clear()
+        sys.meta_path[:] = [f for f in sys.meta_path if "PathFinder" not in repr(f)]
+        sys.addaudithook(audit)
+        random.seed(seed)
+        STATE.functions = {name: primitive(name, tuple(names)) for name, names in json.loads(library).items()}
+        return _reply("ready")
+
+    def load_action(self, action: str, source: str, entry: str) -> str:
+        try:
+            code = compile(source, f"{action}.py", "exec", dont_inherit=True)
+        except MemoryError:
+            return _reply("error", "load", "the source is nested too deep", None)
+        except BaseException as error:
+            return _error(error, action, "load")
+        try:
+            STATE.sources[action] = source
+            namespace = STATE.namespace(action)
+            exec(code, namespace)
+            if not callable(namespace.get(entry)):
+                return _reply("error", "load", f"the source defines no function `{entry}`", None)
+            STATE.actions[action], STATE.entries[action], STATE.memories[action] = namespace, entry, {}
+            return _reply("loaded", callable(namespace.get("can_start")))
+        except BaseException as error:
+            return _error(error, action, "load")
+
+    def start_action(self, action: str, parameters: str) -> str:
+        run = STATE.actions[action]["run"]
+        arguments = _read(parameters)
+        try:
+            generator = run(**arguments)
+        except TypeError as error:
+            return _error(error, action, "error" if _line(error, action) else "type")
+        except BaseException as error:
+            return _error(error, action)
+        if not isinstance(generator, types.GeneratorType):
+            got = type(generator).__name__
+            line = getattr(getattr(run, "__code__", None), "co_firstlineno", None)
+            message = f"`run` must be a generator: hand over primitives with `yield` (it returned {got})"
+            return _reply("error", "type", message, line)
+        STATE.running = action, generator
+        return _advance(action, generator, None)
+
+    def send_reply(self, reply: str) -> str:
+        assert STATE.running is not None
+        action, generator = STATE.running
+        return _advance(action, generator, _read(reply))
+
+    def ask_can_start(self, action: str, view: str) -> str:
+        try:
+            return _reply("answer", bool(STATE.actions[action]["can_start"](_read(view))))
+        except BaseException as error:
+            return _error(error, action)
+
+    def call_function(self, name: str, view: str) -> str:
+        entry = STATE.entries[name]
+        try:
+            return _reply("value", _value(entry, STATE.actions[name][entry](_read(view), STATE.memories[name])))
+        except BaseException as error:
+            return _error(error, name)
+
+    def cancel_action(self) -> str:
+        running, STATE.running = STATE.running, None
+        if running is not None:
+            try:
+                running[1].close()
+            except BaseException:
+                # The program's own clean-up failed after the call was over: nobody is left to tell.
+                return _reply("ready")
+        return _reply("ready")

@@ -1,0 +1,66 @@
+"""Requests: what calling a function of the library returns, and what it says to the one who forgot to yield it."""
+
+from collections.abc import Callable
+from math import isfinite
+from sys import _getframe as getframe
+from typing import Any, Never
+
+
+class RequestError(TypeError):
+    """A primitive was called, or used, in a way that cannot work."""
+
+
+class Request:
+    """What calling a primitive returns: to be yielded."""
+
+    __slots__ = ("args", "line", "name")
+
+    def __init__(self, name: str, args: dict[str, Any], line: int) -> None:
+        self.name, self.args, self.line = name, args, line
+
+    def misused(self, *_: object) -> Never:
+        raise RequestError(f"{self.name}(...) is a request; its outcome comes from `outcome = yield {self.name}(...)`")
+
+    __getitem__ = __iter__ = __len__ = __bool__ = __contains__ = __float__ = __lt__ = __gt__ = misused
+
+    def __getattr__(self, attribute: str) -> Never:
+        self.misused()
+
+    def __repr__(self) -> str:
+        return f"<request {self.name}>"
+
+
+def primitive(name: str, parameters: tuple[str, ...]) -> Callable[..., Request]:
+    """The function ``name`` of the library: binds its arguments by name and makes a :class:`Request`."""
+    known = ", ".join(parameters) or "(none)"
+    valid = frozenset(parameters)
+
+    def bind(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if len(args) > len(parameters):
+            raise RequestError(f"{name} takes at most {len(parameters)} arguments ({known}), got {len(args)}")
+        for key, value in zip(parameters, args, strict=False):
+            if key in kwargs:
+                raise RequestError(f"{name} got {key!r} twice")
+            kwargs[key] = value
+
+    def check(key: str, value: Any) -> None:
+        if key not in valid:
+            raise RequestError(f"{name} has no argument {key!r}; valid: {known}")
+        if isinstance(value, Request):
+            value.misused()
+        if not isinstance(value, (int, float, str)):
+            raise RequestError(f"{key!r} of {name} must be a number, bool or str, got {type(value).__name__}")
+        if isinstance(value, float) and not isfinite(value):
+            raise RequestError(f"{key!r} of {name} must be finite, got {value!r}")
+
+    def call(*args: Any, **kwargs: Any) -> Request:
+        if args:
+            bind(args, kwargs)
+        for key, value in kwargs.items():
+            # nearly all there is, without a call: what is not finite differs from itself times nought
+            if type(value) is not float or value * 0.0 != 0.0 or key not in valid:
+                check(key, value)
+        return Request(name, kwargs, getframe(1).f_lineno)
+
+    call.__name__ = call.__qualname__ = name
+    return call
