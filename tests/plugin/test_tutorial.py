@@ -28,8 +28,10 @@ def test_contract_passes_after_each_step(tmp_path: Path) -> None:
         (root / file).write_text(block)
         if file.endswith("plugin.py"):
             _run(root, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider")
-    (scripts,) = [b for b in BLOCKS if not b.startswith("# rlgpt_mountain/")]
-    _run(root, "-c", scripts)
+    scripts = [b for b in BLOCKS if not b.startswith("# rlgpt_mountain/")]
+    assert len(scripts) == 2
+    for script in scripts:
+        _run(root, "-c", script)
 
 
 def test_contract_refuses_the_primitive_that_solves_the_task(tmp_path: Path) -> None:
