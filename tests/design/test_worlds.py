@@ -2,6 +2,8 @@
 description."""
 
 import io
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,12 @@ SMALL = {
     "target_success": 1.0,
     "hyperparameters": {"num_envs": 2, "num_steps": 16, "minibatch_size": 16, "update_epochs": 1},
 }
+
+
+@pytest.mark.skipif(find_spec("Box2D") is None, reason="needs Box2D")
+def test_box2d_can_be_imported_where_warnings_are_errors() -> None:
+    """Its import warns. Where pytest turns this warning into an error, the process crashes."""
+    assert import_module("Box2D").b2World
 
 
 def world(name: str):
