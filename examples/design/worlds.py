@@ -33,7 +33,7 @@ class World:
     goal: str
     labels: Mapping[str, str] | None = None
     observations: Mapping[str, str] | None = None
-    success: float | None = None
+    success: float | str | None = None
     budget: int = 50_000
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=lambda: {"selection_episodes": 10})
@@ -98,6 +98,7 @@ WORLDS = {
     "doorkey": World(
         doorkey,
         "Pick up the key, open the locked door with it, and walk to the goal square.",
+        success="reported else terminated and return > 0",
         budget=40_000,
     ),
     "mountain_car": World(
@@ -127,6 +128,7 @@ WORLDS = {
             "left_leg": "1 while the left leg touches the ground",
             "right_leg": "1 while the right leg touches the ground",
         },
+        success="reported else return >= 200",
         budget=200_000,
         settings={"selection_episodes": 30},
     ),
@@ -143,6 +145,7 @@ WORLDS = {
         "Open the drawer: pull its handle towards the robot until it is at the goal.",
         labels=metaworld.LABELS,
         observations=metaworld.OBSERVATIONS,
+        success="reported else terminated and return > 0",
         budget=40_000,
     ),
 }

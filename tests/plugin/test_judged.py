@@ -10,7 +10,8 @@ from gymnasium import spaces
 from rlgpt.domain import CodedAction
 from rlgpt.errors import ConfigError, PluginError
 from rlgpt.plugin.generic import GenericPlugin
-from rlgpt.plugin.judged import OVER, Judged, Reaches
+from rlgpt.plugin.judged import OVER, Judged
+from rlgpt.plugin.rules import Moment, parse_rule
 
 
 class Ends(gymnasium.Env):
@@ -87,10 +88,14 @@ def test_judge_describes_and_applies_success(name: str, success, told: str, at: 
 
 
 def test_success_reported_by_the_environment_takes_precedence() -> None:
-    reaches, over = Reaches(10.0, says=True), {OVER: True}
-    assert [reaches(over, 9.0), reaches(over, 10.0), reaches({OVER: False}, 10.0)] == [False, True, False]
-    assert [reaches({"success": 0.0, **over}, 99.0), reaches({"is_success": True, OVER: False}, 0.0)] == [False, True]
-    assert Reaches(10.0)({"success": False, **over}, 10.0)
+    rule = parse_rule("reported else return >= 10")
+
+    def judge(info: dict, total: float, over: bool) -> bool:
+        return rule(Moment(info, total, terminated=False, truncated=over))
+
+    assert [judge({}, 9.0, True), judge({}, 10.0, True), judge({}, 10.0, False)] == [False, True, False]
+    assert [judge({"success": 0.0}, 99.0, True), judge({"is_success": True}, 0.0, False)] == [False, True]
+    assert parse_rule(10)(Moment({"success": False}, 10.0, True, False))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +131,7 @@ def test_a_negative_return_counts_when_the_episode_is_over(name: str, pays: floa
 )
 @pytest.mark.parametrize("cut", [False, True], ids=["terminated", "truncated"])
 def test_a_return_is_judged_at_the_end(pays, threshold: float, expected: bool, cut: bool) -> None:
-    env = Judged(Ends(pays, {}), 2 if cut else 3, Reaches(threshold))
+    env = Judged(Ends(pays, {}), 2 if cut else 3, threshold)
     env.reset(seed=0)
     steps = pays[:2] if cut else pays
     found = [env.step(0)[4]["success"] for _ in steps]

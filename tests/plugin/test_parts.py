@@ -9,7 +9,8 @@ from gymnasium import spaces
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rlgpt.domain import Task
-from rlgpt.plugin.actions import FreeNames
+from rlgpt.errors import ConfigError, RlgptError
+from rlgpt.plugin.actions import ActionCodec, FreeNames
 from rlgpt.plugin.observations import ObservationCodec
 from rlgpt.plugin.parts import MOST_NUMBERS, parts, shown, unusable
 from rlgpt.plugin.types import Context
@@ -198,3 +199,52 @@ def test_free_names_takes_time_in_proportion_to_the_number_of_names() -> None:
     assert len(taken) == 1000
     assert {"same", "same_2", "same_1000"} <= taken
     assert lookups < 3 * 1000 + 3
+
+
+ROBOT = spaces.Dict(
+    goal=spaces.Box(-1, 1, (3,)),
+    inner=spaces.Dict(joints=spaces.Box(-np.inf, np.inf, (2,))),
+    mode=spaces.Discrete(3),
+)
+
+
+def test_the_parts_of_a_dict_have_names_and_meanings() -> None:
+    told = {"goal": {"x": "m", "y": "m", "z": ""}, "inner_joints": {"knee": "rad", "hip": "rad"}, "mode": "the gear"}
+    codec = ObservationCodec(ROBOT, told)
+    keys = {key.name: (key.doc, key.size) for key in codec.keys}
+    assert keys["goal_x"] == ("m, -1 to 1", 1)
+    assert keys["goal_z"] == ("z, -1 to 1", 1)
+    assert keys["inner_joints_hip"] == ("rad", 1)
+    assert keys["mode"][0].startswith("the gear; one of 3 states")
+    seen = {"goal": np.array([1, 2, 3.0]), "inner": {"joints": np.array([4, 5.0])}, "mode": 1}
+    view = codec.view(Context(TASK, seen, {}, 0, np.random.default_rng(0), None))
+    assert [view[k] for k in ("goal_x", "goal_z", "inner_joints_knee", "inner_joints_hip", "mode")] == [1, 3, 4, 5, 1]
+    assert [key.name for key in ObservationCodec(ROBOT, {"mode": ""}).keys] == [
+        k.name for k in ObservationCodec(ROBOT).keys
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        (["x"], "Give part -> meaning"),
+        ({"gaol": "m"}, "unknown part of the observation 'gaol'. Did you mean 'goal'"),
+        ({"goal": {"x": ""}}, "needs 3 different observation labels for 'goal', got 1"),
+        ({"mode": {"x": ""}}, "only the numbers of a one-dimensional Box have names"),
+    ],
+)
+def test_names_that_do_not_fit_a_part_are_refused(told, says: str) -> None:
+    with pytest.raises(RlgptError) as fault:
+        ObservationCodec(ROBOT, told)
+    assert says in str(fault.value)
+
+
+def test_the_numbers_of_a_part_of_the_action_have_names() -> None:
+    space = spaces.Tuple([spaces.Discrete(3), spaces.Box(-1, 1, (2,))])
+    codec = ActionCodec(space, {"tool": "which tool", "arm": {"dx": "m", "dy": "m, up"}})
+    assert [(p.name, p.doc) for p in codec.parameters] == [("tool", "which tool"), ("arm_dx", "m"), ("arm_dy", "m, up")]
+    action = codec.action({"tool": 2, "arm_dx": 0.5, "arm_dy": -1.0})
+    assert action in space
+    assert action[1].tolist() == [0.5, -1.0]
+    with pytest.raises(ConfigError, match=r"labels\['arm'\] has 1 names"):
+        ActionCodec(space, {"tool": "", "arm": {"dx": "m"}})

@@ -67,7 +67,7 @@ def brief_slots(brief: Brief) -> dict[str, str]:
     return {
         "task": brief.task.id,
         "goal": brief.task.goal,
-        "success": brief.task.success,
+        "success": brief.task.success or _score(brief.task),
         "horizon": str(brief.task.horizon),
         "stub": brief.stub.strip(),
         "knowledge": brief.knowledge or "Nothing beyond what the library says.",
@@ -78,6 +78,16 @@ def brief_slots(brief: Brief) -> dict[str, str]:
         "reset_options": bullets(brief.reset_options, "(none but the task's own: `reset_option` must be null)"),
         "default_setup": brief.default_setup.model_dump_json(),
     }
+
+
+def _score(task: Task) -> str:
+    """What counts in a task that has a score and no success."""
+    assert task.score is not None
+    measured = next((m for m in task.metrics if m.name == task.score.metric), None)
+    name = "the total reward of the episode" if measured is None else measured.doc or measured.name
+    unit = task.score.unit if measured is None else measured.unit
+    better = "more" if task.score.maximize else "less"
+    return f"there is no success, a score counts: {name}{f', in {unit}' if unit else ''}; {better} is better"
 
 
 def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, Any]) -> dict[str, Plain]:

@@ -81,7 +81,16 @@ def _design(p: argparse.ArgumentParser) -> None:
     p.add_argument("--labels", default=None, metavar="NAMES", help=f"of the action's parts, {form}")
     p.add_argument("--observations", default=None, metavar="NAMES", help=f"of the observation's numbers, {form}")
     p.add_argument("--idle", default=None, metavar="ACTION", help="what does nothing: a label, or an action as JSON")
-    p.add_argument("--success", type=float, default=None, metavar="RETURN", help="the episode return that counts")
+    p.add_argument(
+        "--success",
+        default=None,
+        metavar="RULE",
+        help="the return that counts, or a rule: 'is_success at the end', 'terminated and not crashed' (default: what "
+        "the environment reports; else none, and the return is the score)",
+    )
+    p.add_argument("--score", default=None, metavar="KEY", help="return, or a key of info; =-KEY: less is better")
+    p.add_argument("--metrics", default=None, metavar="KEYS", help="of info, that are recorded: separated by commas")
+    p.add_argument("--trial", type=int, default=3, metavar="N", help="episodes that try these rules first (default 3)")
     p.add_argument("--horizon", type=int, default=None, metavar="STEPS", help="of an episode (default: its own limit)")
     p.add_argument("--folder", default=None, help="of the run; a run that is there is resumed")
     _runs(p)

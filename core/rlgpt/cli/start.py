@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rlgpt.config.build import build
 from rlgpt.config.run_config import RunConfig
-from rlgpt.config.runs import begin, begin_or_resume, new_folder, resume
+from rlgpt.config.runs import begin, begin_or_resume, new_folder, resume, with_record
 from rlgpt.executors import JobResult
 from rlgpt.loop import LoopContext, Result, run
 from rlgpt.plugin import PluginManager
@@ -22,7 +22,7 @@ def start(config: RunConfig, manager: PluginManager) -> JobResult:
     name = config.task or (config.environment.id if config.environment else None) or "run"
     folder = Path(config.folder).resolve() if config.folder else new_folder(name).resolve()
     config = config.model_copy(update={"folder": str(folder)})
-    context = build(config, folder, manager)
+    context = build(with_record(config, folder), folder, manager)
     return finish(begin(context) if config.environment is None else begin_or_resume(context))
 
 

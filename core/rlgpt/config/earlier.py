@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from rlgpt.domain import World
 from rlgpt.errors import RunError
 from rlgpt.loop import LoopSettings
+from rlgpt.plugin.judged import LEGACY
+from rlgpt.plugin.rules import parse_rule
 
 HYPERPARAMETERS = {
     "envs": "num_envs",
@@ -29,9 +32,10 @@ def current(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """
     try:
         if isinstance(design := config.get("design"), Mapping):
-            return _design(design)
+            return _with_rule(_design(design))
         agents = config.get("agents")
-        return _train(config) if isinstance(agents, Mapping) and "kind" in agents else dict(config)
+        found = _train(config) if isinstance(agents, Mapping) and "kind" in agents else dict(config)
+        return _with_rule(found)
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
         raise RunError(
             f"{folder / 'run.json'} was written by an earlier version of rlgpt and cannot be converted "
@@ -68,6 +72,29 @@ def _design(design: Mapping[str, Any]) -> dict[str, Any]:
         "hyperparameters": _hyperparameters(design["hyperparameters"]),
         "sandbox": design["budgets"],
     }
+
+
+def _with_rule(config: dict[str, Any]) -> dict[str, Any]:
+    """Adds the rule of success, which the record of an environment without a plugin once held in words only."""
+    environment = config.get("environment")
+    prepared = environment.get("prepared") if isinstance(environment, Mapping) else None
+    if not isinstance(environment, Mapping) or not isinstance(prepared, Mapping):
+        return config
+    world, task = prepared["world"], prepared["task"]
+    if "success" in world or not task.get("success"):
+        return config
+    given = environment.get("success")
+    rule = parse_rule(given).text if given is not None else _rule_of(str(task["success"]))
+    prepared = {**prepared, "world": {**world, "success": rule}}
+    return {**config, "environment": {**environment, "prepared": prepared}}
+
+
+def _rule_of(words: str) -> str | None:
+    """The default rule that earlier versions told in ``words``; None where they tell of a function."""
+    if words == parse_rule(LEGACY).words:
+        return LEGACY
+    found = re.fullmatch(r"a total reward of at least (\S+) in the episode, unless the environment .*", words)
+    return f"reported else return >= {found[1]}" if found else None
 
 
 def _model(llm: Any) -> dict[str, Any]:

@@ -68,18 +68,27 @@ def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Pla
         raise ConfigError(
             f"this run uses primitives of its caller ({names}): continue it by the same call of design()."
         )
+    success = given.success if objects.success is None else objects.success
+    score, metrics, on_record = given.score, given.metrics, given.prepared
+    if on_record is not None and success is None and score is None:
+        success, score = on_record.world.success, on_record.world.score
+    if on_record is not None and not metrics:
+        metrics = on_record.world.metrics
     generic, task = prepare(
         objects.make_env or str(given.id),
         given.goal,
         docs=given.docs,
         labels=given.labels,
         observations=given.observations,
-        success=given.success if objects.success is None else objects.success,
+        success=success,
+        score=score,
+        metrics=metrics,
         horizon=given.horizon,
         primitives=objects.primitives,
         idle=given.idle if objects.idle is None else objects.idle,
         limits=config.sandbox,
     )
-    prepared = Prepared(task=task, docs=generic.knowledge(task), world=generic.world)
+    trial = None if on_record is None else on_record.trial
+    prepared = Prepared(task=task, docs=generic.knowledge(task), world=generic.world, trial=trial)
     environment = given.model_copy(update={"prepared": prepared, "idle": generic.world.idle})
     return Place(generic, task, ConstantPluginFactory(generic), config.model_copy(update={"environment": environment}))

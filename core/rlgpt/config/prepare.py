@@ -10,13 +10,14 @@ from typing import Any
 
 import gymnasium
 
-from rlgpt.domain import CodedAction, Plain, Task
+from rlgpt.domain import CodedAction, Metric, Plain, Score, Task
 from rlgpt.errors import ConfigError, RlgptError
 from rlgpt.options import ExtendedSpace
 from rlgpt.plugin.defaults import Named
 from rlgpt.plugin.generic import GenericPlugin, MakeEnv
 from rlgpt.plugin.judged import Success
 from rlgpt.plugin.parts import unusable
+from rlgpt.plugin.rules import REPORTED
 from rlgpt.plugin.types import Primitive
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.policy_env import PolicyEnv, build
@@ -50,7 +51,9 @@ def prepare(
     docs: str | None = None,
     labels: Named | None = None,
     observations: Named | None = None,
-    success: Success | float | None = None,
+    success: Success | str | float | None = None,
+    score: Score | None = None,
+    metrics: Mapping[str, Metric] | None = None,
     horizon: int | None = None,
     primitives: Sequence[Primitive] = (),
     idle: Any = None,
@@ -58,7 +61,8 @@ def prepare(
 ) -> tuple[GenericPlugin, Task]:
     """The plugin of the environments that ``make_env`` makes, and its task. One step is taken in one of them.
 
-    The arguments are those of :func:`rlgpt.design`.
+    The arguments are those of :func:`rlgpt.design`. Where neither success nor score is given, the task is judged by the
+    environment's own ``success`` or ``is_success``, if the first step reports it; else the return is the score.
 
     :raises ConfigError: ``make_env`` raises, or makes nothing that can be played, seen, extended or judged.
     """
@@ -76,14 +80,23 @@ def prepare(
         labels=labels,
         observations=observations,
         docs=docs or "",
-        success=success,
+        success=REPORTED if success is None and score is None else success,
+        score=score,
+        metrics=metrics,
         horizon=horizon,
         primitives=primitives,
         idle=idle,
     )
-    (task,) = plugin.tasks().values()
-    _play(plugin, task, first, limits or SandboxLimits())
-    return plugin, task
+    reported = _play(plugin, only(plugin.tasks()), first, limits or SandboxLimits())
+    if success is None and score is None and not reported:
+        plugin = plugin.judged_by(None, Score())
+    return plugin, only(plugin.tasks())
+
+
+def only(tasks: Mapping[str, Task]) -> Task:
+    """The task of a plugin that has one."""
+    (task,) = tasks.values()
+    return task
 
 
 def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
@@ -94,9 +107,9 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
         )
     if isinstance(make, functools.partial) and make.func is gymnasium.make and make.args:
         env_id = str(make.args[0])
-        env = _guarded(f"gymnasium.make({env_id!r}) raised", _registered(env_id), make)
+        env = guarded(f"gymnasium.make({env_id!r}) raised", _registered(env_id), make)
     else:
-        env = _guarded("make_env() raised", "It is called without arguments and returns a new environment.", make)
+        env = guarded("make_env() raised", "It is called without arguments and returns a new environment.", make)
     if not isinstance(env, gymnasium.Env):
         raise ConfigError(
             f"make_env() returned {env!r}, a {type(env).__name__}; it must return a gymnasium.Env. {_API}"
@@ -119,20 +132,21 @@ def _registered(env_id: str) -> str:
     )
 
 
-def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], limits: SandboxLimits) -> None:
-    """Takes one step as a policy does, and renders what a language model would see."""
+def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], limits: SandboxLimits) -> bool:
+    """Takes one step as a policy does, and renders what a language model would see. Whether it reported a success."""
     spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
-    env: PolicyEnv = _guarded("the environment's reset(seed=0) raised", _API, build, spec, seed=0, evaluation=True)
+    env: PolicyEnv = guarded("the environment's reset(seed=0) raised", _API, build, spec, seed=0, evaluation=True)
     try:
         if env.unwrapped is other.unwrapped:
             raise ConfigError("make_env() returned the same environment twice; training plays several: make a new one.")
-        _guarded("the environment's reset(seed=0) raised", _API, env.reset, seed=0)
+        guarded("the environment's reset(seed=0) raised", _API, env.reset, seed=0)
         base, ctx = env.extended.env.action_space, env.extended.context
         ExtendedSpace(base, [_ANY], plugin.labels(task).actions, None, plugin.noop(base, ctx))
-        _fits(_guarded("the view of its first observation raised", _API, plugin.view, ctx), limits)
+        _fits(guarded("the view of its first observation raised", _API, plugin.view, ctx), limits)
         env.action_space.seed(0)
-        _guarded("the environment's step() raised", _API, env.step, env.action_space.sample())
-        _fits(_guarded("the view after its first step raised", _API, plugin.view, ctx), limits)
+        guarded("the environment's step() raised", _API, env.step, env.action_space.sample())
+        _fits(guarded("the view after its first step raised", _API, plugin.view, ctx), limits)
+        return bool(env.get_wrapper_attr("reported"))
     finally:
         env.close()
 
@@ -151,12 +165,12 @@ def _fits(view: Mapping[str, Plain], limits: SandboxLimits) -> None:
         )
 
 
-def _guarded(what: str, advice: str, call: Callable[..., Any], *args: Any, **more: Any) -> Any:
+def guarded(what: str, advice: str, call: Callable[..., Any], *args: Any, **more: Any) -> Any:
     """The value of a call into the user's code; its errors become a ConfigError."""
     try:
         return call(*args, **more)
     except RlgptError:
         raise
     except Exception as fault:
-        text = " ".join(str(fault).split())[:500] or "no message"
+        text = " ".join(str(fault).split())[:500].rstrip(".") or "no message"
         raise ConfigError(f"{what} {type(fault).__name__}: {text}. {advice}") from fault

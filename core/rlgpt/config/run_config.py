@@ -12,22 +12,29 @@ from pydantic import Field, SerializerFunctionWrapHandler, field_validator, mode
 
 from rlgpt.agents.setup_overrides import SetupOverrides
 from rlgpt.config.components import Component
-from rlgpt.domain import Plain, Task, Value, World
+from rlgpt.config.measures import read_measures
+from rlgpt.config.trial import Trial
+from rlgpt.domain import Metric, Plain, Score, Task, Value, World
+from rlgpt.errors import ConfigError
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.loop import LoopSettings
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.sandbox import SandboxLimits
+
+Names = Mapping[str, str | Mapping[str, str] | tuple[str, ...]] | tuple[str, ...] | None
 
 
 class Prepared(Value):
     """What rlgpt made of an environment without a plugin. A run keeps it for its whole life.
 
     :ivar docs: what prompts say about the environment.
+    :ivar trial: of the rules of success and score, before the run began; None where they were not tried.
     """
 
     task: Task
     docs: str
     world: World
+    trial: Trial | None = None
 
 
 class EnvironmentConfig(Value):
@@ -40,14 +47,30 @@ class EnvironmentConfig(Value):
     id: str | None = Field(default=None, description="as gymnasium knows it; MODULE:ENV_ID imports a module first")
     goal: str = Field(description="what is to be achieved, a sentence")
     docs: str | None = Field(default=None, description="what an expert knows about the environment")
-    labels: Mapping[str, str] | tuple[str, ...] | None = Field(default=None, description="names of the action's parts")
-    observations: Mapping[str, str] | tuple[str, ...] | None = Field(
-        default=None, description="names of the observation's numbers"
+    labels: Names = Field(default=None, description="names of the action's parts")
+    observations: Names = Field(default=None, description="names of the observation's numbers")
+    success: float | str | None = Field(
+        default=None, description="the return that counts as success, or a rule ('terminated and not crashed')"
     )
-    success: float | None = Field(default=None, description="the episode return that counts as success")
+    score: Score | None = Field(default=None, description="'return', or a key of info ('-KEY': less is better)")
+    metrics: Mapping[str, Metric] = Field(default_factory=dict, description="keys of info that are recorded")
+    trial: int = Field(
+        default=3, ge=0, le=100, description="episodes at random, and as many idle, before the run; 0: none are played"
+    )
     horizon: int | None = Field(default=None, description="primitive steps of an episode; null: its own limit")
     idle: Plain = Field(default=None, description="what does nothing: a label, or an action of the space")
     prepared: Prepared | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _measures(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        try:
+            score, metrics = read_measures(data.get("score"), data.get("metrics"))
+        except ConfigError as fault:
+            raise ValueError(str(fault).removesuffix(".")) from fault
+        return {**data, "score": score, "metrics": metrics}
 
 
 class AgentsConfig(Component):

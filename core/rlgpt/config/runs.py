@@ -10,6 +10,7 @@ from typing import Any
 
 from rlgpt.config.earlier import current
 from rlgpt.config.run_config import RunConfig
+from rlgpt.config.trying import say_rules
 from rlgpt.domain.validated import validated
 from rlgpt.errors import RunError
 from rlgpt.loop import LoopContext
@@ -18,6 +19,9 @@ from rlgpt.runs import Run
 
 KEPT = ("task", "task_settings", "environment", "seed", "folder")
 """Settings that a run keeps for its whole life."""
+
+PREPARED = tuple(f"environment.prepared.{name}" for name in ("task", "docs", "world"))
+"""What of a prepared environment a run keeps."""
 
 
 def new_folder(name: str, *, root: Path = Path("runs")) -> Path:
@@ -42,6 +46,20 @@ def config_of(run: Run) -> RunConfig:
         raise RunError(f"{run.folder / 'run.json'} cannot be used: {error}") from error
 
 
+def with_record(config: RunConfig, folder: Path) -> RunConfig:
+    """``config`` with what the run in ``folder`` has on record of its environment, if a run lives there.
+
+    Rules of success that were found when the run began are then neither sought nor tried again.
+    """
+    if config.environment is None or config.environment.prepared is not None or not Run.exists(folder):
+        return config
+    recorded = config_of(Run.open(folder)).environment
+    if recorded is None or recorded.prepared is None:
+        return config
+    environment = config.environment.model_copy(update={"prepared": recorded.prepared})
+    return config.model_copy(update={"environment": environment})
+
+
 def begin(context: LoopContext) -> LoopContext:
     """Writes the record of a new run.
 
@@ -49,6 +67,7 @@ def begin(context: LoopContext) -> LoopContext:
     :raises ConfigError: the budget leaves too little for learning.
     """
     check_budget(context.settings, context.task, context.agents)
+    context = say_rules(context, try_them=True)
     record = context.run.record
     run = Run.create(context.run.folder, task=record.task, seed=record.seed, config=record.config)
     return replace(context, run=run)
@@ -67,7 +86,7 @@ def resume(context: LoopContext) -> LoopContext:
     if dict(run.record.config) != dict(now) or not run.own:
         with run.lock():
             run.update(config=now)
-    return replace(context, run=run)
+    return say_rules(replace(context, run=run), try_them=False)
 
 
 def begin_or_resume(context: LoopContext) -> LoopContext:
@@ -77,7 +96,7 @@ def begin_or_resume(context: LoopContext) -> LoopContext:
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     parts = []
-    for key in ("task_id", "task_settings", "seed", "environment.prepared", "agents.name"):
+    for key in ("task_id", "task_settings", "seed", *PREPARED, "agents.name"):
         old, new = _at(before, key), _at(now, key)
         if old != new:
             parts.append(_difference(key, old, new))

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rlgpt.design.parts import Model
-    from rlgpt.domain import Bundle
+    from rlgpt.domain import Bundle, Score
     from rlgpt.loop import Observer
     from rlgpt.plugin.defaults import Named
     from rlgpt.plugin.generic import MakeEnv
@@ -31,9 +31,12 @@ def design(
     docs: str | None = None,
     labels: Named | None = None,
     observations: Named | None = None,
-    success: Success | float | None = None,
+    success: Success | str | float | None = None,
+    score: Score | Mapping[str, Any] | str | None = None,
+    metrics: Mapping[str, Any] | Sequence[str] | None = None,
     primitives: Sequence[Primitive] = (),
     horizon: int | None = None,
+    trial: int = 3,
     idle: Any = None,
     folder: str | Path | None = None,
     progress: Observer | None = None,
@@ -55,15 +58,22 @@ def design(
     :param docs: what an expert knows about the environment: units, signs, dynamics. At most 6,000 characters are used.
         Default: the environment's docstring.
     :param labels: names of the action's parts (values of a Discrete, numbers of a Box), or name -> meaning.
-    :param observations: names of the numbers of a one-dimensional observation, or name -> meaning with its unit.
-    :param success: ``success(info, total_reward) -> bool``, called after every step: an episode succeeds where it is
-        ever true; ``info["episode_over"]`` is True at the last step; its docstring states for the language model what
-        counts. Or a number: the episode return that counts as success.
-        Default: the first of these that exists: ``success`` or ``is_success`` in info; an episode return of at least
-        the ``reward_threshold`` with which the environment is registered; an episode that the environment ends with a
-        positive return.
+    :param observations: names of the numbers of a one-dimensional observation, or name -> meaning with its unit. Of a
+        Dict or Tuple: part -> meaning, or part -> names of its numbers: ``{"achieved_goal": ["x", "y", "z"]}``.
+    :param success: what counts as success. A rule in words, such as ``is_success at the end`` or ``terminated and not
+        crashed`` (:mod:`rlgpt.plugin.rules`); or a number: the return that an episode must reach; or a function that
+        is called after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads.
+        Default: none where ``score`` is given; else ``success`` or ``is_success`` in info, if the environment reports
+        it; else none, and the return is the score.
+    :param score: the number that says how good an episode was: ``return``, or a key of info (``-KEY`` where less is
+        better), or the fields of a :class:`rlgpt.domain.Score`.
+    :param metrics: numbers of info that are recorded: keys in a list, or key -> meaning, or key -> fields of a
+        :class:`rlgpt.domain.Metric` (``{"unit": "m", "reduce": "min"}``). Dots lead into mappings.
     :param primitives: skills of your own (:class:`rlgpt.plugin.Primitive`). Users of the bundle need them too.
-    :param horizon: primitive steps of an episode at most. Default: the environment's own limit, else 1,000.
+    :param horizon: primitive steps of an episode at most. Default: the environment's own limit, else 1,000, and the run
+        says so.
+    :param trial: before the run begins, so many episodes at random, and as many with the idle action, show what the
+        rules make of them. Their steps are no part of the budget. 0: none are played, as for a real robot.
     :param idle: what a refused choice does for its one step: a label of a Discrete's value, or an action of the space.
         Default: a label that says so (``noop``, ``stay``, ...), else zeros. The bundle carries it.
     :param folder: of the run. An existing run is resumed: finished stages are read, no request that was paid for is
@@ -88,7 +98,10 @@ def design(
         "labels": labels,
         "observations": observations,
         "success": success,
+        "score": score,
+        "metrics": metrics,
         "horizon": horizon,
+        "trial": trial,
         "idle": idle,
     }
     return run_design(make_env, goal, llm, described, primitives, folder, progress, overrides)

@@ -9,7 +9,7 @@ from typing import Any
 from rlgpt.config.build import build
 from rlgpt.config.environment import Objects
 from rlgpt.config.run_config import EnvironmentConfig, RunConfig
-from rlgpt.config.runs import begin_or_resume, new_folder
+from rlgpt.config.runs import begin_or_resume, new_folder, with_record
 from rlgpt.design.parts import Model, llm_settings, split
 from rlgpt.domain import Bundle
 from rlgpt.domain.validated import validated
@@ -48,6 +48,7 @@ def run_design(
     )
     where = Path(folder) if folder is not None else new_folder(env_id or "design")
     config = config.model_copy(update={"folder": str(where.resolve())})
+    config = with_record(config, where)
     context = begin_or_resume(build(config, where, PluginManager(), objects=objects, observer=progress))
     with context.observer:
         context.observer.message(f"run {where}")

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from rlgpt.domain.events import Evaluation, Trace, TrainingRecord, Verdict
 from rlgpt.domain.functions import CodedFunction
-from rlgpt.domain.values import ActionPlan, CodedAction, Plain, RLSetup, TaskId, Value
+from rlgpt.domain.values import ActionPlan, CodedAction, Metric, Plain, RLSetup, Score, TaskId, Value
 
 
 class Finding(Value):
@@ -151,16 +151,22 @@ class World(Value):
     """The names that coded actions of an environment without a plugin were written with.
 
     :ivar labels: label -> meaning, for each part of the base action; None: the environment's own labels.
-    :ivar observations: name -> meaning, for each number of the observation; None: the observation is one list.
+    :ivar observations: name -> meaning, for each number of the observation; None: the observation is one list. Of a
+        Dict: part -> meaning, or part -> (name -> meaning).
     :ivar primitives: names of custom primitives. They are Python code of the host and not part of a bundle.
     :ivar idle: the action that does nothing: a label of a Discrete's value, or an action with lists for arrays. None:
         it was not given.
+    :ivar success: the rule of success as text (:mod:`rlgpt.plugin.rules`). None: there is none, or it is a function.
+    :ivar metrics: key of ``info`` -> metric.
     """
 
-    labels: Mapping[str, str] | None = None
-    observations: Mapping[str, str] | None = None
+    labels: Mapping[str, str | Mapping[str, str]] | None = None
+    observations: Mapping[str, str | Mapping[str, str]] | None = None
     primitives: tuple[str, ...] = ()
     idle: Plain = None
+    success: str | None = None
+    score: Score | None = None
+    metrics: Mapping[str, Metric] = Field(default_factory=dict)
 
 
 class Bundle(Value):

@@ -100,6 +100,7 @@ def merge_custom_names(
 
     :raises ConfigError: names are given together with a plugin, which has its own.
     """
+    from rlgpt.plugin.defaults import with_meanings
     from rlgpt.plugin.idle import plain_idle
 
     names = {k: v for k, v in (("labels", labels), ("observations", observations)) if v is not None}
@@ -111,7 +112,7 @@ def merge_custom_names(
         )
     if not given:
         return world
-    custom: dict[str, Any] = {k: dict(v) if isinstance(v, Mapping) else dict.fromkeys(v, "") for k, v in names.items()}
+    custom: dict[str, Any] = {key: with_meanings(given_names) for key, given_names in names.items()}
     if idle is not None:
         custom["idle"] = plain_idle(idle)
     return (world or World()).model_copy(update=custom)
@@ -145,7 +146,14 @@ def plugin_and_task(
         own_task = task if isinstance(task, Task) else None
         try:
             plugin = GenericPlugin.of(
-                env, own_task, labels=world.labels, observations=world.observations, idle=world.idle
+                env,
+                own_task,
+                labels=world.labels,
+                observations=world.observations,
+                idle=world.idle,
+                success=world.success,
+                score=world.score,
+                metrics=world.metrics,
             )
         except ConfigError as fault:
             if bundled and world != World():

@@ -11,6 +11,7 @@ from rlgpt.plugin.manager import PluginManager
 from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, LowLevel, Primitive, ResetOption, RewardTerm, ViewKey
 
 __all__ = [
+    "SUCCESS",
     "Check",
     "Context",
     "EnvLimits",
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from rlgpt.plugin.defaults import SUCCESS
     from rlgpt.plugin.generic import GenericPlugin, MakeEnv
     from rlgpt.plugin.judged import Judged
     from rlgpt.plugin.library import library_of
@@ -37,6 +39,7 @@ else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
+            "rlgpt.plugin.defaults": ("SUCCESS",),
             "rlgpt.plugin.generic": ("GenericPlugin", "MakeEnv"),
             "rlgpt.plugin.judged": ("Judged",),
             "rlgpt.plugin.library": ("library_of",),

@@ -81,11 +81,12 @@ class ActionCodec:
     each number, named by its label. Parts that can take only one value have no parameter.
 
     :param labels: one for each value of a Discrete, each number of a Box, each head of anything else; or label ->
-        meaning, which the parameters then tell.
+        meaning, which the parameters then tell. The numbers of a head that is no Discrete may have names: label ->
+        (name -> meaning).
     :raises ConfigError: the space has no parameters, or the labels do not fit it.
     """
 
-    def __init__(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str]) -> None:
+    def __init__(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str | dict[str, str]]) -> None:
         expected = _parts(space)
         meanings = dict(labels) if isinstance(labels, Mapping) else {}
         labels = list(labels)
@@ -95,8 +96,8 @@ class ActionCodec:
         self._choices: tuple[str, ...] = ()
         if isinstance(space, spaces.Discrete) and 1 < expected <= _MANY:
             self._choices = tuple(labels)
-            told = "; ".join(f"{label}: {meaning}" for label, meaning in meanings.items() if meaning)
-            doc = f"what to do ({told})" if told else "what to do"
+            listed = "; ".join(f"{label}: {meaning}" for label, meaning in meanings.items() if meaning)
+            doc = f"what to do ({listed})" if listed else "what to do"
             self.parameters: tuple[Parameter, ...] = (
                 Parameter(name="action", kind="choice", choices=self._choices, default=labels[0], doc=doc),
             )
@@ -104,8 +105,13 @@ class ActionCodec:
             self.parameters = tuple(_parameters(space, ["action"]))
         else:
             by_name = dict(zip(names(labels), map(meanings.get, labels), strict=True))
-            found = _parameters(space, list(by_name))
-            self.parameters = tuple(p.model_copy(update={"doc": by_name.get(p.name) or p.doc}) for p in found)
+            inner = {head: said for head, said in by_name.items() if isinstance(said, dict)}
+            found = tuple(_parameters(space, list(by_name), inner))
+            if len({p.name for p in found}) != len(found):
+                raise ConfigError(f"labels give two numbers of the action one name: {[p.name for p in found]}")
+            told = {f"{head}_{name}"[:40]: doc for head, said in inner.items() for name, doc in _slugged(said)}
+            told |= {name: said for name, said in by_name.items() if isinstance(said, str)}
+            self.parameters = tuple(p.model_copy(update={"doc": told.get(p.name) or p.doc}) for p in found)
 
     def action(self, args: Mapping[str, Plain]) -> Any:
         """The action that ``args`` (a value for each parameter) stand for, a member of the space."""
@@ -147,7 +153,13 @@ def _parts(space: spaces.Space[Any]) -> int:
     )
 
 
-def _parameters(space: spaces.Space[Any], parts: Sequence[str]) -> Iterator[Parameter]:
+def _slugged(named: Mapping[str, str]) -> list[tuple[str, str]]:
+    return list(zip(names(list(named)), named.values(), strict=True))
+
+
+def _parameters(
+    space: spaces.Space[Any], parts: Sequence[str], inner: Mapping[str, Mapping[str, str]] | None = None
+) -> Iterator[Parameter]:
     if isinstance(space, spaces.Discrete):
         if space.n > 1:
             yield _number(parts[0], int(space.start), int(space.start + space.n - 1), "int")
@@ -166,6 +178,14 @@ def _parameters(space: spaces.Space[Any], parts: Sequence[str]) -> Iterator[Para
         for name, sub in zip(parts, _children(space), strict=True):
             count = _parts(sub)
             one = count == 1 or isinstance(sub, spaces.Discrete)
+            if (named := (inner or {}).get(name)) is not None:
+                if isinstance(sub, spaces.Discrete) or len(named) != count:
+                    raise ConfigError(
+                        f"labels[{name!r}] has {len(named)} names, and this part of the action is {sub!s:.120}. Give a "
+                        "name for each of its numbers, or its meaning as a text."
+                    )
+                yield from _parameters(sub, [f"{name}_{each}"[:40] for each, _ in _slugged(named)])
+                continue
             yield from _parameters(sub, [name] if one else [f"{name[:36]}_{i}" for i in range(count)])
 
 

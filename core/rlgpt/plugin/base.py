@@ -39,8 +39,9 @@ class EnvironmentPlugin(ABC):
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         """The environment of the task, without the extension.
 
-        It passes ``gymnasium.utils.env_checker.check_env``, truncates at ``task.horizon`` primitive steps, and puts a
-        bool ``info["success"]`` into the info of every step.
+        It passes ``gymnasium.utils.env_checker.check_env`` and truncates at ``task.horizon`` primitive steps. Of a task
+        with a success every step has a bool ``info["success"]``. The numbers of the task's metrics are in
+        ``info["metrics"]``, at the steps that have them. :class:`rlgpt.plugin.Judged` does all but the first.
 
         :param seed: of everything that is drawn before the first reset.
         :param render_mode: of gymnasium; ``rgb_array`` for videos.

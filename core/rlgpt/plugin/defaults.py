@@ -18,8 +18,13 @@ from rlgpt.plugin.types import Context, Primitive, RewardTerm, ViewKey
 if TYPE_CHECKING:
     from rlgpt.plugin.base import EnvironmentPlugin
 
-Named = Sequence[str] | Mapping[str, str]
+Meaning = str | Sequence[str] | Mapping[str, str]
+"""The meaning of a part, with its unit; or, of a part that is a vector, names or name -> meaning of its numbers."""
+
+Named = Sequence[str] | Mapping[str, Meaning]
 """Names; or name -> meaning with its unit, for agents to read."""
+
+Meanings = dict[str, str | dict[str, str]]
 
 ENV_REWARD = RewardTerm(
     "env_reward", "the environment's own reward", env_reward, "step", low=float("-inf"), high=float("inf")
@@ -44,9 +49,10 @@ def reward_terms_of(plugin: EnvironmentPlugin, task: Task) -> tuple[RewardTerm, 
 class SpaceDefaults:
     """What a plugin that says nothing offers for one environment.
 
-    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or name -> meaning. Default:
-        ``action_0``, ``action_1``, ...
-    :param observations: names of the numbers of a one-dimensional observation, or name -> meaning. Default: names from
+    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or name -> meaning; the numbers of
+        a vector within a Tuple or Dict have names as well: name -> names. Default: ``action_0``, ``action_1``, ...
+    :param observations: names of the numbers of a one-dimensional observation, or name -> meaning. Of a Dict or Tuple:
+        part -> meaning, or part -> names of its numbers; parts that are left out keep their names. Default: names from
         the parts of the space.
     :ivar labels: name -> meaning; the meaning is empty if none is given.
     :raises ConfigError: the action space has no parameters, or names do not fit their space.
@@ -60,9 +66,10 @@ class SpaceDefaults:
         labels: Named | None = None,
         observations: Named | None = None,
     ) -> None:
-        self.labels: Mapping[str, str] = with_meanings(default_labels(action_space) if labels is None else labels)
+        self.labels: Meanings = with_meanings(default_labels(action_space) if labels is None else labels)
         self.actions = ActionCodec(action_space, self.labels)
-        self._observations = ObservationCodec(observation_space, observations)
+        told = observations if observations is None else with_meanings(observations)
+        self._observations = ObservationCodec(observation_space, told)
 
     @classmethod
     def of(
@@ -79,7 +86,7 @@ class SpaceDefaults:
         :param labels: of the parts of the action, as the plugin names them.
         :param look: the value of one key of the view.
         """
-        return skills(ActionCodec(self.actions.space, labels), view_keys, look)
+        return skills(ActionCodec(self.actions.space, with_meanings(labels)), view_keys, look)
 
     @property
     def view_keys(self) -> tuple[ViewKey, ...]:
@@ -98,8 +105,14 @@ class SpaceDefaults:
         return self._observations.value(ctx, key)
 
 
-def with_meanings(named: Named) -> dict[str, str]:
-    """Name -> meaning; the meaning is empty where only names are given."""
+def with_meanings(named: Named) -> Meanings:
+    """Name -> meaning, or name -> name -> meaning; the meaning is empty where only names are given."""
+    if not isinstance(named, Mapping):
+        return dict.fromkeys(named, "")
+    return {name: said if isinstance(said, str) else _flat(said) for name, said in named.items()}
+
+
+def _flat(named: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     return dict(named) if isinstance(named, Mapping) else dict.fromkeys(named, "")
 
 

@@ -10,13 +10,14 @@ from typing import Any
 
 import gymnasium
 
-from rlgpt.domain import Task, World
+from rlgpt.domain import Metric, Score, Task, World
 from rlgpt.errors import ConfigError, PluginError
 from rlgpt.plugin.actions import zero_action
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import Named, SpaceDefaults, with_meanings
 from rlgpt.plugin.idle import IDLE, idle_action, plain_idle
-from rlgpt.plugin.judged import Judged, Success, judge
+from rlgpt.plugin.judged import Asked, Judged, Success, read_success, usual_rule
+from rlgpt.plugin.rules import SuccessRule, parse_rule
 from rlgpt.plugin.types import Context, Primitive
 
 MakeEnv = Callable[..., gymnasium.Env[Any, Any]]
@@ -25,11 +26,16 @@ MakeEnv = Callable[..., gymnasium.Env[Any, Any]]
 HORIZON = 1000
 """Primitive steps of an episode if the environment names no limit."""
 
+NEVER = SuccessRule("never", (), "at the end", never=True)
+"""The rule of a task that has a score and no success."""
+
 
 class GenericPlugin(EnvironmentPlugin):
     """Any gymnasium environment as a plugin of one task. Made by :meth:`of`.
 
     :ivar world: the names and settings that the caller gave; a bundle carries them, so that its actions run elsewhere.
+    :ivar has_limit: whether the environment names a limit of an episode's steps.
+    :ivar threshold: the return with which the environment is registered as solved, if any.
     """
 
     name = "gymnasium"
@@ -37,8 +43,11 @@ class GenericPlugin(EnvironmentPlugin):
     def __init__(self, task: Task, defaults: SpaceDefaults) -> None:
         self._task, self._defaults = task, defaults
         self._make: MakeEnv | None = None
-        self._success: Success | None = None
+        self._success: SuccessRule | Asked | None = None
+        self._metrics: Mapping[str, str] = {}
         self._docs = ""
+        self.has_limit = False
+        self.threshold: float | None = None
         self._idle: Any = None
         self._own_primitives: tuple[Primitive, ...] = ()
         self.world = World()
@@ -53,7 +62,9 @@ class GenericPlugin(EnvironmentPlugin):
         labels: Named | None = None,
         observations: Named | None = None,
         docs: str = "",
-        success: Success | float | None = None,
+        success: Success | SuccessRule | str | float | None = None,
+        score: Score | None = None,
+        metrics: Mapping[str, Metric] | None = None,
         horizon: int | None = None,
         primitives: Sequence[Primitive] = (),
         idle: Any = None,
@@ -68,9 +79,11 @@ class GenericPlugin(EnvironmentPlugin):
             ``action_1``, ...
         :param observations: names of the numbers of a one-dimensional observation, or name -> meaning.
         :param docs: what an expert knows of the environment. Default: its docstring.
-        :param success: ``success(info, total_reward) -> bool``, or the total reward that counts as success. Default:
-            see :func:`rlgpt.plugin.judged.judge`. If the task is to survive and the environment registers no
-            threshold, give one: ``success=475``.
+        :param success: a rule (:mod:`rlgpt.plugin.rules`), the return that counts as success, or a function
+            (:data:`rlgpt.plugin.judged.Success`). Default: none where ``score`` is given, else
+            :func:`rlgpt.plugin.judged.usual_rule`.
+        :param score: the number that says how good an episode was: the return, or one of ``metrics`` by its name.
+        :param metrics: key of ``info`` -> the metric that reports its numbers.
         :param horizon: primitive steps after which an episode is truncated. Default: the limit of the environment,
             else 1,000.
         :param primitives: primitives of the caller, beside ``act``, ``repeat`` and ``act_until``.
@@ -80,13 +93,18 @@ class GenericPlugin(EnvironmentPlugin):
         :raises UnknownNameError: ``idle`` is not a label.
         """
         sample = env if isinstance(env, gymnasium.Env) else _call(env, None)
-        success, success_text = judge(sample, success)
-        task = task or _task(sample, goal, success_text, horizon)
+        rule = None
+        if success is not None or score is None:
+            rule = usual_rule(sample) if success is None else read_success(success)
+        given = dict(metrics or {})
+        task = task or _task(sample, goal, "" if rule is None else rule.words, horizon, score, tuple(given.values()))
         if labels is not None and len(with_meanings(labels)) != len(labels):
             raise ConfigError(f"labels must differ, got {list(labels)}")
         plugin = cls(task, SpaceDefaults.of(sample, labels=labels, observations=observations))
         plugin.name = task.plugin
-        plugin._success = success
+        plugin.has_limit = limit_of(sample) is not None
+        plugin.threshold = sample.spec.reward_threshold if sample.spec is not None else None
+        plugin._success, plugin._metrics = rule, {key: metric.name for key, metric in given.items()}
         plugin._make = None if isinstance(env, gymnasium.Env) else env
         plugin._idle = idle_action(sample.action_space, tuple(plugin._defaults.labels), idle)
         plugin._docs = docs or inspect.cleandoc(type(sample.unwrapped).__doc__ or "")
@@ -96,10 +114,28 @@ class GenericPlugin(EnvironmentPlugin):
             observations=with_meanings(observations) if observations is not None else None,
             primitives=tuple(p.name for p in primitives),
             idle=plain_idle(idle),
+            success=rule.text if isinstance(rule, SuccessRule) and success is not None else None,
+            score=score,
+            metrics=given,
         )
         if sample is not env:
             sample.close()
         return plugin
+
+    def judged_by(self, success: str | None, score: Score | None) -> GenericPlugin:
+        """This plugin with another rule of success, or with a score and no success."""
+        rule = None if success is None else parse_rule(success)
+        other = copy.copy(self)
+        words = {"success": "" if rule is None else rule.words, "score": score}
+        other._task = Task.model_validate({**dict(self._task), **words})
+        other._success = rule
+        other.world = self.world.model_copy(update={"success": success, "score": score})
+        return other
+
+    @property
+    def rule(self) -> SuccessRule | Asked | None:
+        """The rule of success; None where the task has a score alone."""
+        return self._success
 
     def tasks(self) -> Mapping[str, Task]:
         return {self._task.id: self._task}
@@ -114,7 +150,8 @@ class GenericPlugin(EnvironmentPlugin):
                 f"{task.id}: this plugin knows one environment and cannot make another. "
                 "Use GenericPlugin.of(make_env), with a function that makes one."
             )
-        env = Judged(_call(self._make, render_mode), task.horizon, self._success)
+        rule = NEVER if self._success is None else self._success
+        env = Judged(_call(self._make, render_mode), task.horizon, rule, self._metrics)
         env.reset(seed=seed)
         return env
 
@@ -129,6 +166,9 @@ class GenericPlugin(EnvironmentPlugin):
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:
         """``idle`` if it was given; else the value of a Discrete whose label says that it does nothing
         (:data:`~rlgpt.plugin.idle.IDLE`); else zeros."""
+        return self._noop(action_space)
+
+    def _noop(self, action_space: gymnasium.Space[Any]) -> Any:
         if self._idle is not None:
             return copy.copy(self._idle)
         labels = list(self._defaults.labels)
@@ -136,6 +176,15 @@ class GenericPlugin(EnvironmentPlugin):
         if isinstance(action_space, gymnasium.spaces.Discrete) and idle_labels:
             return action_space.start + labels.index(idle_labels[0])
         return zero_action(action_space)
+
+    @property
+    def idle_words(self) -> str:
+        """`` (LABEL)``, the idle action of a Discrete; empty for other spaces."""
+        space = self._defaults.actions.space
+        if not isinstance(space, gymnasium.spaces.Discrete):
+            return ""
+        chosen = int(self._noop(space)) - int(space.start)
+        return f" ({list(self._defaults.labels)[chosen]})"
 
     def knowledge(self, task: Task) -> str:
         return self._docs[:6000]
@@ -145,18 +194,27 @@ def _call(make: MakeEnv, render_mode: str | None) -> gymnasium.Env[Any, Any]:
     return make() if render_mode is None else make(render_mode=render_mode)
 
 
-def _task(env: gymnasium.Env[Any, Any], goal: str, success: str, horizon: int | None) -> Task:
+def _task(
+    env: gymnasium.Env[Any, Any],
+    goal: str,
+    success: str,
+    horizon: int | None,
+    score: Score | None,
+    metrics: tuple[Metric, ...],
+) -> Task:
     title = env.spec.id if env.spec is not None else type(env.unwrapped).__name__
     name = re.sub(r"[^a-z0-9_.-]+", "-", title.lower()).lstrip("-_.") or "env"
     return Task(
         id=f"{GenericPlugin.name}/{name[:80]}",
         goal=goal or f"Get as much reward as possible in {title}.",
-        horizon=horizon or _limit(env) or HORIZON,
+        horizon=horizon or limit_of(env) or HORIZON,
         success=success,
+        score=score,
+        metrics=metrics,
     )
 
 
-def _limit(env: gymnasium.Env[Any, Any]) -> int | None:
+def limit_of(env: gymnasium.Env[Any, Any]) -> int | None:
     """Steps of an episode by the TimeLimit, the registration, or the environment itself."""
     if env.has_wrapper_attr("_max_episode_steps"):
         limit = env.get_wrapper_attr("_max_episode_steps")

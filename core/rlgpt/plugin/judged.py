@@ -1,4 +1,4 @@
-"""Success and a horizon for an environment that does not define them."""
+"""Success, metrics and a horizon for an environment that does not define them."""
 
 from __future__ import annotations
 
@@ -12,105 +12,143 @@ import gymnasium
 import numpy as np
 
 from rlgpt.errors import ConfigError, PluginError
+from rlgpt.plugin.rules import Moment, SuccessRule, lookup, number_of, parse_rule, said
 
-Success = Callable[[Mapping[str, Any], float], bool]
-"""``success(info, total_reward)``, called after every step: ``info`` of the step and, under :data:`OVER`, whether the
-episode ends with it; undiscounted reward of the episode so far. Its docstring, if any, describes success in prompts."""
+Success = Callable[..., bool]
+"""A function that is called after every step. It names what it wants among its parameters: ``env`` (unwrapped),
+``info``, ``total_reward`` (undiscounted, of the episode so far), ``observation``, ``terminated``, ``truncated``; a
+function of two parameters with other names gets ``info`` and ``total_reward``. ``info`` also has :data:`OVER`. Its
+docstring, if any, describes success in prompts."""
 
 OVER = "episode_over"
 """Key of a bool in the ``info`` of a function of success: whether the episode is over and its return is final."""
 
-_SAID = ("success", "is_success")
+LEGACY = "reported else terminated and return > 0"
+"""The default rule of :class:`Judged`."""
 
-
-def said(info: Mapping[str, Any]) -> bool | None:
-    """What the environment itself reports under ``success`` or ``is_success``; None where it reports nothing."""
-    for key in _SAID:
-        if key in info:
-            return bool(info[key])
-    return None
-
-
-def succeeded(info: Mapping[str, Any], total_reward: float, terminated: bool) -> bool:
-    """The default rule of success: ``success`` or ``is_success`` in ``info``; if both are missing, an episode that the
-    environment ended with a positive total reward."""
-    reported = said(info)
-    return terminated and total_reward > 0 if reported is None else reported
+_WANTED = frozenset({"env", "info", "total_reward", "observation", "terminated", "truncated"})
 
 
 @dataclass(frozen=True)
-class Reaches:
-    """Success is a total reward of at least ``total`` when the episode is over: earlier the return may still fall.
+class Asked:
+    """A function of the user's as a rule.
 
-    :ivar says: whether ``success`` or ``is_success`` in ``info`` counts instead, at any step that has one.
+    :ivar names: of its parameters, where all of them are known; else empty.
     """
 
-    total: float
-    says: bool = False
+    function: Success
+    names: tuple[str, ...] = ()
 
-    def __call__(self, info: Mapping[str, Any], total_reward: float) -> bool:
-        reported = said(info) if self.says else None
-        return bool(info[OVER]) and total_reward >= self.total if reported is None else reported
+    @classmethod
+    def of(cls, function: Success) -> Asked:
+        try:
+            parameters = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):
+            return cls(function)
+        names = tuple(p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD)
+        return cls(function, names if set(names) <= _WANTED else ())
+
+    def __call__(self, env: gymnasium.Env[Any, Any], observation: Any, now: Moment) -> bool:
+        info = {**now.info, OVER: now.over}
+        if not self.names:
+            return _truth(self.function(info, now.total))
+        known = {"env": env.unwrapped, "info": info, "total_reward": now.total, "observation": observation}
+        known |= {"terminated": now.terminated, "truncated": now.truncated}
+        return _truth(self.function(**{name: known[name] for name in self.names}))
+
+    @property
+    def words(self) -> str:
+        told = " ".join((inspect.getdoc(self.function) or "").split()) if inspect.isfunction(self.function) else ""
+        return told or "what the goal says, judged from the environment's info and the episode's total reward"
 
 
-def judge(env: gymnasium.Env[Any, Any], success: Success | float | None) -> tuple[Success | None, str]:
-    """The rule of success as a function, and in words.
+def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | Asked:
+    """A rule, from a text, a number or a function.
 
-    :param success: a function of info and total reward; or the total reward that counts; None: ``success`` or
-        ``is_success`` in info, else the ``reward_threshold`` at which the environment is registered as solved, else an
-        episode that it ends with a positive total reward.
-    :raises ConfigError: ``success`` is none of these.
-    :returns: None for the last of these, which needs to know whether the episode ended.
+    :raises ConfigError: it is none of these.
     """
-    if success is not None and not callable(success) and not isinstance(success, int | float):
-        raise ConfigError(
-            f"success is {success!r:.80}; give a function success(info, total_reward) -> bool, or the total reward "
-            "that counts."
-        )
-    if isinstance(success, int | float):
-        return Reaches(float(success)), f"a total reward of at least {success:g} in the episode"
-    if success is not None:
-        told = " ".join((inspect.getdoc(success) or "").split()) if inspect.isfunction(success) else ""
-        return success, told or "what the goal says, judged from the environment's info and the episode's total reward"
+    if isinstance(success, SuccessRule | Asked):
+        return success
+    if callable(success):
+        return Asked.of(success)
+    return parse_rule(success)
+
+
+def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
+    """The rule where nobody gave one and nobody can be told: ``success`` or ``is_success`` in info; else the
+    ``reward_threshold`` with which the environment is registered; else an episode that it ends with a positive return.
+
+    :func:`rlgpt.design` does not use it.
+    """
     threshold = env.spec.reward_threshold if env.spec is not None else None
-    if threshold is None:
-        return None, "what the environment reports as success, or else an episode it ends with a positive total reward"
-    text = f"a total reward of at least {threshold:g} in the episode, unless the environment itself reports success"
-    return Reaches(float(threshold), says=True), text
+    return parse_rule(LEGACY if threshold is None else f"reported else return >= {threshold:.15g}")
 
 
 class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
     """Puts a bool ``info["success"]`` into every step and truncates at ``horizon`` primitive steps.
 
-    An episode that a training cuts shorter (:attr:`rlgpt.domain.RLSetup.horizon`) is never over here, so its return
-    alone never makes it a success.
+    An episode that a training cuts shorter (:attr:`rlgpt.domain.RLSetup.horizon`) is never over here, so a rule that is
+    judged at the end never makes it a success.
 
-    :param success: the rule of success; default: :func:`succeeded`.
-    :raises ConfigError: (of ``step``) ``success`` returned no bool.
+    :param success: the rule of success: a text (:mod:`rlgpt.plugin.rules`), the return that counts, or a function.
+        Default: ``success`` or ``is_success`` in ``info``; if both are missing, an episode that the environment ended
+        with a positive return.
+    :param metrics: key of ``info`` -> name: their numbers are reported in ``info["metrics"]``.
+    :ivar reported: whether the environment itself has reported ``success`` or ``is_success`` so far.
+    :ivar seen: the keys of ``info`` so far.
+    :raises ConfigError: (of ``step``) ``success`` returned no bool; a metric is no number.
     :raises PluginError: (of ``step``) the environment paid a reward that is not a finite number.
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any], horizon: int, success: Success | None = None) -> None:
-        gymnasium.utils.RecordConstructorArgs.__init__(self, horizon=horizon, success=success, _disable_deepcopy=True)
+    def __init__(
+        self,
+        env: gymnasium.Env[Any, Any],
+        horizon: int,
+        success: Success | SuccessRule | str | float | None = None,
+        metrics: Mapping[str, str] | None = None,
+    ) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(
+            self, horizon=horizon, success=success, metrics=metrics, _disable_deepcopy=True
+        )
         gymnasium.Wrapper.__init__(self, env)
-        self._horizon, self._success = horizon, success
+        self._horizon, self._metrics = horizon, dict(metrics or {})
+        self._rule = read_success(LEGACY if success is None else success)
         self._steps, self._total = 0, 0.0
+        self.reported, self.seen = False, dict[str, None]()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         self._steps, self._total = 0, 0.0
         observation, info = self.env.reset(seed=seed, options=options)
-        return observation, {**info, "success": False}
+        return observation, self._measured({**info, "success": False})
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._steps += 1
         self._total += finite(reward, self._steps)
         truncated = truncated or (self._steps >= self._horizon and not terminated)
-        if self._success is not None:
-            success = _truth(self._success({**info, OVER: bool(terminated or truncated)}, self._total))
-        else:
-            success = succeeded(info, self._total, terminated)
-        return observation, reward, terminated, truncated, {**info, "success": success}
+        self.reported = self.reported or said(info) is not None
+        self.seen.update(dict.fromkeys(map(str, info)))
+        now = Moment(info, self._total, bool(terminated), bool(truncated))
+        rule = self._rule
+        success = rule(self.env, observation, now) if isinstance(rule, Asked) else rule(now)
+        return observation, reward, terminated, truncated, self._measured({**info, "success": success})
+
+    def _measured(self, info: dict[str, Any]) -> dict[str, Any]:
+        if not self._metrics:
+            return info
+        numbers: dict[str, float] = {}
+        for key, name in self._metrics.items():
+            value = lookup(info, key)
+            if value is None:
+                continue
+            number = number_of(value)
+            if number is None:
+                raise ConfigError(
+                    f"metrics: info[{key!r}] is {value!r:.80} at step {self._steps}, no finite number. Name a key that "
+                    "holds one; dots lead into mappings."
+                )
+            numbers[name] = number
+        return {**info, "metrics": {**info.get("metrics", {}), **numbers}}
 
 
 def finite(reward: Any, step: int) -> float:
@@ -134,7 +172,7 @@ def finite(reward: Any, step: int) -> float:
 def _truth(told: Any) -> bool:
     if not isinstance(told, bool | np.bool_):
         raise ConfigError(
-            f"success(info, total_reward) returned {told!r}, a {type(told).__name__}; it must return True or False. "
+            f"success() returned {told!r}, a {type(told).__name__}; it must return True or False. "
             "Compare: lambda info, total_reward: info['episode_over'] and total_reward >= 200; or wrap it in bool()."
         )
     return bool(told)

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from rlgpt.domain import Plain
-from rlgpt.errors import ConfigError
+from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin.actions import names
 from rlgpt.plugin.parts import LONG, LONGEST, Part, parts, shown
 from rlgpt.plugin.pictures import MOST, as_bytes, frame, is_stack, shapes
@@ -46,21 +46,26 @@ class ObservationCodec:
     ``NAME`` is ``observation`` at the root. Other spaces (Graph, Sequence, OneOf) have no key. If no other key has
     numbers for a policy, there is ``time``: the share of the horizon that has passed.
 
-    :param labels: names of the numbers of a one-dimensional Box; or name -> meaning, with its unit.
+    :param labels: name -> meaning, with its unit (or empty), of each number of a one-dimensional Box. Of a Dict or
+        Tuple: part -> meaning, or part -> (name -> meaning) of its numbers, which are then ``PART_NAME``.
     :ivar alone: names (of :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. A policy gets them from the
         observation, because no key holds their numbers.
     :raises ConfigError: the labels do not fit the space.
     """
 
-    def __init__(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        space: spaces.Space[Any],
+        labels: Sequence[str] | Mapping[str, str | Mapping[str, str]] | None = None,
+    ) -> None:
         self._made_of = (space, labels)
         self.alone: tuple[str, ...] = ()
         self._keys: list[ViewKey] = []
         self._reads: list[Read] = []
-        if labels is not None:
+        if labels is not None and not isinstance(space, spaces.Dict | spaces.Tuple):
             self._named(space, labels)
         else:
-            leaves = [leaf for part in parts(space) for leaf in _leaves(part)]
+            leaves = _told(parts(space), labels) if labels is not None else list(_all(parts(space)))
             distinct = names([key.name for key, _ in leaves])
             self._keys = [replace(key, name=name) for (key, _), name in zip(leaves, distinct, strict=True)]
             self._reads = [read for _, read in leaves]
@@ -87,23 +92,68 @@ class ObservationCodec:
         """The value of one of :attr:`keys`, without those of the others."""
         return self._values[key](ctx)
 
-    def _named(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str]) -> None:
+    def _named(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, Any]) -> None:
         if not isinstance(space, spaces.Box) or len(space.shape) != 1:
             keys = ", ".join(key.name for key in ObservationCodec(space).keys)
             raise ConfigError(
-                f"observations= names the numbers of a one-dimensional Box; this observation is {space!s:.200}, and "
-                f"code sees it as {keys:.300}. Leave observations= out; what the parts mean goes into docs= (of "
-                "design(), or of GenericPlugin.of())."
+                f"observations= names the numbers of a one-dimensional Box, or the parts of a Dict; this observation "
+                f"is {space!s:.200}, and code sees it as {keys:.300}. Leave observations= out; what the parts mean "
+                "goes into docs= (of design(), or of GenericPlugin.of())."
             )
-        size = space.shape[0]
-        if len(labels) != size or len(set(labels)) != size:
-            raise ConfigError(f"{space} needs {size} different observation labels, got {len(labels)}: {list(labels)}")
-        meanings = labels if isinstance(labels, Mapping) else {}
-        for i, (label, name) in enumerate(zip(labels, names(list(labels)), strict=True)):
-            span = _span(space.low[i], space.high[i])
-            doc = f"{meanings.get(label) or label}, {span}" if span != _BOUNDLESS or not meanings else meanings[label]
-            self._keys.append(ViewKey(name, doc, size=1))
+        for i, (key, name) in enumerate(
+            zip(_numbered(space, labels, "the observation"), names(list(labels)), strict=True)
+        ):
+            self._keys.append(replace(key, name=name))
             self._reads.append(_nth(i))
+
+
+def _all(every: Sequence[Part]) -> Iterator[tuple[ViewKey, Read]]:
+    for part in every:
+        yield from _leaves(part)
+
+
+def _told(every: Sequence[Part], labels: Sequence[str] | Mapping[str, Any]) -> list[tuple[ViewKey, Read]]:
+    """The keys of all parts of a Dict or Tuple, with the names and meanings of those that ``labels`` tells of."""
+    known = {str(part.path[0]): part.name for part in every if len(part.path) == 1} | {p.name: p.name for p in every}
+    if not isinstance(labels, Mapping):
+        raise ConfigError(
+            f"observations is a list, and the observation has the parts {', '.join(p.name for p in every)}. Give part "
+            "-> meaning, or part -> names of its numbers: {'achieved_goal': ['x', 'y', 'z']}."
+        )
+    said: dict[str, Any] = {}
+    for name, meaning in labels.items():
+        if name not in known:
+            raise UnknownNameError("part of the observation", name, known)
+        said[known[name]] = meaning
+    found: list[tuple[ViewKey, Read]] = []
+    for part in every:
+        meaning = said.get(part.name, "")
+        if isinstance(meaning, str):
+            found += [(replace(k, doc=f"{meaning}; {k.doc}" if meaning else k.doc), read) for k, read in _leaves(part)]
+            continue
+        if not isinstance(part.space, spaces.Box) or len(part.space.shape) != 1:
+            raise ConfigError(
+                f"observations[{part.name!r}] names numbers, and this part is {part.space!s:.120}: only the numbers of "
+                "a one-dimensional Box have names. Give its meaning as a text."
+            )
+        for i, (key, name) in enumerate(
+            zip(_numbered(part.space, meaning, part.name), names(list(meaning)), strict=True)
+        ):
+            found.append((replace(key, name=f"{part.name}_{name}"[:40]), _part_nth(part.read, i)))
+    return found
+
+
+def _numbered(space: spaces.Box, labels: Sequence[str] | Mapping[str, str], where: str) -> Iterator[ViewKey]:
+    """A key for each number of a one-dimensional Box, under its label."""
+    size = space.shape[0]
+    if len(labels) != size or len(set(labels)) != size:
+        of = "" if where == "the observation" else f" for {where!r}"
+        raise ConfigError(f"{space} needs {size} different observation labels{of}, got {len(labels)}: {list(labels)}")
+    meanings = labels if isinstance(labels, Mapping) and any(labels.values()) else {}
+    for i, label in enumerate(labels):
+        span = _span(space.low[i], space.high[i])
+        doc = f"{meanings.get(label) or label}, {span}" if span != _BOUNDLESS or not meanings else meanings[label]
+        yield ViewKey(label, doc, size=1)
 
 
 def _observed(read: Read) -> Callable[[Context], Plain]:
@@ -116,6 +166,10 @@ def _time(ctx: Context) -> float:
 
 def _nth(index: int) -> Read:
     return lambda whole: _numbers(np.asarray(whole)[index])
+
+
+def _part_nth(read: Callable[[Any], Any], index: int) -> Read:
+    return lambda whole: _numbers(np.asarray(read(whole))[index])
 
 
 def _leaves(part: Part) -> Iterator[tuple[ViewKey, Read]]:

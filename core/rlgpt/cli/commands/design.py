@@ -20,11 +20,22 @@ def main(arguments: argparse.Namespace) -> int:
         "docs": text("--docs", arguments.docs),
         "labels": labels,
         "observations": names("--observations", arguments.observations),
-        "success": arguments.success,
+        "success": number_or_rule(arguments.success),
+        "score": arguments.score,
+        "metrics": None if arguments.metrics is None else [key.strip() for key in arguments.metrics.split(",")],
+        "trial": arguments.trial,
         "horizon": arguments.horizon,
         "idle": action(arguments.idle, labels),
     }
     return launch(arguments, {"environment": environment, "folder": arguments.folder})
+
+
+def number_or_rule(given: str | None) -> float | str | None:
+    """A return as a number; a rule as text."""
+    try:
+        return None if given is None else float(given)
+    except ValueError:
+        return given
 
 
 def text(option: str, given: str | None) -> str | None:
@@ -50,10 +61,19 @@ def names(option: str, given: str | None) -> list[str] | dict[str, str] | None:
         found = json.loads(Path(given).read_text(encoding="utf-8"))
     except (OSError, ValueError) as fault:
         raise ConfigError(f"{option} {given} cannot be read: {fault}.") from fault
-    texts = found.values() if isinstance(found, dict) else found if isinstance(found, list) else [None]
-    if not all(isinstance(item, str) for item in texts):
-        raise ConfigError(f'{option} {given}: give a list of names, or {{"name": "meaning", ...}}, all text.')
+    if not _are_names(found, depth=2):
+        raise ConfigError(
+            f'{option} {given}: give a list of names, or {{"name": "meaning", ...}}, all text; of the parts of a Dict '
+            '{"part": "meaning", "part": ["name", ...]}.'
+        )
     return found  # type: ignore[no-any-return]
+
+
+def _are_names(found: Any, depth: int) -> bool:
+    texts = found.values() if isinstance(found, dict) else found if isinstance(found, list) else [None]
+    return all(
+        isinstance(t, str) or (isinstance(found, dict) and depth > 1 and _are_names(t, depth - 1)) for t in texts
+    )
 
 
 def action(given: str | None, labels: list[str] | dict[str, str] | None) -> Any:

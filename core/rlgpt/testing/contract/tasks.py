@@ -50,7 +50,9 @@ class TaskLaws(Laws):
     @needs()
     def test_tasks_are_described_in_words(self, plugin: EnvironmentPlugin, task: Task) -> None:
         assert task.goal.strip(), f"{task.id}: say the goal in one sentence."
-        assert task.success.strip(), f"{task.id}: say in words what counts as success."
+        assert task.success.strip() or task.score is not None, (
+            f"{task.id}: say in words what counts as success, or give the task a score."
+        )
 
     @needs()
     def test_knowledge_is_bounded(self, plugin: EnvironmentPlugin, task: Task) -> None:

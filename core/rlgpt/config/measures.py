@@ -1,0 +1,64 @@
+"""Score and metrics of an environment without a plugin, as a user writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlgpt.domain import RETURN, Metric, Score
+from rlgpt.domain.validated import validated
+from rlgpt.errors import ConfigError
+from rlgpt.plugin.actions import FreeNames, slug
+
+_FORMS = (
+    "Give 'return', a key of info ('-KEY' where less is better), or its fields: "
+    "{'metric': 'return', 'unit': 'points', 'maximize': True, 'target': 200}."
+)
+
+
+def read_measures(score: Any, metrics: Any) -> tuple[Score | None, dict[str, Metric]]:
+    """The score, and key of ``info`` -> metric.
+
+    :param score: ``return``; a key of info, or ``-KEY`` where less is better; or the fields of a
+        :class:`~rlgpt.domain.Score`, whose metric is a key of ``metrics``, a name of one, or a further key of info.
+    :param metrics: keys of info; or key -> its :class:`~rlgpt.domain.Metric`, its fields, or its meaning.
+    :raises ConfigError: they cannot be read.
+    """
+    found = _metrics({} if metrics is None else metrics)
+    if score is None or isinstance(score, Score):
+        return score, found
+    if isinstance(score, str):
+        key = score.strip()
+        score = {"metric": key.removeprefix("-"), "maximize": not key.startswith("-")}
+    if not isinstance(score, Mapping):
+        raise ConfigError(f"score is {score!r:.80}, a {type(score).__name__}. {_FORMS}")
+    key = str(score.get("metric", RETURN))
+    if not key:
+        raise ConfigError(f"score names nothing. {_FORMS}")
+    names = [metric.name for metric in found.values()]
+    if key == RETURN or (key in names and key not in found):
+        return validated(Score, {**score, "metric": key}, "score"), found
+    if key not in found:
+        found = _metrics({**found, key: {}})
+    return validated(Score, {**score, "metric": found[key].name}, "score"), found
+
+
+def _metrics(metrics: Any) -> dict[str, Metric]:
+    if isinstance(metrics, str) or not isinstance(metrics, Mapping | Sequence):
+        raise ConfigError(
+            f"metrics is {metrics!r:.80}; give keys of info in a list, or key -> meaning, or key -> fields of a Metric "
+            "({'unit': 'm', 'doc': 'distance to the goal', 'reduce': 'min'})."
+        )
+    given = dict(metrics) if isinstance(metrics, Mapping) else dict.fromkeys(map(str, metrics))
+    taken: set[str] = {RETURN}
+    free = FreeNames(taken)
+    found: dict[str, Metric] = {}
+    for key, said in given.items():
+        if isinstance(said, Metric):
+            found[key] = said
+        else:
+            fields = {"doc": said} if isinstance(said, str) else dict(said or {})
+            name = fields.pop("name", None) or free.next(slug(key))
+            found[key] = validated(Metric, {"name": name, **fields}, f"metrics.{key}")
+        taken.add(found[key].name)
+    return found

@@ -1,0 +1,62 @@
+"""What counts in an environment without a plugin, said and tried before a run begins."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+from rlgpt.config.prepare import ConstantPluginFactory, guarded, only
+from rlgpt.config.run_config import RunConfig
+from rlgpt.config.trial import SECONDS, report, rule_lines, try_out
+from rlgpt.domain import Score
+from rlgpt.loop import LoopContext
+from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.plugin.judged import Asked
+from rlgpt.plugin.rules import REPORTED
+
+
+def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
+    """Tell the observer what counts as success or score, and how long an episode lasts.
+
+    :param try_them: play the episodes of :mod:`rlgpt.config.trial` first. Where the user chose nothing and only later
+        steps than the first report a success, that becomes the rule.
+    :returns: the context with the rule, and the trial in the run's configuration.
+    """
+    plugin, config = context.plugin, RunConfig(**context.run.record.config)
+    environment = config.environment
+    if environment is None or environment.prepared is None or not isinstance(plugin, GenericPlugin):
+        return context
+    tell = context.observer.message
+    chosen = environment.success is not None or environment.score is not None or isinstance(plugin.rule, Asked)
+    trial = None
+    if try_them and environment.trial:
+        tell(f"trying what counts: {environment.trial} episodes at random, as many idle, {SECONDS:.0f} s at most")
+        advice = "trial=0 leaves the trial out; then the run itself meets the fault."
+        tried = plugin if chosen else plugin.judged_by(REPORTED, Score())
+        played = functools.partial(try_out, tried, only(tried.tasks()), environment.trial)
+        trial = guarded("playing the environment before the run raised", advice, played)
+        if not chosen and plugin.rule is None and trial.reported:
+            plugin = plugin.judged_by(REPORTED, None)
+    task = only(plugin.tasks())
+    for line in rule_lines(plugin, task, chosen=chosen, horizon=environment.horizon):
+        tell(line)
+    if trial is None:
+        return context
+    for line in report(trial, task, plugin):
+        tell(line)
+    prepared = environment.prepared.model_copy(update={"task": task, "world": plugin.world, "trial": trial})
+    config = config.model_copy(update={"environment": environment.model_copy(update={"prepared": prepared})})
+    return replace(
+        replace_record(context, config),
+        plugin=plugin,
+        task=task,
+        factory=ConstantPluginFactory(plugin),
+        world=plugin.world,
+    )
+
+
+def replace_record(context: LoopContext, config: RunConfig) -> LoopContext:
+    """``context`` with ``config`` in its run's record, in memory."""
+    run = context.run
+    record = run.record.model_copy(update={"config": config.plain()})
+    return replace(context, run=type(run)(run.folder, record))

@@ -1,0 +1,227 @@
+"""What counts in an environment without a plugin: said, tried, and kept on record."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from rlgpt.config import RunConfig
+from rlgpt.config.build import build
+from rlgpt.config.environment import Objects
+from rlgpt.config.measures import read_measures
+from rlgpt.config.runs import begin_or_resume, with_record
+from rlgpt.config.trial import try_out
+from rlgpt.domain import Metric, Score
+from rlgpt.domain.validated import validated
+from rlgpt.errors import ConfigError, RunError
+from rlgpt.loop import Observer
+from rlgpt.plugin import PluginManager
+from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.runs import Run
+
+
+class Road(gymnasium.Env[Any, Any]):
+    """Pays 1 a step. Action 1 crashes at step 3; without a crash the goal is reached at step ``length``."""
+
+    def __init__(self, length: int = 5, says: str = "") -> None:
+        self.observation_space, self.action_space = spaces.Box(0, 99, (1,)), spaces.Discrete(2)
+        self.length, self.says = length, says
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.t = 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        self.t += 1
+        crashed = self.t == 3 and int(action) == 1
+        arrived = self.t == self.length
+        info: dict[str, Any] = {"crashed": crashed, "way": {"left": self.length - self.t}}
+        if self.says and (crashed or arrived):
+            info[self.says] = arrived
+        return np.full(1, self.t, np.float32), 1.0, crashed or arrived, False, info
+
+
+class Heard(Observer):
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def message(self, text: str) -> None:
+        self.lines.append(text)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+def begin(folder: Path, make=Road, success=None, **environment):
+    """Begin a run without carrying it out; what it said, and its context."""
+    heard = Heard()
+    function = success if callable(success) else None
+    given = {"goal": "Drive.", "success": None if function else success, **environment}
+    config = validated(RunConfig, {"environment": given, "agents": {"name": "rl_only"}, "budget": 1_000_000})
+    config = with_record(config.model_copy(update={"folder": str(folder)}), folder)
+    objects = Objects(make_env=make, success=function)
+    return heard, begin_or_resume(build(config, folder, PluginManager(), objects=objects, observer=heard))
+
+
+def test_without_a_rule_the_return_is_the_score_and_this_is_said(tmp_path: Path) -> None:
+    heard, context = begin(tmp_path / "run")
+    assert (context.task.success, context.task.score) == ("", Score())
+    assert "score: the return of the episode, more is better; the environment reports no success" in heard.text
+    assert "horizon: 1,000 primitive steps (assumed, since the environment names no limit" in heard.text
+    assert "idle actions (action_0): ends: 3 terminated by the environment (5 steps); return 5" in heard.text
+    env = context.plugin.make_env(context.task, seed=0)
+    env.reset(seed=0)
+    assert not any(env.step(0)[4]["success"] for _ in range(5))
+
+
+@pytest.mark.parametrize("says", ["success", "is_success"])
+def test_what_the_environment_reports_counts_even_where_only_its_last_step_does(says: str, tmp_path: Path) -> None:
+    heard, context = begin(tmp_path / "run", lambda: Road(says=says))
+    assert context.task.success == "what the environment reports as success"
+    assert context.world.success == "reported"
+    assert "success: reported, ever (the environment reports success itself" in heard.text
+    assert "idle actions (action_0): 3 of 3 succeed; ends: 3 goal (5 steps)" in heard.text
+    again, resumed = begin(tmp_path / "run", lambda: Road(says=says))
+    assert (resumed.task, resumed.world) == (context.task, context.world)
+    assert "trial" not in again.text
+
+
+def test_a_rule_that_counts_crashes_is_shown_by_the_trial(tmp_path: Path) -> None:
+    heard, _ = begin(tmp_path / "run", success="terminated and return > 0")
+    assert "crashed" in heard.text
+    assert (
+        "of 3 episodes of random actions and 3 of 3 episodes of idle actions (action_0) already succeed" in heard.text
+    )
+    sound, context = begin(tmp_path / "other", lambda: Road(9), success="terminated and not crashed and way.left < 1")
+    assert "terminated without success (3 steps, crashed" in sound.text
+    recorded = Run.open(tmp_path / "other").record.config["environment"]["prepared"]
+    assert recorded["world"]["success"] == "terminated and not crashed and way.left < 1"
+    assert {e["ended"] for e in recorded["trial"]["episodes"]} == {"terminated"}
+    assert context.task.success.startswith("an end of the episode by the environment and")
+
+
+def test_a_success_that_needs_an_end_which_never_comes_is_warned_of(tmp_path: Path) -> None:
+    heard, _ = begin(tmp_path / "run", lambda: Road(10**6), success="terminated and not crashed", horizon=2)
+    assert "success needs an episode that the environment ends, and none of 6 did within 2 steps" in heard.text
+    assert "horizon: 2 primitive steps (as given)" in heard.text
+    lasting, _ = begin(tmp_path / "other", lambda: Road(10**6), success="truncated", horizon=2)
+    assert "needs an episode" not in lasting.text
+
+
+def test_unreported_keys_and_a_constant_score_are_warned_of(tmp_path: Path) -> None:
+    heard, context = begin(
+        tmp_path / "run", lambda: Road(2), success="crashd", score="-way.left", metrics=["way.right"]
+    )
+    assert "no step of the trial reported info['crashd']. Reported: crashed, way." in heard.text
+    assert "every episode of the trial has the score 0" in heard.text
+    assert context.task.score == Score(metric="way_left", maximize=False)
+    assert [m.name for m in context.task.metrics] == ["way_right", "way_left"]
+    assert "way.right" in context.world.metrics
+
+
+def test_a_trial_may_be_left_out(tmp_path: Path) -> None:
+    heard, context = begin(tmp_path / "run", success=4, trial=0)
+    assert heard.lines[0] == "success: return >= 4, at the end"
+    assert "trial" not in heard.text
+    assert context.task.success == "a total reward of at least 4 in the episode"
+
+
+def test_a_function_is_named_and_its_fault_is_the_users(tmp_path: Path) -> None:
+    def arrived(env, info):
+        """Arrived without a crash."""
+        return env.t == 5 and not info["crashed"]
+
+    heard, _ = begin(tmp_path / "run", success=arrived)
+    assert "success: a function: Arrived without a crash." in heard.text
+
+    def late(info, total_reward):
+        return info["none"] if total_reward > 2 else False
+
+    with pytest.raises(ConfigError, match=r"raised KeyError: 'none'"):
+        begin(tmp_path / "other", success=late)
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_resumed_run_keeps_its_rule(tmp_path: Path) -> None:
+    begin(tmp_path / "run", success="terminated and not crashed")
+    with pytest.raises(RunError, match="holds another run"):
+        begin(tmp_path / "run", success="terminated")
+    heard, context = begin(tmp_path / "run")
+    assert context.world.success == "terminated and not crashed"
+    assert "success: terminated and not crashed, at the end" in heard.text
+
+
+@pytest.mark.parametrize(
+    ("success", "words", "rule"),
+    [
+        (None, "or else an episode it ends with a positive total reward", "reported else terminated and return > 0"),
+        (None, "475 in the episode, unless the environment itself reports success", "reported else return >= 475"),
+        (3.0, "a total reward of at least 3 in the episode", "return >= 3"),
+    ],
+)
+def test_a_run_on_record_without_a_rule_keeps_the_one_it_had(tmp_path: Path, success, words: str, rule: str) -> None:
+    begin(tmp_path / "run", success=rule)
+    path = tmp_path / "run" / "run.json"
+    record = json.loads(path.read_text())
+    environment = record["config"]["environment"]
+    environment["success"] = success
+    for key in ("score", "metrics", "trial"):
+        del environment[key]
+    prepared = environment["prepared"]
+    del prepared["trial"]
+    for key in ("success", "score", "metrics"):
+        del prepared["world"][key]
+    for key in ("score", "metrics"):
+        del prepared["task"][key]
+    assert prepared["task"]["success"].endswith(words)
+    path.write_text(json.dumps(record))
+    _, context = begin(tmp_path / "run", success=success)
+    assert (context.world.success, context.task.success) == (rule, prepared["task"]["success"])
+
+
+def test_long_and_slow_episodes_are_cut_and_this_is_said(tmp_path: Path) -> None:
+    plugin = GenericPlugin.of(lambda: Road(10**9), success="truncated", horizon=10**6)
+    (task,) = plugin.tasks().values()
+    ticks = iter(range(10**6))
+    trial = try_out(plugin, task, 2, clock=lambda: float(next(ticks)))
+    assert {e.ended for e in trial.episodes if e.acting == "idle"} == {"cut"}
+    assert {e.acting for e in trial.episodes} == {"random", "idle"}
+    assert trial.primitive_steps <= 20_000
+
+
+HOW = Metric(name="a_b", doc="how")
+
+
+@pytest.mark.parametrize(
+    ("score", "metrics", "expected"),
+    [
+        (None, None, (None, {})),
+        ("return", None, (Score(), {})),
+        ("-Time Left", None, (Score(metric="time_left", maximize=False), {"Time Left": Metric(name="time_left")})),
+        ({"unit": "points", "target": 9}, {}, (Score(unit="points", target=9), {})),
+        (None, {"a.b": "how", "a-b": {"unit": "m"}}, (None, {"a.b": HOW, "a-b": Metric(name="a_b_2", unit="m")})),
+        ("a.b", {"a.b": {"doc": "how"}}, (Score(metric="a_b"), {"a.b": HOW})),
+    ],
+)
+def test_score_and_metrics_are_read(score, metrics, expected) -> None:
+    assert read_measures(score, metrics) == expected
+
+
+@pytest.mark.parametrize(
+    ("score", "metrics", "says"),
+    [
+        (3, None, "score is 3, a int"),
+        ("-", None, "score names nothing"),
+        (None, 3, "metrics is 3"),
+        (None, {"a": {"redcue": "min"}}, "metrics.a.reduce"),
+        ({"maximise": True}, None, "score.maximize"),
+    ],
+)
+def test_what_is_no_score_is_refused(score, metrics, says: str) -> None:
+    with pytest.raises(Exception, match=says):
+        read_measures(score, metrics)
