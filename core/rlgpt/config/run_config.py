@@ -15,7 +15,6 @@ from rlgpt.config.components import Component
 from rlgpt.config.measures import read_measures
 from rlgpt.config.trial import Trial
 from rlgpt.domain import Metric, Plain, Score, Task, Value, World
-from rlgpt.errors import ConfigError
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.loop import LoopSettings
 from rlgpt.rl.base import Hyperparameters
@@ -66,10 +65,7 @@ class EnvironmentConfig(Value):
     def _measures(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
-        try:
-            score, metrics = read_measures(data.get("score"), data.get("metrics"))
-        except ConfigError as fault:
-            raise ValueError(str(fault).removesuffix(".")) from fault
+        score, metrics = read_measures(data.get("score"), data.get("metrics"))
         return {**data, "score": score, "metrics": metrics}
 
 
