@@ -209,13 +209,20 @@ def test_a_sandbox_may_be_given_by_its_budgets() -> None:
 def test_dict_observation_keeps_its_key_names() -> None:
     space = gym.spaces.Dict({"state": gym.spaces.Box(-1, 1, (2,)), "goal": gym.spaces.Box(-1, 1, (2,))})
     env = gym.wrappers.TransformObservation(cartpole(), lambda seen: {"state": seen[:2], "goal": seen[2:]}, space)
-    with pytest.raises(ConfigError, match=r"code sees it as goal, state\. Leave observations= out.*docs="):
-        extend(env, [PUSH], observations={"state": "position"})
+    named = extend(env, [PUSH], observations={"state": "position", "goal": ["x", "y"]})
+    named.reset(seed=0)
+    assert list(named.view()) == ["goal_x", "goal_y", "state"]
+    with pytest.raises(ConfigError, match=r"observations is a list, and the observation has the parts goal, state"):
+        extend(env, [PUSH], observations=["state"])
+    picture = gym.spaces.Box(0, 255, (9, 9), np.uint8)
+    grid = gym.wrappers.TransformObservation(cartpole(), lambda seen: np.zeros((9, 9), np.uint8), picture)
+    with pytest.raises(ConfigError, match=r"code sees it as .*\. Leave observations= out.*docs="):
+        extend(grid, [PUSH], observations={"state": "position"})
 
 
-@pytest.mark.parametrize("success", ["x", [1]])
-def test_success_is_a_function_or_a_number(success: Any) -> None:
-    with pytest.raises(ConfigError, match=r"success is .*; give a function success\(info, total_reward\) -> bool"):
+@pytest.mark.parametrize("success", ["x or y", [1]])
+def test_success_is_a_rule_a_function_or_a_number(success: Any) -> None:
+    with pytest.raises(ConfigError, match=r"success.* Write conditions joined by 'and'"):
         GenericPlugin.of(cartpole, success=success)
 
 

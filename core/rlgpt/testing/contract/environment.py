@@ -35,7 +35,7 @@ class EnvironmentLaws(Laws):
 
     def test_metrics_are_numbers(self, plugin: EnvironmentPlugin, task: Task) -> None:
         if not task.metrics:
-            pytest.skip("the task declares no metrics")
+            return
         declared = {metric.name for metric in task.metrics}
         seen: set[str] = set()
 
