@@ -115,15 +115,12 @@ def _all(every: Sequence[Part]) -> Iterator[tuple[ViewKey, Read]]:
 def _told(every: Sequence[Part], labels: Sequence[str] | Mapping[str, Any]) -> list[tuple[ViewKey, Read]]:
     """The keys of all parts of a Dict or Tuple, with the names and meanings of those that ``labels`` tells of."""
     known = {str(part.path[0]): part.name for part in every if len(part.path) == 1} | {p.name: p.name for p in every}
-    if not isinstance(labels, Mapping):
-        raise ConfigError(
-            f"observations is a list, and the observation has the parts {', '.join(p.name for p in every)}. Give part "
-            "-> meaning, or part -> names of its numbers: {'achieved_goal': ['x', 'y', 'z']}."
-        )
     said: dict[str, Any] = {}
-    for name, meaning in labels.items():
+    told = labels if isinstance(labels, Mapping) else dict.fromkeys(labels, "")
+    for name, meaning in told.items():
         if name not in known:
-            raise UnknownNameError("part of the observation", name, known)
+            hint = "Give part -> meaning, or part -> names of its numbers: {'achieved_goal': ['x', 'y', 'z']}."
+            raise UnknownNameError("part of the observation", name, known, hint)
         said[known[name]] = meaning
     found: list[tuple[ViewKey, Read]] = []
     for part in every:
