@@ -103,11 +103,8 @@ class RowRunner:
         record = Run.open(folder) if exists else Run.create(folder, task=self.task.id, seed=self.cell.seed, config={})
         llm = build_llm(LLMSettings(), LLMContext(folder, self.cell.seed, self.transcripts, self.task.id))
         count = self.settings.iterations
-        steps = self.settings.budget // count
         library = library_of(self.plugin, self.task)
-        agents = build_agents(
-            kind, llm, self.plugin, self.task, library=library, training_steps=steps, iterations=count
-        )
+        agents = build_agents(kind, llm, self.plugin, self.task, library=library, iterations=count)
         context = LoopContext(
             settings=self.settings,
             task=self.task,

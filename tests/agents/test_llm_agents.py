@@ -263,7 +263,7 @@ def test_fingerprint_depends_on_the_stub_and_not_on_the_run(
 
 def test_code_only_mode_is_in_the_prompt_but_not_in_the_fingerprint(brief: Brief) -> None:
     llm = FakeLLM({"slow": scripts.PLAN})
-    LLMSlow(llm, Mode(training_steps=5000, iterations=3)).plan(brief, ())
+    LLMSlow(llm, Mode(iterations=3)).plan(brief.model_copy(update={"training_steps": 5000}), ())
     LLMSlow(llm, Mode(learns=False)).plan(brief, ())
     both, code = llm.requests
     assert "trained for 5000 primitive steps" in text(both)

@@ -118,8 +118,7 @@ def _record(folder: Path) -> Path:
     transcript = folder / "transcript.jsonl"
     llm = Recorder(FakeLLM(_reply), folder / "llm.jsonl", transcript=transcript)
     plugin, settings = GridPlugin(), LoopSettings(**SETTINGS)
-    steps = settings.budget // settings.iterations
-    agents = build_agents("slow_fast_critic", llm, plugin, TASK, training_steps=steps, iterations=settings.iterations)
+    agents = build_agents("slow_fast_critic", llm, plugin, TASK, iterations=settings.iterations)
     library = library_of(plugin, TASK)
     run(LoopContext(settings, TASK, plugin, plugin.name, agents, PPO(), Hyperparameters(), made, library))
     return transcript

@@ -31,7 +31,16 @@ from rlgpt.testing.llm import FakeLLM
 
 TASK = TASKS["grid/key"]
 SETTINGS = LoopSettings(
-    budget=3000, iterations=2, repairs=1, selection_episodes=8, report_episodes=6, target_success=1.0
+    budget=3000,
+    iterations=2,
+    repairs=1,
+    selection_episodes=8,
+    confirmation_episodes=4,
+    judging=0.5,
+    min_decisions=0,
+    rehearsal_episodes=2,
+    report_episodes=6,
+    target_success=1.0,
 )
 # It hardly learns, so that no selection ends the run before its last iteration.
 HYPERPARAMETERS = Hyperparameters(

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import pytest
-from rlgpt.domain import Evaluation, Iteration, Task, TrainingRecord
+from rlgpt.domain import CodedAction, Episode, Evaluation, Iteration, Steps, Task, TrainingRecord
+from rlgpt.errors import TranscriptEnded
 from rlgpt.llm.base import Request
-from rlgpt.loop import LoopSettings, Observer, Seeds, run
+from rlgpt.loop import LoopContext, LoopSettings, Observer, Seeds, run
 from rlgpt.options import load_bundle
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.evaluation import evaluate_code
 from rlgpt.rl.policy_env import TRAINING_SEEDS, build
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
+from rlgpt.testing.counting import counted
 from rlgpt.testing.grid import FETCH, GridPlugin
 from rlgpt.testing.llm import FakeLLM
 from story import AWAY, SETTINGS, TASK, context, reply
@@ -132,6 +136,126 @@ def test_solving_code_skips_the_training(tmp_path: Path) -> None:
     assert Run.open(tmp_path).record.steps.training == 0
 
 
+HALF = FETCH.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
+"""It fetches the key in about half of the episodes."""
+
+
+class NeverTrains(PPO):
+    def train(self, *_: Any, **__: Any) -> TrainingRecord:
+        raise AssertionError("there is nothing to train")
+
+
+def half_solved(request: Request) -> str:
+    meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
+    return f"{meta}\n```python\n{HALF}\n```" if request.key.role == "fast" else reply(request)
+
+
+def test_too_few_decisions_leave_their_steps_to_the_next_iteration(tmp_path: Path) -> None:
+    """The last iteration learns with all that is left, if a tenth of the decisions is there."""
+    said: list[str] = []
+
+    class Listening(Observer):
+        def message(self, text: str) -> None:
+            said.append(text)
+
+    budgets: list[int] = []
+
+    class Noting(PPO):
+        def train(self, spec: EnvSpec, **named: Any) -> TrainingRecord:
+            budgets.append(named["budget"])
+            return super().train(spec, **named)
+
+    settings = SETTINGS.model_copy(update={"min_decisions": 2000})
+    result = run(context(tmp_path, Noting(), FakeLLM(half_solved), settings=settings, observer=Listening()))
+    first, second = result.history
+    assert first.training is None
+    assert first.evaluation == first.code_evaluation
+    assert first.steps.selection == 0
+    assert second.training is not None
+    assert len(budgets) == 1
+    assert settings.budget / 2 < budgets[0] < settings.budget
+    assert any(text.startswith("no training:") and "next iteration" in text for text in said)
+    few = settings.model_copy(update={"min_decisions": 10**6})
+    never = run(context(tmp_path / "never", NeverTrains(), FakeLLM(half_solved), settings=few))
+    assert [i.training for i in never.history] == [None, None]
+
+
+def test_the_steps_of_an_iteration_that_cannot_come_are_learned_with(tmp_path: Path) -> None:
+    """As where a transcript holds one iteration: it trains, as it would have if it had been the last one asked for."""
+
+    def once(request: Request) -> str:
+        if request.key.iteration:
+            raise TranscriptEnded("one iteration is recorded")
+        return half_solved(request)
+
+    settings = SETTINGS.model_copy(update={"min_decisions": 2000})
+    result = run(context(tmp_path, PPO(), FakeLLM(once), settings=settings))
+    assert result.stopped is not None
+    (iteration,) = result.history
+    assert iteration.training is not None
+    assert Run.open(tmp_path).iterations() == result.history
+    record = Run.open(tmp_path).record
+    assert record.steps.total == counted(tmp_path / "env_steps")
+    assert record.steps.lost == 0
+
+
+def test_code_that_looks_solved_is_confirmed(tmp_path: Path) -> None:
+    """Its first episodes succeed, the first of the others does not: it is not solved, and few episodes were played."""
+    seeds = Seeds(0).selection(50)
+    wins = {e.seed: e.success for e in _half(seeds)}
+    assert len(set(wins.values())) == 2
+
+    class Lucky(Seeds):
+        def selection(self, n: int) -> tuple[int, ...]:
+            won, lost = ([s for s in seeds if wins[s] is good] for good in (True, False))
+            return (*won[:3], *lost)[:n]
+
+    class Fortunate(LoopContext):
+        @property
+        def seeds(self) -> Seeds:
+            return Lucky(0)
+
+    settings = SETTINGS.model_copy(
+        update={"iterations": 1, "selection_episodes": 3, "confirmation_episodes": 10, "target_success": 0.9}
+    )
+    plain = context(tmp_path, PPO(), FakeLLM(half_solved), settings=settings)
+    result = run(Fortunate(**{f.name: getattr(plain, f.name) for f in dataclasses.fields(plain)}))
+    (iteration,) = result.history
+    first = Evaluation.model_validate_json((tmp_path / "iterations/0/code.json").read_text())
+    confirmation = Evaluation.model_validate_json((tmp_path / "iterations/0/confirmation.json").read_text())
+    assert first.success_rate == 1
+    assert [e.success for e in confirmation.episodes] == [False, False], "one failure of thirteen is allowed"
+    assert iteration.training is not None
+
+
+def _half(seeds: tuple[int, ...]) -> tuple[Episode, ...]:
+    action = CodedAction(name="to_row", doc="", source=HALF, max_steps=30)
+    plugin = GridPlugin()
+    spec = EnvSpec(TASK, plugin.default_setup(TASK), factory=lambda task: plugin)
+    return evaluate_code(spec, (action,), seeds=seeds).episodes
+
+
+def test_record_follows_a_stage_under_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps in run.json grow while code is judged and while a policy is trained, by purpose, and never shrink."""
+    monkeypatch.setattr("rlgpt.loop.spending.TELL_SECONDS", 0.0)
+    seen: list[Steps] = []
+    write = Run.update
+
+    def update(self: Run, **changes: Any) -> None:
+        write(self, **changes)
+        seen.append(self.record.steps)
+
+    monkeypatch.setattr(Run, "update", update)
+    settings = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
+    run(context(tmp_path, PPO(), settings=settings))
+    totals = [steps.total for steps in seen]
+    assert totals == sorted(totals)
+    assert max(b - a for a, b in itertools.pairwise(totals)) < 200
+    for purpose in ("rehearsal", "code", "training", "selection"):
+        assert len({getattr(steps, purpose) for steps in seen}) > 3, purpose
+    assert seen[-1].total == counted(tmp_path / "env_steps")
+
+
 def test_observer_receives_every_stage(tmp_path: Path) -> None:
     seen: list[str] = []
 
@@ -167,7 +291,8 @@ def test_iteration_keeps_the_better_of_code_and_policy(tmp_path: Path) -> None:
     for code, policy, kept in ((3, 2, "code"), (2, 2, "sampled"), (1, 2, "sampled")):
         changes = {"code_evaluation": rate(code, "code"), "evaluation": rate(policy, "sampled")}
         assert iteration.model_copy(update=changes).kept.mode == kept
-        assert iteration.model_copy(update=changes).success_rate == max(code, policy) / 8
+        episodes = len(iteration.evaluation.episodes)
+        assert iteration.model_copy(update=changes).success_rate == max(code, policy) / episodes
 
 
 def test_report_on_code_ignores_the_quarantine_of_training(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import gymnasium
 import pytest
-from rlgpt.domain import CodedAction, Task
+from rlgpt.domain import CodedAction, Rehearsal, Task
 from rlgpt.llm.base import Request
 from rlgpt.loop import run
-from rlgpt.loop.rehearse import rehearse
+from rlgpt.loop.inner import NOT_EXERCISED
+from rlgpt.loop.rehearse import ROUNDS, rehearse
 from rlgpt.plugin.library import library_of
 from rlgpt.rl.ppo import PPO
 from rlgpt.sandbox import Sandbox
@@ -74,11 +75,11 @@ def test_every_step_of_a_rehearsal_is_counted(tmp_path: Path) -> None:
     plugin = GridPlugin()
     solve = CodedAction(name="solve", doc="", source=FETCH)
     walk = CodedAction(name="walk", doc="", source=WALK)
-    first, steps, verdict = rehearse(plugin, TASK, (), solve, seed=3, sandbox=Sandbox(), library=LIBRARY)
+    first, steps, verdict, _ = rehearse(plugin, TASK, (), solve, seeds=(3,), sandbox=Sandbox(), library=LIBRARY)
     assert first.success
     assert steps == first.primitive_steps
     assert verdict is None
-    second, both, _ = rehearse(plugin, TASK, (solve,), walk, seed=3, sandbox=Sandbox(), library=LIBRARY)
+    second, both, *_ = rehearse(plugin, TASK, (solve,), walk, seeds=(3,), sandbox=Sandbox(), library=LIBRARY)
     assert [d.action for d in second.decisions] == ["walk"]
     assert both == steps + second.primitive_steps
 
@@ -98,10 +99,86 @@ def test_a_rehearsal_sees_a_success_in_the_midst_of_an_action() -> None:
 
     source = FETCH.replace("yield use()", f"yield {AWAY}")
     there_and_away = CodedAction(name="there_and_away", doc="", source=source, max_steps=30)
-    trace, _, verdict = rehearse(PassingGrid(), TASK, (), there_and_away, seed=3, sandbox=Sandbox(), library=LIBRARY)
+    trace, _, verdict, _ = rehearse(
+        PassingGrid(), TASK, (), there_and_away, seeds=(3,), sandbox=Sandbox(), library=LIBRARY
+    )
     assert verdict is None
     assert trace.success
 
     walk = CodedAction(name="walk", doc="", source="def run():\n    yield go(direction='up', cells=1)\n", max_steps=1)
-    trace, _, _ = rehearse(PassingGrid(), TASK, (), walk, seed=3, sandbox=Sandbox(), library=LIBRARY)
+    trace, *_ = rehearse(PassingGrid(), TASK, (), walk, seeds=(3,), sandbox=Sandbox(), library=LIBRARY)
     assert not trace.success
+
+
+def walks(name: str, source: str) -> CodedAction:
+    return CodedAction(name=name, doc="", source=source, max_steps=30)
+
+
+STEP = walks("step", "def run():\n    yield go(direction='up', cells=1)\n")
+THIRD = walks(
+    "third", "asked = 0\ndef can_start(view):\n    global asked\n    asked += 1\n    return asked > 4\n" + WALK
+)
+"""It may start after four looks."""
+
+
+def test_earlier_actions_are_played_again_until_the_action_may_start() -> None:
+    trace, steps, verdict, _ = rehearse(
+        GridPlugin(), TASK, (STEP,), THIRD, seeds=(3,), sandbox=Sandbox(), library=LIBRARY
+    )
+    assert [d.action for d in trace.decisions] == ["step", "third"] * (len(trace.decisions) // 2)
+    assert len(trace.decisions) > 2
+    assert trace.decisions[-1].ended != "masked"
+    assert (steps, verdict) == (trace.primitive_steps, None)
+
+    never = walks("never", "def can_start(view):\n    return False\n" + WALK)
+    trace, *_ = rehearse(GridPlugin(), TASK, (STEP,), never, seeds=(3,), sandbox=Sandbox(), library=LIBRARY)
+    assert [d.action for d in trace.decisions] == ["step", "never"] * ROUNDS, "the rounds are bounded"
+    alone, *_ = rehearse(GridPlugin(), TASK, (), never, seeds=(3,), sandbox=Sandbox(), library=LIBRARY)
+    assert len(alone.decisions) == 1, "nothing would change"
+
+
+def test_other_starts_add_endings_and_verdicts(tmp_path: Path) -> None:
+    """The code fails only where the key is above the agent: the first start is shown, a later one has the verdict."""
+    plugin, seeds = GridPlugin(), range(3, 40)
+    env = plugin.make_env(TASK, seed=0)
+    above = {s: (lambda w: w.key[0] < w.agent[0])((env.reset(seed=s), env.unwrapped)[1]) for s in seeds}
+    fine, fails = next(s for s in seeds if not above[s]), next(s for s in seeds if above[s])
+    source = "def run():\n    view = yield observe()\n    1 / (view['key'][0] >= view['agent'][0])\n    yield use()\n"
+    action = walks("to_row", source)
+    found = rehearse(plugin, TASK, (), action, seeds=(fine, fails), sandbox=Sandbox(), library=LIBRARY)
+    assert (found.trace.seed, found.verdict) == (fine, None)
+    (other,) = found.others
+    assert other.seed == fails
+    assert other.verdict is not None
+    assert other.verdict.kind == "error"
+    rehearsal = Rehearsal(attempt=0, action=action, trace=found.trace, verdict=found.verdict, others=found.others)
+    assert rehearsal.failed
+    assert not rehearsal.works
+    assert rehearsal.stopped_by == other.verdict
+    first_fails = rehearse(plugin, TASK, (), action, seeds=(fails, fine), sandbox=Sandbox(), library=LIBRARY)
+    assert first_fails.others == (), "an attempt that has to be repaired anyway costs one start"
+
+
+def test_the_start_in_which_the_action_ran_is_shown() -> None:
+    plugin, seeds = GridPlugin(), (3, 4, 5)
+    sees: dict[int, Any] = {}
+    for seed in seeds:
+        env = plugin.make_env(TASK, seed=seed)
+        env.reset(seed=seed)
+        sees[seed] = list(env.unwrapped.key)
+    assert sees[3] != sees[5]
+    guard = f"def can_start(view):\n    return list(view['key']) == {sees[5]}\n"
+    trace, _, _, others = rehearse(
+        plugin, TASK, (), walks("rare", guard + WALK), seeds=seeds, sandbox=Sandbox(), library=LIBRARY
+    )
+    assert trace.decisions[-1].ended != "masked"
+    assert len(others) == 2
+    assert others[0].ended == "masked"
+
+
+def test_an_action_that_never_ran_neither_works_nor_failed() -> None:
+    never = walks("never", "def can_start(view):\n    return False\n" + WALK)
+    trace, *_ = rehearse(GridPlugin(), TASK, (), never, seeds=(3,), sandbox=Sandbox(), library=LIBRARY)
+    rehearsal = Rehearsal(attempt=0, action=never, trace=trace, review=NOT_EXERCISED)
+    assert not rehearsal.works
+    assert not rehearsal.failed

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rlgpt.domain import Steps
+from rlgpt.domain import Iteration, Steps
 from rlgpt.errors import BudgetExceeded
 from rlgpt.llm.base import Request
 from rlgpt.loop import run
+from rlgpt.loop.selection import Block
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter, steps_in
 from rlgpt.runs import Run
@@ -34,6 +35,11 @@ def test_run_counts_what_its_environment_counts(tmp_path: Path) -> None:
     assert steps == sum((i.steps for i in result.history), Steps())
 
 
+def judged(iteration: Iteration) -> int:
+    """Primitive steps of the policy's evaluations."""
+    return sum(e.primitive_steps for e in (iteration.evaluation, *iteration.rivals))
+
+
 def test_episode_filmed_for_the_critic_is_counted(tmp_path: Path) -> None:
     blind = run(context(tmp_path / "blind", PPO())).history[0]
     result = run(context(tmp_path / "seeing", PPO(), FakeLLM(reply, supports_vision=True)))
@@ -43,9 +49,9 @@ def test_episode_filmed_for_the_critic_is_counted(tmp_path: Path) -> None:
     assert steps == sum((i.steps for i in result.history), Steps())
     first, last = result.history
     looked_at = first.evaluation.episodes[0].primitive_steps
-    assert first.steps.selection == first.evaluation.primitive_steps + looked_at
-    assert last.steps.selection == last.evaluation.primitive_steps, "it has no critique"
-    assert blind.steps.selection == blind.evaluation.primitive_steps
+    assert first.steps.selection == judged(first) + looked_at
+    assert last.steps.selection == judged(last), "it has no critique"
+    assert blind.steps.selection == judged(blind)
 
 
 def test_episode_filmed_without_a_critique_counts_as_lost(tmp_path: Path) -> None:
@@ -67,7 +73,7 @@ def test_episode_filmed_without_a_critique_counts_as_lost(tmp_path: Path) -> Non
 def stage_of(folder: Path) -> str:
     """The stage of the first iteration that was cut short."""
     here = folder / "iterations" / "0"
-    stages = {"rehearsal": "setup", "code": "code", "training": "training", "selection": "evaluation"}
+    stages = {"rehearsal": "setup", "code": "code", "training": "training", "selection": "iteration"}
     return next(stage for stage, file in stages.items() if not (here / f"{file}.json").exists())
 
 
@@ -91,13 +97,15 @@ def test_failed_run_counts_the_unfinished_stage_and_resumes(at: int, stage: str,
 def test_repeated_stage_is_counted_twice(tmp_path: Path) -> None:
     run(context(tmp_path, PPO(), settings=ONCE))
     here = tmp_path / "iterations" / "0"
-    for stage in ("evaluation", "iteration"):
-        (here / f"{stage}.json").unlink()
+    (here / "iteration.json").unlink()
+    blocks = [Block.model_validate_json(path.read_text()) for path in sorted((here / "race").iterdir())]
+    (here / "race" / "0.json").unlink()
+    repeated = sum(e.primitive_steps for e in blocks[0].evaluations)
     before, _ = ended(tmp_path)
     run(context(tmp_path, PPO(), settings=ONCE))
     steps, taken = ended(tmp_path)
-    assert steps.total == taken == before.total + before.selection
-    assert steps.lost == before.selection
+    assert steps.total == taken == before.total + repeated
+    assert steps.lost == repeated > 0
 
 
 def test_lost_steps_reduce_the_budget(tmp_path: Path) -> None:

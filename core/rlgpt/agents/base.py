@@ -25,7 +25,8 @@ History = tuple[Iteration, ...]
 
 
 class Brief(Value):
-    """What agents know about a task. It is rendered from the plugin. All but ``start`` is the same for a whole run.
+    """What agents know about a task. It is rendered from the plugin. All but ``start`` and ``training_steps`` is the
+    same for a whole run.
 
     :ivar stub: the library of coded actions as Python text: primitives, and ``observe()`` with the view's keys.
     :ivar knowledge: the plugin's expert knowledge, at most 6,000 characters.
@@ -36,6 +37,8 @@ class Brief(Value):
     :ivar reward_terms: name and meaning of each reward term, with kind and range.
     :ivar reset_options: name and meaning of each start state that training may use.
     :ivar start: the first view of an episode as text.
+    :ivar training_steps: primitive steps of this iteration's training, by what the run has spent so far; None where
+        they are not known.
     """
 
     task: Task
@@ -49,6 +52,7 @@ class Brief(Value):
     reset_options: tuple[tuple[str, str], ...]
     default_setup: RLSetup
     start: str = ""
+    training_steps: int | None = None
 
 
 class Outcome(Value):

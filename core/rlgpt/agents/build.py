@@ -59,7 +59,6 @@ class TeamContext:
         TranscriptError where there is none.
     :ivar library: the primitives and the view that coded actions may use.
     :ivar limits: of the sandbox.
-    :ivar training_steps: primitive steps of each training, where known; the prompts state them.
     :ivar iterations: iterations of the outer loop, where known; the prompts state them.
     :ivar prompts: a folder whose files replace prompts of the same names (see :class:`~rlgpt.agents.prompt.Prompt`).
     """
@@ -70,12 +69,11 @@ class TeamContext:
     connect: Callable[[], Models]
     library: Library
     limits: SandboxLimits = field(default_factory=SandboxLimits)
-    training_steps: int | None = None
     iterations: int | None = None
     prompts: Path | None = None
 
     def mode(self, *, learns: bool = True) -> Mode:
-        return Mode(learns=learns, training_steps=self.training_steps, iterations=self.iterations)
+        return Mode(learns=learns, iterations=self.iterations)
 
 
 def rl_only(context: TeamContext) -> Agents:
@@ -134,7 +132,6 @@ def build_agents(
     *,
     library: Library | None = None,
     limits: SandboxLimits | None = None,
-    training_steps: int | None = None,
     iterations: int | None = None,
 ) -> Agents:
     """A team that rlgpt brings itself, without a configuration.
@@ -156,7 +153,7 @@ def build_agents(
         return llm
 
     library, limits = library or library_of(plugin, task), limits or SandboxLimits()
-    return TEAMS[kind](TeamContext(kind, plugin, task, connect, library, limits, training_steps, iterations))
+    return TEAMS[kind](TeamContext(kind, plugin, task, connect, library, limits, iterations))
 
 
 def _whole(context: TeamContext, *, learns: bool = True, **more: Any) -> Agents:

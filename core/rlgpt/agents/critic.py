@@ -77,7 +77,7 @@ class LLMCritic(Critic):
             RequestKey(task=brief.task.id, iteration=iteration, role="critic"),
             ("system", "user", "reply"),
             {
-                "mode": self._mode.text(iteration),
+                "mode": self._mode.text(iteration, brief.training_steps),
                 "plan": render_plan(outcome.plan),
                 "actions": render_written(outcome.actions),
                 "setup": render_setup(outcome.setup),

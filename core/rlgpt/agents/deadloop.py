@@ -49,12 +49,13 @@ def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
         return False
     if before.action.source.strip() == after.action.source.strip():
         return True
-    if before.verdict is not None or after.verdict is not None:
+    ours, theirs = before.stopped_by, after.stopped_by
+    if ours is not None or theirs is not None:
         return (
-            before.verdict is not None
-            and after.verdict is not None
-            and before.verdict.kind == after.verdict.kind
-            and _words(before.verdict.message) == _words(after.verdict.message)
+            ours is not None
+            and theirs is not None
+            and ours.kind == theirs.kind
+            and _words(ours.message) == _words(theirs.message)
         )
     return SequenceMatcher(None, _problem(before), _problem(after), autojunk=False).ratio() >= SAME_WORDS
 

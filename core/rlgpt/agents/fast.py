@@ -61,7 +61,7 @@ class LLMFast(FastAgent):
             ),
             parts,
             {
-                "mode": self._mode.text(iteration),
+                "mode": self._mode.text(iteration, brief.training_steps),
                 "plan": render_plan(plan),
                 "written": render_written(a for a in written if a.name != sub_action.name),
                 "history": history_text.for_action(history, sub_action.name),
@@ -91,7 +91,7 @@ class LLMFast(FastAgent):
             RequestKey(task=brief.task.id, iteration=iteration, role="setup"),
             ("system", "user", "reply"),
             {
-                "mode": self._mode.text(iteration),
+                "mode": self._mode.text(iteration, brief.training_steps),
                 "plan": render_plan(plan),
                 "actions": render_written(actions, rehearsals),
                 "history": history_text.for_setup(history),
@@ -131,4 +131,4 @@ def repair_slots(attempts: Sequence[Rehearsal]) -> dict[str, str]:
 def repair_measured(attempts: Sequence[Rehearsal]) -> dict[str, Plain]:
     """The figures of a repair: number of attempts, and the kind of the last failure."""
     last = attempts[-1]
-    return {"attempts": len(attempts), "failure": last.verdict.kind if last.verdict is not None else "review"}
+    return {"attempts": len(attempts), "failure": last.stopped_by.kind if last.stopped_by is not None else "review"}

@@ -12,15 +12,17 @@ class Mode(Value):
     recorded in another mode.
 
     :ivar learns: the policy is trained. False: the plan's coded actions run in order.
-    :ivar training_steps: primitive steps of each training, where known.
     :ivar iterations: iterations of the outer loop, where known.
     """
 
     learns: bool = True
-    training_steps: int | None = None
     iterations: int | None = None
 
-    def text(self, iteration: int) -> str:
+    def text(self, iteration: int, training_steps: int | None = None) -> str:
+        """The text of an iteration.
+
+        :param training_steps: primitive steps of its training, where known.
+        """
         turn = f"This is iteration {iteration}" + (f" (of 0 to {self.iterations - 1}). " if self.iterations else ". ")
         if not self.learns:
             return (
@@ -29,7 +31,7 @@ class Mode(Value):
                 "the last, until the episode ends. That is all; a sub-action of kind `rl` is skipped. So everything "
                 "must be code, in the order that leads to success."
             )
-        steps = f" for {self.training_steps} primitive steps" if self.training_steps else ""
+        steps = f" for {training_steps} primitive steps" if training_steps else ""
         return f"# How this run uses the plan\n{turn}A policy is trained{steps} in this iteration, and evaluated."
 
     def measured(self) -> dict[str, Plain]:

@@ -29,7 +29,7 @@ class LLMSlow(SlowAgent):
             brief,
             RequestKey(task=brief.task.id, iteration=iteration, role="slow"),
             ("system", "user", "reply"),
-            {"history": history_text.for_slow(history), "mode": self._mode.text(iteration)},
+            {"history": history_text.for_slow(history), "mode": self._mode.text(iteration, brief.training_steps)},
             PlanReply,
             value=PlanReply.value,
             faults=lambda plan: plan_faults(plan, brief),

@@ -45,7 +45,7 @@ class LLMSolo(SlowAgent, FastAgent):
             brief,
             RequestKey(task=brief.task.id, iteration=len(history), role="solo"),
             ("system", "user", "whole"),
-            self._slots(history),
+            self._slots(brief, history),
             SoloReply,
             value=lambda reply: reply,
             faults=lambda reply: self._faults(reply, brief),
@@ -82,7 +82,7 @@ class LLMSolo(SlowAgent, FastAgent):
             ),
             parts,
             {
-                **self._slots(history),
+                **self._slots(brief, history),
                 "plan": render_plan(plan),
                 "actions": render_written(a for a in written if a.name != sub_action.name),
                 "name": sub_action.name,
@@ -116,7 +116,7 @@ class LLMSolo(SlowAgent, FastAgent):
             brief,
             RequestKey(task=brief.task.id, iteration=len(history), role="solo", sub_action="setup"),
             ("system", "user", "learn"),
-            {**self._slots(history), "plan": render_plan(plan), "actions": render_written(actions, rehearsals)},
+            {**self._slots(brief, history), "plan": render_plan(plan), "actions": render_written(actions, rehearsals)},
             SetupReply,
             value=SetupReply.value,
             faults=lambda setup: setup_faults(setup, brief, actions),
@@ -127,8 +127,9 @@ class LLMSolo(SlowAgent, FastAgent):
         reply = self._replies.get((brief.task.id, len(history)))
         return reply if reply is not None and reply.plan() == plan else None
 
-    def _slots(self, history: History) -> Mapping[str, str]:
-        return {"history": history_text.for_solo(history), "mode": self._mode.text(len(history))}
+    def _slots(self, brief: Brief, history: History) -> Mapping[str, str]:
+        mode = self._mode.text(len(history), brief.training_steps)
+        return {"history": history_text.for_solo(history), "mode": mode}
 
     def _measured(self, history: History) -> dict[str, Plain]:
         return {**history_text.measured(history), **self._mode.measured()}

@@ -80,6 +80,8 @@ def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
     parts = []
     if rehearsal.verdict is not None:
         parts.append(f"It was stopped. {render_verdict(rehearsal.verdict)}")
+    elif rehearsal.stopped_by is not None:
+        parts.append(f"From another start it was stopped. {render_verdict(rehearsal.stopped_by)}")
     if rehearsal.trace is not None:
         parts.append(render_trace(rehearsal.trace, limit))
     return "\n".join(parts) or "It was not run."
@@ -89,7 +91,9 @@ def failure_of(rehearsal: Rehearsal) -> str:
     """How an attempt failed; "worked" if it did not."""
     if rehearsal.verdict is not None:
         return render_verdict(rehearsal.verdict)
-    if rehearsal.review is not None and not rehearsal.review.works:
+    if rehearsal.stopped_by is not None:
+        return f"from another start: {render_verdict(rehearsal.stopped_by)}"
+    if rehearsal.failed and rehearsal.review is not None:
         findings = rehearsal.review.findings
         return "; ".join(f.problem for f in findings) or "the critic says it does not work, without saying why"
     return "worked"

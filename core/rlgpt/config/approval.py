@@ -22,6 +22,7 @@ _HARMLESS = ("task", "seed", "folder", "video", "target_success", "target_score"
 _UNUSED_IN_EVALUATION = {
     *("llm", "agents", "executor"),
     *("budget", "iterations", "repairs", "selection_episodes", "report_episodes", "traces"),
+    *("confirmation_episodes", "judging", "sharpness", "min_decisions", "rehearsal_episodes"),
 }
 
 

@@ -99,7 +99,6 @@ def _agents(
         connect=lambda: ReportingLLM(_llm(config, place, folder, manager, objects), observer),
         library=library,
         limits=config.sandbox,
-        training_steps=config.budget // config.iterations,
         iterations=config.iterations,
         prompts=_prompts(config),
     )

@@ -14,7 +14,6 @@ from rlgpt.config.trying import say_rules
 from rlgpt.domain.validated import validated
 from rlgpt.errors import RunError
 from rlgpt.loop import LoopContext
-from rlgpt.loop.reserve import check_budget
 from rlgpt.runs import Run
 
 KEPT = ("task", "task_settings", "environment", "seed", "folder")
@@ -64,9 +63,7 @@ def begin(context: LoopContext) -> LoopContext:
     """Writes the record of a new run.
 
     :raises RunError: a run lives in the folder already.
-    :raises ConfigError: the budget leaves too little for learning.
     """
-    check_budget(context.settings, context.task, context.agents)
     context = say_rules(context, try_them=True)
     record = context.run.record
     run = Run.create(context.run.folder, task=record.task, seed=record.seed, config=record.config)

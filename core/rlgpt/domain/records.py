@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from rlgpt.domain.events import Evaluation, Trace, TrainingRecord, Verdict
+from rlgpt.domain.events import Ending, Evaluation, Trace, TrainingRecord, Verdict
 from rlgpt.domain.functions import CodedFunction
 from rlgpt.domain.values import ActionPlan, CodedAction, Metric, Plain, RLSetup, Score, TaskId, Value
 
@@ -35,12 +35,26 @@ class Review(Value):
     findings: tuple[Finding, ...] = ()
 
 
+class OtherStart(Value):
+    """How a rehearsed action did from another start than the one whose trace is kept.
+
+    :ivar ended: ``masked`` where it might not start.
+    :ivar verdict: what stopped it; None where nothing did.
+    """
+
+    seed: int
+    ended: Ending
+    success: bool
+    verdict: Verdict | None = None
+
+
 class Rehearsal(Value):
     """One attempt at a coded action: the action, its trace in the environment, and the critic's review.
 
     :ivar attempt: 0 for the first version, 1 for the first repair.
     :ivar trace: the episode that ends with the action; None where lint refused it.
-    :ivar verdict: what stopped the action; None where nothing did.
+    :ivar verdict: what stopped the action in the trace; None where nothing did.
+    :ivar others: the other starts that it was rehearsed from.
     :ivar review: None where the critic was not asked.
     """
 
@@ -49,17 +63,33 @@ class Rehearsal(Value):
     steps: int = Field(default=0, ge=0, description="primitive steps that it cost, including those outside the trace")
     trace: Trace | None = None
     verdict: Verdict | None = None
+    others: tuple[OtherStart, ...] = ()
     review: Review | None = None
 
     @property
+    def stopped_by(self) -> Verdict | None:
+        """The verdict on the action in the trace, else the first one from another start."""
+        return self.verdict or next((o.verdict for o in self.others if o.verdict is not None), None)
+
+    @property
     def failed(self) -> bool:
-        """Whether a verdict stopped the action, or the critic says that it does not work."""
-        return self.verdict is not None or (self.review is not None and not self.review.works)
+        """Whether a verdict stopped the action from any start, or the critic says that it does not work.
+
+        An action that never ran did not fail: nobody knows.
+        """
+        if self.stopped_by is not None:
+            return True
+        return self.review is not None and not self.review.works and (self.trace is None or self.exercised)
 
     @property
     def exercised(self) -> bool:
         """Whether the action, which is last in the trace, was allowed to start."""
         return self.trace is not None and self.trace.decisions[-1].ended != "masked"
+
+    @property
+    def works(self) -> bool:
+        """Whether it ran from some start and did not fail."""
+        return self.exercised and not self.failed
 
 
 class Steps(Value):
@@ -93,6 +123,8 @@ class Iteration(Value):
     :ivar index: from 0.
     :ivar actions: the coded actions that were kept.
     :ivar training: None where no policy was trained.
+    :ivar evaluation: the policy in its best way to act; the code where no policy was evaluated.
+    :ivar rivals: the policy's other ways to act.
     :ivar critique: None until a next iteration needs it.
     """
 
@@ -106,6 +138,7 @@ class Iteration(Value):
     )
     training: TrainingRecord | None = None
     evaluation: Evaluation = Field(description="on the selection seeds")
+    rivals: tuple[Evaluation, ...] = ()
     critique: Critique | None = None
     steps: Steps
 

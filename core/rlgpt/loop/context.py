@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from rlgpt.agents.build import Agents
-from rlgpt.domain import CodedAction, Evaluation, Iteration, RLSetup, Task, TrainingRecord, World
+from rlgpt.domain import CodedAction, Evaluation, Iteration, Mode, RLSetup, Task, TrainingRecord, World
+from rlgpt.loop.allotment import Allotment
 from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
 from rlgpt.loop.spending import RunStepCounter
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Trainer
-from rlgpt.rl.evaluation import OnFrame, evaluate, evaluate_code
+from rlgpt.rl.evaluation import Acting, Judge, OnFrame, by_policy, evaluate_code
 from rlgpt.runs import Run
 from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 
@@ -50,6 +51,10 @@ class LoopContext:
     def book(self) -> RunStepCounter:
         return RunStepCounter(self.run)
 
+    @cached_property
+    def allotment(self) -> Allotment:
+        return Allotment(self.settings, self.task, self.agents)
+
     @property
     def seeds(self) -> Seeds:
         return Seeds(self.settings.seed)
@@ -77,21 +82,23 @@ class LoopContext:
         return self.spec(best.setup, best.actions, None if best.kept.mode == "code" else best.training)
 
     def evaluate_kept(
-        self, best: Iteration, *, seeds: Sequence[int], greedy: bool = False, on_frame: OnFrame | None = None
+        self, best: Iteration, *, seeds: Sequence[int], mode: Mode | None = None, on_frame: OnFrame | None = None
     ) -> Evaluation:
         """Evaluate what ``best`` keeps on ``seeds``: its policy, or the plan's code alone where that did better.
 
-        :param greedy: take the policy's most likely choices instead of samples; code has no choices.
+        :param mode: how the policy acts; None: as it was selected. Code has no choices.
         :param on_frame: receives each rendered frame and the active action.
         :returns: an evaluation without episodes where the iteration keeps code and has no coded action.
         """
-        spec = self.kept_spec(best)
-        if best.kept.mode == "code":
+        spec, kept = self.kept_spec(best), best.kept
+        if kept.mode == "code":
             if not best.actions:
                 return Evaluation(mode="code", episodes=())
             return evaluate_code(spec, best.actions, seeds=seeds, on_frame=on_frame)
         policy = self.policy(spec, best.index, trained=best.training is not None)
-        return evaluate(policy, spec, seeds=seeds, greedy=greedy, on_frame=on_frame)
+        sharpness = kept.sharpness if kept.mode == "sharpened" else self.settings.sharpness
+        with Judge(spec, on_frame=on_frame) as judge:
+            return judge.play(acting(policy, mode or kept.mode, sharpness), seeds)
 
     def train_folder(self, iteration: int) -> Path:
         """Where the trainer keeps the training of an iteration.
@@ -106,3 +113,8 @@ class LoopContext:
             return self.trainer.load(self.train_folder(iteration), spec)
         seed = self.seeds.training(iteration)
         return self.trainer.untrained(spec, seed=seed, hyperparameters=self.hyperparameters)
+
+
+def acting(policy: Policy, mode: Mode, sharpness: float | None) -> Acting:
+    """How ``policy`` acts in a mode; ``sharpness`` is that of mode ``sharpened``."""
+    return by_policy(policy, greedy=mode == "greedy", sharpness=(sharpness or 1.0) if mode == "sharpened" else 1.0)

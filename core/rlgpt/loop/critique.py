@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rlgpt.agents.base import Brief, History, Outcome
 from rlgpt.domain import Critique, Steps
-from rlgpt.loop.context import LoopContext
+from rlgpt.loop.context import LoopContext, acting
 from rlgpt.loop.frames import film
-from rlgpt.rl.evaluation import OnFrame, evaluate, evaluate_code
+from rlgpt.rl.evaluation import Judge, OnFrame, evaluate_code
 
 
 def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
@@ -34,7 +34,9 @@ def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
     def criticise() -> Critique:
         nonlocal filmed_steps
         frames, filmed_steps = _film_first_episode(ctx, outcome, last.index)
-        return ctx.agents.critic.critique(brief, outcome.model_copy(update={"frames": frames}), tuple(before))
+        trained = last.training.primitive_steps if last.training else None
+        told = brief.model_copy(update={"training_steps": trained})
+        return ctx.agents.critic.critique(told, outcome.model_copy(update={"frames": frames}), tuple(before))
 
     critique = ctx.run.once(f"{folder}/critique", Critique, criticise)
     steps = last.steps + Steps(selection=filmed_steps)
@@ -58,7 +60,8 @@ def _film_first_episode(ctx: LoopContext, outcome: Outcome, index: int) -> tuple
         if outcome.evaluation.mode == "code":
             return evaluate_code(spec, outcome.actions, seeds=seeds, on_frame=on_frame, on_step=count)
         policy = ctx.policy(spec, index, trained=outcome.training is not None)
-        return evaluate(policy, spec, seeds=seeds, greedy=False, on_frame=on_frame, on_step=count)
+        with Judge(spec, on_frame=on_frame, on_step=count) as judge:
+            return judge.play(acting(policy, outcome.evaluation.mode, outcome.evaluation.sharpness), seeds)
 
     frames, why_none = film(play)
     if why_none:

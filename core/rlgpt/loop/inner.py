@@ -11,7 +11,7 @@ from rlgpt.loop.context import LoopContext
 from rlgpt.loop.rehearse import rehearse
 
 NOT_EXERCISED = Review(
-    works=True,
+    works=False,
     findings=(
         Finding(
             problem="not exercised: its can_start was False where the rehearsal came to it",
@@ -19,7 +19,7 @@ NOT_EXERCISED = Review(
         ),
     ),
 )
-"""The review of an action that did not run: no model is asked."""
+"""The review of an action that did not run from any start: no model is asked, and none is asked to repair it."""
 
 
 def write_actions(
@@ -69,7 +69,7 @@ def _until_it_works(
             ctx.observer.message(f"no further repair of {sub_action.name} was recorded: the last attempt stands")
             break
         tried = (*tried, rehearsal)
-        ctx.observer.finished("write", sub_action=sub_action.name, attempt=attempt, works=not rehearsal.failed)
+        ctx.observer.finished("write", sub_action=sub_action.name, attempt=attempt, works=rehearsal.works)
         if not rehearsal.failed:
             break
     return tried
@@ -86,18 +86,20 @@ def _attempt(
 ) -> Rehearsal:
     action = ctx.agents.fast.write(brief, plan, sub_action, written=kept, attempts=tried, history=history)
     ctx.observer.stage("rehearse", sub_action=sub_action.name)
-    trace, steps, verdict = rehearse(
+    count = ctx.settings.rehearsal_episodes
+    trace, steps, verdict, others = rehearse(
         ctx.plugin,
         ctx.task,
         kept,
         action,
-        seed=ctx.seeds.rehearsal(len(history)),
+        seeds=ctx.seeds.rehearsals(len(history), count),
         sandbox=ctx.sandbox,
         library=ctx.library,
         on_step=ctx.book.counting("rehearsal"),
     )
-    rehearsal = Rehearsal(attempt=len(tried), action=action, steps=steps, trace=trace, verdict=verdict)
-    if verdict is not None:
+    rehearsal = Rehearsal(attempt=len(tried), action=action, steps=steps, trace=trace, verdict=verdict, others=others)
+    ctx.book.tell()
+    if rehearsal.failed:
         return rehearsal
     if not rehearsal.exercised:
         ctx.observer.message(f"{sub_action.name} could not start in its rehearsal: its code has not run")
@@ -112,5 +114,9 @@ def _attempt(
 
 
 def _best(tried: Sequence[Rehearsal]) -> CodedAction | None:
-    """The newest attempt without a violation. The critic may find fault with it; the policy may still use it."""
-    return next((r.action for r in reversed(tried) if r.verdict is None), None)
+    """The newest attempt without a violation from any start; where there is none, from the start that is shown.
+
+    The critic may find fault with it; the policy may still use it.
+    """
+    sound = [r for r in tried if r.stopped_by is None] or [r for r in tried if r.verdict is None]
+    return sound[-1].action if sound else None

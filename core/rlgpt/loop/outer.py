@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rlgpt.agents.base import Brief, History
-from rlgpt.domain import Evaluation, Iteration, best_of
+from rlgpt.domain import Evaluation, Iteration, TrainingRecord, best_of
 from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
+from rlgpt.loop.allotment import max_iterations
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.critique import add_critique
 from rlgpt.loop.observer import outcome
-from rlgpt.loop.reserve import max_iterations
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.loop.stages import Stages, steps_of
 
@@ -26,33 +26,37 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
     while not is_finished(ctx, history):
         try:
             history = add_critique(ctx, brief, history)
-            iteration = ctx.run.once(
-                f"iterations/{len(history)}/iteration",
-                Iteration,
-                lambda: iterate(ctx, brief, history),  # noqa: B023
-            )
+            iteration = _stored(ctx, brief, history)
         except (BudgetExceeded, TranscriptEnded) as stop:
-            return history, stop
+            return _learned_at_last(ctx, brief, history), stop
         history = (*history, iteration)
-        best = best_of(history)
-        ctx.run.update(steps=spent(history), iterations=len(history), best=best.index)
-        ctx.observer.finished("iteration", index=iteration.index, best=best.index, **outcome(iteration.kept))
+        _tell(ctx, history)
     return history, None
 
 
-def iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
-    """One iteration, the first without history. The comments name who decides what in the paper."""
+def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
+    """One iteration, the first without history. The comments name who decides what in the paper.
+
+    :param last: no iteration comes after this one; None: if it is the last that may come.
+    """
+    last = ctx.allotment.is_last(history) if last is None else last
     stages = Stages(ctx, brief, history)
     plan = stages.plan()  # slow agent: the sub-actions, each code or RL
     actions, rehearsals = stages.write(plan)  # inner loop: fast agent, critic and environment
     setup = stages.set_up(plan, actions, rehearsals)  # fast agent: reward, observation and action space of the RL
-    code = stages.evaluate_code(setup, actions)  # the coded actions alone, in the plan's order
+    code = stages.evaluate_code(setup, actions, rehearsals)  # the coded actions alone, in the plan's order
+    here = stages.steps_so_far(steps_of(rehearsals, code))
+    training: TrainingRecord | None = None
+    rivals: tuple[Evaluation, ...] = ()
     if ctx.agents.evaluate == "code" or stages.is_solved_by(code):
-        training, evaluation = None, code or Evaluation(mode="code", episodes=())
-    else:  # PPO on the action space that the coded actions extend
-        steps = spent(history) + stages.steps_so_far(steps_of(rehearsals, code))
-        training = stages.train(setup, actions, steps) if ctx.agents.train else None
-        evaluation = stages.evaluate_policy(setup, actions, training)
+        evaluation = code or Evaluation(mode="code", episodes=())
+    elif code is not None and not stages.is_worth_training(code, here, last=last):
+        evaluation = code = stages.complete(code, setup, actions, rehearsals)
+    else:  # PPO on the action space that the coded actions extend, and a race of code and policy
+        if ctx.agents.train:
+            training = stages.train(setup, actions, stages.training_steps(here, with_code=code is not None, last=last))
+        here = stages.steps_so_far(steps_of(rehearsals, code, training))
+        code, evaluation, rivals = stages.select(setup, actions, training, code, here)
     return Iteration(
         index=len(history),
         plan=plan,
@@ -62,8 +66,39 @@ def iterate(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
         code_evaluation=code,
         training=training,
         evaluation=evaluation,
-        steps=stages.steps_so_far(steps_of(rehearsals, code, training, evaluation)),
+        rivals=rivals,
+        steps=stages.steps_so_far(steps_of(rehearsals, code, training, (evaluation, *rivals))),
     )
+
+
+def _stored(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
+    """The iteration after ``history``: read where it is finished."""
+    name = f"iterations/{len(history)}/iteration"
+    return ctx.run.once(name, Iteration, lambda: iterate(ctx, brief, history, last=last))
+
+
+def _learned_at_last(ctx: LoopContext, brief: Brief, history: History) -> History:
+    """``history`` with a policy in its newest iteration, which left its steps to a next one that will not come."""
+    if not history or not ctx.agents.train or ctx.agents.evaluate == "code":
+        return history
+    *before, newest = history
+    if newest.training is not None or newest.code_evaluation is None or ctx.is_solved(newest.kept):
+        return history
+    ctx.run.forget(f"iterations/{newest.index}/iteration")
+    again = _stored(ctx, brief, tuple(before), last=True)
+    if newest.critique is not None:
+        again = again.model_copy(update={"critique": newest.critique})
+        ctx.run.rewrite(f"iterations/{newest.index}/iteration", again)
+    history = (*before, again)
+    _tell(ctx, history)
+    return history
+
+
+def _tell(ctx: LoopContext, history: History) -> None:
+    best, newest = best_of(history), history[-1]
+    ctx.run.update(steps=spent(history), iterations=len(history), best=best.index)
+    ctx.book.follow(ctx.run.record.steps)
+    ctx.observer.finished("iteration", index=newest.index, best=best.index, **outcome(newest.kept))
 
 
 def is_finished(ctx: LoopContext, history: History) -> bool:

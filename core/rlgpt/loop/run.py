@@ -13,7 +13,6 @@ from rlgpt.llm.exchange import read_exchanges
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.observer import outcome
 from rlgpt.loop.outer import learn
-from rlgpt.loop.reserve import warning
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.options import extend, save_bundle
 from rlgpt.runs import Report
@@ -44,6 +43,7 @@ def run(ctx: LoopContext) -> Result:
     with ctx.run.lock():
         ctx.run.update(status="running", reason="", steps=_steps_so_far(ctx))
         try:
+            ctx.book.follow(ctx.run.record.steps)
             return _run(ctx)
         except BaseException as fault:
             interrupted = isinstance(fault, KeyboardInterrupt)
@@ -66,7 +66,7 @@ def _brief(ctx: LoopContext) -> Brief:
 
 
 def _run(ctx: LoopContext) -> Result:
-    if not ctx.run.iterations() and (line := warning(ctx.settings, ctx.task, ctx.agents)):
+    if not ctx.run.iterations() and (line := ctx.allotment.note()):
         ctx.observer.message(line)
     history, stopped = learn(ctx, _brief(ctx))
     steps = spent(history) + _unfinished_iteration(ctx, history)
@@ -82,10 +82,10 @@ def _run(ctx: LoopContext) -> Result:
     ctx.run.update(
         status="stopped" if stopped else "finished",
         reason=str(stopped or ""),
-        success_rate=report.sampled.success_rate if report.sampled.has_success else None,
-        score=report.sampled.mean_score,
+        success_rate=report.kept.success_rate if report.kept.has_success else None,
+        score=report.kept.mean_score,
     )
-    ctx.observer.finished("report", **outcome(report.sampled))
+    ctx.observer.finished("report", **outcome(report.kept))
     return Result(history, report, stopped)
 
 
@@ -118,8 +118,8 @@ def _current_report(ctx: LoopContext, best: Iteration, history: History) -> Repo
     report = stored_or_new()
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
     played = tuple(e.seed for e in report.sampled.episodes)
-    expected = (best.index, of_run(history).rate)
-    if played not in ((), seeds) or (report.iteration, report.dead_loop_rate) != expected:
+    expected = (best.index, of_run(history).rate, best.kept.mode)
+    if played not in ((), seeds) or (report.iteration, report.dead_loop_rate, report.kept.mode) != expected:
         ctx.run.forget("report")
         report = stored_or_new()
     return report
@@ -127,12 +127,14 @@ def _current_report(ctx: LoopContext, best: Iteration, history: History) -> Repo
 
 def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
-    code = best.kept.mode == "code"
+    code, sharp = best.kept.mode == "code", best.kept.mode == "sharpened"
     return Report(
         iteration=best.index,
         mode="code" if code else "policy",
-        sampled=ctx.evaluate_kept(best, seeds=seeds),
-        greedy=None if code else ctx.evaluate_kept(best, seeds=seeds, greedy=True),
+        acting=best.kept.mode,
+        sampled=ctx.evaluate_kept(best, seeds=seeds, mode="sampled"),
+        sharpened=ctx.evaluate_kept(best, seeds=seeds) if sharp else None,
+        greedy=None if code else ctx.evaluate_kept(best, seeds=seeds, mode="greedy"),
         dead_loop_rate=of_run(history).rate,
     )
 
@@ -146,9 +148,9 @@ def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> 
         tested_on=Provenance(
             task=ctx.task.id,
             versions=ctx.run.record.versions,
-            success_rate=report.sampled.success_rate if report.sampled.has_success else None,
-            score=report.sampled.mean_score,
-            episodes=len(report.sampled.episodes),
+            success_rate=report.kept.success_rate if report.kept.has_success else None,
+            score=report.kept.mean_score,
+            episodes=len(report.kept.episodes),
             primitive_steps=steps.total,
             model=", ".join(sorted({e.reply.model for e in read_exchanges(ctx.run.folder / "llm.jsonl")})),
         ),

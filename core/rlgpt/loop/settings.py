@@ -27,6 +27,28 @@ class LoopSettings(Value):
     selection_episodes: int = Field(
         default=10, ge=1, description="for each judgement of code or policy; they choose the best iteration"
     )
+    confirmation_episodes: int = Field(
+        default=20,
+        ge=0,
+        description="more, at most: for code that looks solved, and while it is open whether code or policy is better",
+    )
+    judging: float = Field(
+        default=0.25, gt=0, le=1, description="most of the budget that judging takes in a run that learns, a share"
+    )
+    sharpness: float | None = Field(
+        default=None, gt=0, description="the policy may also act by its probabilities to this power; null: it may not"
+    )
+    min_decisions: int = Field(
+        default=2000,
+        ge=0,
+        description="fewest decisions to learn from; with fewer, the steps go to the next iteration's code",
+    )
+    rehearsal_episodes: int = Field(
+        default=3,
+        ge=1,
+        le=100,
+        description="of an action that no error stops in the first, which agents are shown",
+    )
     report_episodes: int = Field(
         default=50, ge=1, description="of the reported evaluation, on fresh seeds; not part of the budget"
     )
@@ -46,6 +68,10 @@ class Seeds:
 
     def rehearsal(self, iteration: int) -> int:
         return self._base + 100_000 + iteration
+
+    def rehearsals(self, iteration: int, n: int) -> tuple[int, ...]:
+        """The starts of the rehearsals of an iteration; the first is :meth:`rehearsal`."""
+        return tuple(self.rehearsal(iteration) + 1_000 * i for i in range(n))
 
     def selection(self, n: int) -> tuple[int, ...]:
         return tuple(self._base + 400_000 + i for i in range(n))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import time
+from typing import Any, Literal
+
+import gymnasium
 
 from rlgpt.agents.base import History
 from rlgpt.domain import Evaluation, Rehearsal, Steps, TrainingRecord
+from rlgpt.loop.selection import Block
 from rlgpt.options import OnStep
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 from rlgpt.runs import Run
 
 Purpose = Literal["rehearsal", "code", "selection"]
+
+TELL_SECONDS = 2.0
+"""Longest time for which the run's record does not follow a stage that counts steps."""
 
 _CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
 
@@ -31,10 +38,37 @@ class RunStepCounter:
         if not self._counter.total:
             for purpose, cell in _CELLS.items():
                 self._counter.add(cell, getattr(before, purpose))
+        self._run, self._told = run, time.monotonic()
+        self.follow(run.record.steps)
+
+    def follow(self, steps: Steps) -> None:
+        """From now on the run's record shows ``steps``, those of all purposes so far, and every step after them."""
+        self._known, self._cells_known, self._training = steps, self._counter.cells, 0
 
     def counting(self, purpose: Purpose) -> OnStep:
-        """Called at every primitive step of a stage."""
-        return self._counter.counting(_CELLS[purpose])
+        """Called at every primitive step of a stage. The run's record follows within :data:`TELL_SECONDS`."""
+        count = self._counter.counting(_CELLS[purpose])
+
+        def counted(env: gymnasium.Env[Any, Any], step: int) -> None:
+            count(env, step)
+            self._tell_now_and_then()
+
+        return counted
+
+    def trained(self, steps: int) -> None:
+        """The training under way has taken so many primitive steps in this session."""
+        self._training = steps
+        self._tell_now_and_then()
+
+    def tell(self) -> None:
+        """Write the steps so far into the run's record."""
+        taken = dict(zip(_CELLS, map(int.__sub__, self._counter.cells, self._cells_known), strict=False))
+        self._run.update(steps=self._known + Steps(training=self._training, **taken))
+        self._told = time.monotonic()
+
+    def _tell_now_and_then(self) -> None:
+        if time.monotonic() - self._told >= TELL_SECONDS:
+            self.tell()
 
     @property
     def total(self) -> int:
@@ -59,11 +93,13 @@ def finished_stages(run: Run, index: int) -> Steps:
     :raises RunError: a stage's file cannot be read.
     """
     here = f"iterations/{index}"
-    code, evaluation = (run.stage(f"{here}/{name}", Evaluation) for name in ("code", "evaluation"))
+    code = [e for name in ("code", "confirmation", "remaining") if (e := run.stage(f"{here}/{name}", Evaluation))]
+    old = run.stage(f"{here}/evaluation", Evaluation)  # of a run that an earlier version began
+    raced = [e for block in run.values(f"{here}/race", Block) for e in block.evaluations]
     training = run.stage(f"{here}/training", TrainingRecord)
     return Steps(
         rehearsal=sum(rehearsal.steps for rehearsal in run.stages(index, "actions", Rehearsal)),
-        code=code.primitive_steps if code else 0,
+        code=sum(e.primitive_steps for e in (*code, *raced) if e.mode == "code"),
         training=training.primitive_steps if training else 0,
-        selection=evaluation.primitive_steps if evaluation else 0,
+        selection=sum(e.primitive_steps for e in (*raced, *([old] if old else [])) if e.mode != "code"),
     )

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rlgpt.agents.base import Brief, History
-from rlgpt.domain import ActionPlan, CodedAction, Evaluation, Rehearsal, RLSetup, Steps, TrainingRecord
-from rlgpt.loop.context import LoopContext
+from rlgpt.domain import (
+    ActionPlan,
+    CodedAction,
+    CurvePoint,
+    Evaluation,
+    Mode,
+    Rehearsal,
+    RLSetup,
+    Steps,
+    TrainingRecord,
+)
+from rlgpt.loop.context import LoopContext, acting
 from rlgpt.loop.inner import write_actions
 from rlgpt.loop.observer import outcome
-from rlgpt.loop.reserve import max_iterations, reserve
-from rlgpt.rl.evaluation import evaluate, evaluate_code
+from rlgpt.loop.selection import Block, Selection
+from rlgpt.rl.evaluation import Acting, Judge, by_code, code_spec, together
 
 Actions = tuple[CodedAction, ...]
 Rehearsals = Mapping[str, tuple[Rehearsal, ...]]
@@ -34,6 +47,15 @@ class Stages:
     def _folder(self) -> str:
         return f"iterations/{self.index}"
 
+    def _briefed(self, here: Steps) -> Brief:
+        """The brief with the steps of this iteration's training: so many if it began now."""
+        ctx = self.ctx
+        if not ctx.agents.train:
+            return self.brief
+        last, here = ctx.allotment.is_last(self.history), self.steps_so_far(here)
+        steps = self.training_steps(here, with_code=ctx.agents.rehearse, last=last)
+        return self.brief.model_copy(update={"training_steps": steps})
+
     def plan(self) -> ActionPlan:
         """The slow agent's plan.
 
@@ -41,12 +63,12 @@ class Stages:
         """
         self.ctx.observer.stage("plan", iteration=self.index)
         return self.ctx.run.once(
-            f"{self._folder}/plan", ActionPlan, lambda: self.ctx.agents.slow.plan(self.brief, self.history)
+            f"{self._folder}/plan", ActionPlan, lambda: self.ctx.agents.slow.plan(self._briefed(Steps()), self.history)
         )
 
     def write(self, plan: ActionPlan) -> tuple[Actions, Rehearsals]:
         """The coded actions of ``plan`` that work, and all attempts at each sub-action (:mod:`rlgpt.loop.inner`)."""
-        return write_actions(self.ctx, self.brief, plan, self.history)
+        return write_actions(self.ctx, self._briefed(Steps()), plan, self.history)
 
     def set_up(self, plan: ActionPlan, actions: Actions, rehearsals: Rehearsals) -> RLSetup:
         """The fast agent's setup of the reinforcement learning.
@@ -57,13 +79,17 @@ class Stages:
 
         def set_up() -> RLSetup:
             return self.ctx.agents.fast.setup(
-                self.brief, plan, actions=actions, history=self.history, rehearsals=rehearsals
+                self._briefed(steps_of(rehearsals)),
+                plan,
+                actions=actions,
+                history=self.history,
+                rehearsals=rehearsals,
             )
 
         return self.ctx.run.once(f"{self._folder}/setup", RLSetup, set_up)
 
-    def evaluate_code(self, setup: RLSetup, actions: Actions) -> Evaluation | None:
-        """The coded actions alone, in the plan's order, on the selection seeds.
+    def evaluate_code(self, setup: RLSetup, actions: Actions, rehearsals: Rehearsals) -> Evaluation | None:
+        """The coded actions alone, in the plan's order, on the selection seeds; on more where they look solved.
 
         None where there are no actions, where no agent repairs them, or where the policy stays untrained: that
         ablation measures what the extended action space is worth without learning.
@@ -73,33 +99,117 @@ class Stages:
         if not actions or not ctx.agents.rehearse or untrained:
             return None
         ctx.observer.stage("code", iteration=self.index)
-        seeds = ctx.seeds.selection(ctx.settings.selection_episodes)
+        wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes
+        steps = ctx.allotment.code_first(self.history)
+        code = first = self._code("code", setup, actions, range(wanted), steps=steps)
+        if ctx.is_solved(code):
+            allowed = math.floor((1 - ctx.settings.target_success) * (wanted + more) + 1e-9)
+            failures = allowed if ctx.task.success else None
+            here, total = steps_of(rehearsals, code), wanted + more
+            code = self._more(code, "confirmation", setup, actions, total, here=here, failures=failures)
+        ctx.observer.finished("code", **outcome(code))
+        if len(first.episodes) < wanted:
+            ctx.observer.message(f"code was judged in {len(code.episodes)} episodes: the budget pays for no more now")
+        if stuck := sum(e.cut == "stuck" for e in code.episodes):
+            ctx.observer.message(
+                f"code was stuck in {stuck} of {len(code.episodes)} episodes: whole rounds of the plan were masked or "
+                "changed nothing, so they were ended early"
+            )
+        return code
+
+    def complete(self, code: Evaluation, setup: RLSetup, actions: Actions, rehearsals: Rehearsals) -> Evaluation:
+        """``code`` with the episodes that its first judgement spared for a policy, which does not come."""
+        wanted, here = self.ctx.settings.selection_episodes, steps_of(rehearsals, code)
+        return self._more(code, "remaining", setup, actions, wanted, here=here)
+
+    def _more(
+        self,
+        code: Evaluation,
+        stage: str,
+        setup: RLSetup,
+        actions: Actions,
+        total: int,
+        *,
+        here: Steps,
+        failures: int | None = None,
+    ) -> Evaluation:
+        """``code`` with further episodes, so that there are ``total``; fewer where judging has no steps left."""
+        seeds, steps = range(len(code.episodes), total), self._judging_left(here)
+        if not seeds or not steps:
+            return code
+        more = self._code(stage, setup, actions, seeds, steps=steps, failures=failures)
+        return together((code, more), self.ctx.settings.traces)
+
+    def _code(
+        self, stage: str, setup: RLSetup, actions: Actions, seeds: range, *, steps: int, failures: int | None = None
+    ) -> Evaluation:
+        """Episodes of code on the selection seeds with these indices.
+
+        :param steps: no further episode begins once so many primitive steps were taken.
+        :param failures: none begins after more than so many episodes without success.
+        """
+        ctx = self.ctx
 
         def judge() -> Evaluation:
-            spec, count = ctx.spec(setup, actions), ctx.book.counting("code")
-            return evaluate_code(spec, actions, seeds=seeds, traces=ctx.settings.traces, on_step=count)
+            chosen = ctx.seeds.selection(seeds.stop)[seeds.start :]
+            with self._code_judge(setup, actions) as judge:
+                return judge.play(by_code(actions, may_stop=ctx.task.score is None), chosen, steps=steps, failures=failures)
 
-        evaluation = ctx.run.once(f"{self._folder}/code", Evaluation, judge)
-        ctx.observer.finished("code", **outcome(evaluation))
-        return evaluation
+        return ctx.run.once(f"{self._folder}/{stage}", Evaluation, judge)
+
+    def _code_judge(self, setup: RLSetup, actions: Actions) -> Judge:
+        ctx = self.ctx
+        spec, count = code_spec(ctx.spec(setup, actions), actions), ctx.book.counting("code")
+        return Judge(spec, traces=ctx.settings.traces, limit=ctx.allotment.limit, on_step=count)
 
     def is_solved_by(self, code: Evaluation | None) -> bool:
-        """Whether the coded actions alone reach the target success."""
+        """Whether the coded actions alone reach the target success, in the episodes that confirm it as well."""
         if code is None or not self.ctx.is_solved(code):
             return False
         self.ctx.observer.message("the plan's code alone reaches the target: no steps are spent on learning")
         return True
 
-    def train(self, setup: RLSetup, actions: Actions, steps: Steps) -> TrainingRecord:
+    def training_steps(self, here: Steps, *, with_code: bool = True, last: bool = False) -> int:
+        """Primitive steps of a training that would begin now.
+
+        :param here: this iteration's so far.
+        :param last: no iteration comes after this one.
+        """
+        return self.ctx.allotment.training(
+            self.history, here, with_code=with_code, modes=len(self._modes(trained=True)), last=last
+        )
+
+    def is_worth_training(self, code: Evaluation | None, here: Steps, *, last: bool) -> bool:
+        """Whether a training has enough decisions to learn from. Without code there is nothing else to keep."""
+        ctx = self.ctx
+        if code is None or not ctx.agents.train:
+            return True
+        steps = self.training_steps(here, last=last)
+        enough, decisions = ctx.allotment.enough(steps, code, self.history, last=last)
+        if not enough:
+            where = "there is nothing else to spend them on" if last else "they go to the next iteration"
+            ctx.observer.message(
+                f"no training: {steps:,} steps are about {decisions:,.0f} decisions, of min_decisions="
+                f"{ctx.settings.min_decisions:,}; {where}"
+            )
+        return enough
+
+    def train(self, setup: RLSetup, actions: Actions, budget: int) -> TrainingRecord:
         """Train the policy that may choose base actions and ``actions``.
 
-        :param steps: what the run has spent so far.
+        :param budget: primitive steps.
         :raises TrainerError: the training crashed or could not be resumed.
         """
         ctx = self.ctx
-        budget = self._training_budget(steps)
         ctx.observer.stage("train", iteration=self.index, budget=budget)
-        return ctx.run.once(
+
+        before = ctx.trainer.spent(ctx.train_folder(self.index))
+
+        def progress(point: CurvePoint) -> None:
+            ctx.observer.training(point, budget)
+            ctx.book.trained(ctx.trainer.spent(ctx.train_folder(self.index)) - before)
+
+        record = ctx.run.once(
             f"{self._folder}/training",
             TrainingRecord,
             lambda: ctx.trainer.train(
@@ -108,37 +218,63 @@ class Stages:
                 seed=ctx.seeds.training(self.index),
                 folder=ctx.train_folder(self.index),
                 hyperparameters=ctx.hyperparameters,
-                progress=lambda point: ctx.observer.training(point, budget),
+                progress=progress,
                 warm_start=self._warm_start(setup),
             ),
         )
+        ctx.book.trained(ctx.trainer.spent(ctx.train_folder(self.index)) - before)
+        return record
 
-    def evaluate_policy(self, setup: RLSetup, actions: Actions, training: TrainingRecord | None) -> Evaluation:
-        """The policy (the untrained one where ``training`` is None) on the selection seeds, with sampled actions."""
+    def select(
+        self,
+        setup: RLSetup,
+        actions: Actions,
+        training: TrainingRecord | None,
+        code: Evaluation | None,
+        here: Steps,
+    ) -> Selected:
+        """Race the policy (the untrained one where ``training`` is None) against code, on the selection seeds.
+
+        :param here: the steps of this iteration so far.
+        """
         ctx = self.ctx
+        if (old := ctx.run.stage(f"{self._folder}/evaluation", Evaluation)) is not None:
+            return Selected(code, old, ())  # of a run that an earlier version began
         spec = ctx.spec(setup, actions, training)
         ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
+        policy, count = ctx.policy(spec, self.index, trained=training is not None), ctx.book.counting("selection")
+        modes = self._modes(trained=training is not None)
+        wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes if code is not None else 0
+        with contextlib.ExitStack() as judges:
+            limit, traces = ctx.allotment.limit, ctx.settings.traces
+            judge = judges.enter_context(Judge(spec, traces=traces, limit=limit, on_step=count))
+            players: dict[str, tuple[Judge, Acting]] = {
+                mode: (judge, acting(policy, mode, ctx.settings.sharpness)) for mode in modes
+            }
+            if code is not None:
+                by = by_code(actions, may_stop=ctx.task.score is None)
+                players["code"] = (judges.enter_context(self._code_judge(setup, actions)), by)
+            seeds, steps = ctx.seeds.selection(wanted + more), self._judging_left(here)
+            race = Selection(players, seeds, code=code, least=wanted, steps=steps, traces=traces)
+            name = f"{self._folder}/race/{{}}".format
+            race.run(lambda n: ctx.run.stage(name(n), Block), lambda n, block: ctx.run.rewrite(name(n), block))
+        ctx.observer.finished("select", **outcome(race.policy))
+        if race.cut_short:
+            ctx.observer.message("the budget for judging ended the selection early")
+        return Selected(race.code, race.policy, race.rivals)
 
-        def judge() -> Evaluation:
-            policy = ctx.policy(spec, self.index, trained=training is not None)
-            seeds = ctx.seeds.selection(ctx.settings.selection_episodes)
-            count = ctx.book.counting("selection")
-            return evaluate(policy, spec, seeds=seeds, greedy=False, traces=ctx.settings.traces, on_step=count)
+    def _modes(self, *, trained: bool) -> tuple[Mode, ...]:
+        """The ways in which the policy may act. The most likely choice of an untrained network is arbitrary."""
+        if not trained:
+            return ("sampled",)
+        return ("sampled", "greedy") if self.ctx.settings.sharpness is None else ("sampled", "sharpened", "greedy")
 
-        evaluation = ctx.run.once(f"{self._folder}/evaluation", Evaluation, judge)
-        ctx.observer.finished("select", **outcome(evaluation))
-        return evaluation
+    def _judging_left(self, here: Steps) -> int:
+        return self.ctx.allotment.judging(self.history, here)
 
     def steps_so_far(self, finished: Steps) -> Steps:
         """The steps of this iteration: those of ``finished`` stages, and those lost in stages that were cut short."""
         return self.ctx.book.bill(self.history, finished)
-
-    def _training_budget(self, steps: Steps) -> int:
-        """Primitive steps of this training: an equal share of what remains after the reserve for evaluations."""
-        ctx = self.ctx
-        iterations_left = max_iterations(ctx.settings, ctx.agents) - self.index
-        reserved_steps = reserve(ctx.settings, ctx.task, ctx.agents, iterations_left)
-        return max(1, (ctx.settings.budget - steps.total - reserved_steps) // iterations_left)
 
     def _warm_start(self, setup: RLSetup) -> Path | None:
         """The newest trained policy with the same observation and the same base actions."""
@@ -149,16 +285,32 @@ class Stages:
         return None
 
 
+class Selected(NamedTuple):
+    """What a selection found.
+
+    :ivar code: all episodes of code.
+    :ivar policy: in its best way to act.
+    :ivar rivals: the policy's other ways to act.
+    """
+
+    code: Evaluation | None
+    policy: Evaluation
+    rivals: tuple[Evaluation, ...]
+
+
 def steps_of(
     rehearsals: Rehearsals,
     code: Evaluation | None = None,
     training: TrainingRecord | None = None,
-    evaluation: Evaluation | None = None,
+    evaluations: Iterable[Evaluation] = (),
 ) -> Steps:
-    """The primitive steps of finished stages. An evaluation that is the code's own counts once, as code."""
+    """The primitive steps of finished stages.
+
+    :param evaluations: of the policy. One that is the code's own counts once, as code.
+    """
     return Steps(
         rehearsal=sum(r.steps for attempts in rehearsals.values() for r in attempts),
         code=code.primitive_steps if code else 0,
         training=training.primitive_steps if training else 0,
-        selection=evaluation.primitive_steps if evaluation is not None and evaluation is not code else 0,
+        selection=sum(e.primitive_steps for e in evaluations if e is not code),
     )

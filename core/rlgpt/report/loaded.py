@@ -38,7 +38,7 @@ class LoadedRun:
     def outcome(self) -> Evaluation:
         """The run's report on fresh seeds; without a report, the evaluation of its best iteration on the selection
         seeds."""
-        return self.report.sampled if self.report is not None else best_of(self.iterations).evaluation
+        return self.report.kept if self.report is not None else best_of(self.iterations).kept
 
     @property
     def bill(self) -> tuple[int, float | None]:

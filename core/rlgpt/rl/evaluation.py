@@ -161,17 +161,23 @@ class Judge:
         self._camera = _Camera(on_frame) if on_frame is not None else None
         self._env: PolicyEnv | None = None
 
-    def play(self, acting: Acting, seeds: Iterable[int], *, steps: int | None = None) -> Evaluation:
-        """Play one episode for each seed.
+    def play(
+        self, acting: Acting, seeds: Iterable[int], *, steps: int | None = None, failures: int | None = None
+    ) -> Evaluation:
+        """Play one episode for each seed. The first always begins.
 
-        :param steps: no further episode begins once so many primitive steps were taken. The first always does.
+        :param steps: no further one begins once so many primitive steps were taken.
+        :param failures: no further one begins after more than so many episodes without success.
         """
         env = self._open()
         choose = acting.chooser(env)
         episodes, kept, verdicts = list[Episode](), list[Trace](), list[Verdict]()
         usage: Counter[str] = Counter()
         for seed in seeds:
-            if steps is not None and episodes and sum(e.primitive_steps for e in episodes) >= steps:
+            if episodes and (
+                (steps is not None and sum(e.primitive_steps for e in episodes) >= steps)
+                or (failures is not None and sum(not e.success for e in episodes) > failures)
+            ):
                 break
             recorder = _Recorder() if self._traces else None
             stuck = _Stuck(acting.sequence, env.task.horizon) if acting.sequence else None

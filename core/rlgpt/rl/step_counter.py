@@ -61,6 +61,11 @@ class StepCounter:
         return count
 
     @property
+    def cells(self) -> tuple[int, ...]:
+        """The count of each cell."""
+        return tuple(self._cells)
+
+    @property
     def total(self) -> int:
         return sum(self._cells)
 

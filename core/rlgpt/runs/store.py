@@ -144,8 +144,14 @@ class Run:
         :raises RunError: one cannot be read.
         """
         above = f"iterations/{iteration}/{subfolder}"
-        names = [f"{above}/{part}/{name}" for part in self.files.names(above) for name in self._json(f"{above}/{part}")]
-        return [self._read(name, kind) for name in names]
+        return [value for part in self.files.names(above) for value in self.values(f"{above}/{part}", kind)]
+
+    def values(self, subfolder: str, kind: type[M]) -> list[M]:
+        """The values of all JSON files in a subfolder, in the order of their names.
+
+        :raises RunError: one cannot be read.
+        """
+        return [self._read(f"{subfolder}/{name}", kind) for name in self._json(subfolder)]
 
     def stage(self, name: str, kind: type[M]) -> M | None:
         """The value of a stage that may be unfinished: None if its file is missing.

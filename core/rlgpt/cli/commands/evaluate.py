@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgpt.cli import overrides as checks
-from rlgpt.domain import Evaluation, best_of
+from rlgpt.domain import Evaluation, Mode, best_of
 from rlgpt.errors import ConfigError, RunError
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
@@ -53,8 +53,8 @@ def main(arguments: argparse.Namespace) -> int:
     with context.observer:
         best = best_of(history)
         say(f"{run.record.task}{_listed(changes)}, iteration {best.index}, seeds {seeds[0]} to {seeds[-1]}")
-        for greedy in (False,) if best.kept.mode == "code" else (False, True):
-            evaluation = context.evaluate_kept(best, seeds=seeds, greedy=greedy)
+        for mode in _modes(best.kept.mode):
+            evaluation = context.evaluate_kept(best, seeds=seeds, mode=mode)
             say(_line(evaluation))
             run.rewrite(f"evaluations/{evaluation.mode}-{seeds[0]}-{len(seeds)}{_suffix(changes)}", evaluation)
         if arguments.video:
@@ -75,6 +75,13 @@ def settings(overrides: Sequence[str]) -> dict[str, Any]:
             raise ConfigError(f"{text!r}: an evaluation changes settings of its task only: task_settings.NAME=VALUE.")
         changes[name] = override.value()
     return changes
+
+
+def _modes(kept: Mode) -> tuple[Mode, ...]:
+    """The ways to act that are evaluated. Of a policy: samples, its likeliest choices, and what was selected."""
+    if kept == "code":
+        return ("code",)
+    return ("sampled", *(("sharpened",) if kept == "sharpened" else ()), "greedy")
 
 
 def _listed(changes: Mapping[str, Any]) -> str:

@@ -1,0 +1,138 @@
+"""Which is better, code or policy, and how the policy acts best: a race on the selection seeds, stored in blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from rlgpt.domain import Episode, Evaluation, Value
+from rlgpt.loop.race import Race
+from rlgpt.rl.evaluation import Acting, Judge, together
+
+BLOCK = 5
+"""Seeds of one stored block: what a kill can cost."""
+
+CODE = "code"
+
+
+class Block(Value):
+    """The episodes of some successive seeds: an evaluation of each candidate that played any of them."""
+
+    evaluations: tuple[Evaluation, ...]
+
+
+class Selection:
+    """A race between the ways in which a policy may act, and code.
+
+    The ways of the policy race for ``least`` seeds. Then the best of them goes on against code, seed by seed. A
+    candidate that is dropped plays no further episode.
+
+    :param players: candidate -> its judge and way to act; ``code`` is one of them where there is code.
+    :param seeds: all that may be played, in order.
+    :param code: the code's episodes so far; None where there is no code.
+    :param steps: no further seed is begun once it would take more primitive steps; the first always is.
+    """
+
+    def __init__(
+        self,
+        players: Mapping[str, tuple[Judge, Acting]],
+        seeds: Sequence[int],
+        *,
+        code: Evaluation | None,
+        least: int,
+        steps: int,
+        traces: int,
+    ) -> None:
+        self._players, self._seeds, self._least = players, seeds, least
+        self._steps, self._traces, self._taken = steps, traces, 0
+        self._parts: dict[str, list[Evaluation]] = {name: [] for name in players}
+        if code is not None:
+            self._parts[CODE].append(code)
+        self._modes = [name for name in players if name != CODE]
+        self._race = Race(tuple(players))
+        self.cut_short = False
+
+    def run(self, stored: Callable[[int], Block | None], store: Callable[[int, Block], None]) -> None:
+        """Play until the race is over.
+
+        :param stored: block n of this race, if an earlier session played it.
+        :param store: receives block n when it was played.
+        """
+        for number in range(-(-len(self._seeds) // BLOCK)):
+            indices = range(number * BLOCK, min(len(self._seeds), (number + 1) * BLOCK))
+            if (block := stored(number)) is not None:
+                for part in block.evaluations:
+                    self._add(part)
+                for index in indices:
+                    self._look(index)
+            elif played := self._play(indices):
+                store(number, Block(evaluations=played))
+
+    @property
+    def code(self) -> Evaluation | None:
+        """All episodes of code."""
+        return self._of(CODE) if self._parts.get(CODE) else None
+
+    @property
+    def policy(self) -> Evaluation:
+        """The policy, in its best way to act: one that was not dropped, with the best result; of equals the first."""
+        return self._of(self._best_mode())
+
+    @property
+    def rivals(self) -> tuple[Evaluation, ...]:
+        """The policy's other ways to act."""
+        return tuple(self._of(name) for name in self._modes if name != self._best_mode())
+
+    def _play(self, indices: range) -> tuple[Evaluation, ...]:
+        """Play these seeds, until the race is over."""
+        played: dict[str, list[Evaluation]] = {}
+        for index in indices:
+            waiting = [n for n in self._race.open if self._seeds[index] not in self._results(n)]
+            if not self._goes_on(index, waiting):
+                break
+            for name in waiting:
+                judge, acting = self._players[name]
+                part = judge.play(acting, (self._seeds[index],))
+                played.setdefault(name, []).append(part)
+                self._add(part)
+            self._look(index)
+        return tuple(together(parts, self._traces) for parts in played.values())
+
+    def _add(self, part: Evaluation) -> None:
+        self._parts[part.mode].append(part)
+        self._taken += part.primitive_steps
+
+    def _look(self, index: int) -> None:
+        """Look at the results up to this seed: those of seeds that all who are in the race have played."""
+        each = {name: self._results(name) for name in self._race.open}
+        common = [s for s in self._seeds[: index + 1] if all(s in results for results in each.values())]
+        self._race.look({name: [results[s] for s in common] for name, results in each.items()})
+        if index + 1 == self._least:
+            self._race.withdraw([n for n in self._modes if n != self._best_mode()])
+
+    def _goes_on(self, index: int, waiting: Sequence[str]) -> bool:
+        decided = len(self._race.open) == 1 and index >= self._least
+        if decided or not any(n in self._race.open for n in self._modes):
+            return False
+        each = sum(self._of(n).primitive_steps / len(self._results(n)) for n in waiting) if index else 0
+        self.cut_short = index > 0 and self._taken + each > self._steps
+        return not self.cut_short
+
+    def _best_mode(self) -> str:
+        open_ = [n for n in self._modes if n in self._race.open] or self._modes
+        return max(open_, key=lambda name: self._of(name).rank)
+
+    def _of(self, name: str) -> Evaluation:
+        return together(self._parts[name], self._traces)
+
+    def _results(self, name: str) -> dict[int, float]:
+        return {e.seed: result(e, part) for part in self._parts[name] for e in part.episodes}
+
+
+def result(episode: Episode, evaluation: Evaluation) -> float:
+    """What an episode counts in a race, higher is better: its success, or its score where the task has no success."""
+    if evaluation.has_success or evaluation.score is None:
+        return float(episode.success)
+    if episode.score is None or math.isnan(episode.score):
+        return -math.inf
+    return episode.score if evaluation.score.maximize else -episode.score

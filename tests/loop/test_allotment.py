@@ -1,0 +1,82 @@
+"""What a budget is spent on: judging has a share, learning the rest; where that is too little, it is not spent."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.agents.build import Agents, build_agents
+from rlgpt.domain import Episode, Evaluation, Steps, Task
+from rlgpt.loop import LoopSettings
+from rlgpt.loop.allotment import Allotment
+from rlgpt.testing.grid import GridPlugin
+from rlgpt.testing.llm import FakeLLM
+
+
+def task(horizon: int) -> Task:
+    plugin = GridPlugin()
+    return next(iter(plugin.tasks().values())).model_copy(update={"horizon": horizon})
+
+
+def agents(kind: str = "slow_fast_critic") -> Agents:
+    return build_agents(kind, FakeLLM({}), GridPlugin(), task(1000))
+
+
+def allotment(horizon: int, kind: str = "slow_fast_critic", **settings: object) -> Allotment:
+    return Allotment(LoopSettings.model_validate(settings), task(horizon), agents(kind))
+
+
+def code(steps: int, decisions: int) -> Evaluation:
+    one = Episode(seed=0, success=True, total_reward=0, primitive_steps=steps, decisions=decisions)
+    return Evaluation(mode="code", episodes=(one,))
+
+
+BUDGETS = st.integers(1, 10**6)
+
+
+@given(BUDGETS, st.integers(1, 20_000), st.integers(1, 5), st.sampled_from(["slow_fast_critic", "rl_only"]))
+def test_training_and_judging_fit_into_the_budget(budget: int, horizon: int, iterations: int, kind: str) -> None:
+    found = allotment(horizon, kind, budget=budget, iterations=iterations)
+    with_code = kind != "rl_only"
+    share = found.judging((), Steps())
+    assert share <= budget / 4
+    assert found.code_first(()) <= share
+    training = found.training((), Steps(), with_code=with_code, modes=2)
+    assert 1 <= training <= max(1, budget)
+    judged_here = min(share, 60 * found.limit) if with_code else min(share, 20 * found.limit)
+    assert training + judged_here <= budget + 1
+    assert 1 <= found.limit <= horizon
+
+
+@given(BUDGETS, st.integers(0, 10**5), st.integers(0, 10**5))
+def test_what_was_spent_is_not_trained_again(budget: int, rehearsal: int, judged: int) -> None:
+    found, here = allotment(300, budget=budget), Steps(rehearsal=rehearsal, code=judged)
+    training = found.training((), here, with_code=True, modes=2, last=True)
+    assert training == 1 or training + here.total <= budget
+    assert found.judging((), here) <= max(0, found.judging((), Steps()) - judged)
+
+
+def test_agents_without_learning_may_judge_with_all_of_the_budget() -> None:
+    assert allotment(100, "code_only", budget=1000, iterations=2).judging((), Steps()) == 500
+    assert allotment(100, "code_only", budget=1000, iterations=2).code_first(()) == 500
+
+
+@pytest.mark.parametrize(
+    ("steps", "decisions", "last", "enough"),
+    [(40_000, 2000, False, True), (39_000, 1950, False, False), (4_000, 200, True, True), (3_900, 195, True, False)],
+)
+def test_a_training_needs_decisions(steps: int, decisions: int, last: bool, enough: bool) -> None:
+    """The code takes 20 steps for a decision. After the last iteration no step has another use."""
+    assert allotment(1000).enough(steps, code(400, 20), (), last=last) == (enough, decisions)
+
+
+def test_small_budget_has_fewer_and_shorter_episodes_and_says_so() -> None:
+    enough = allotment(1000, budget=80_000, iterations=1)
+    assert (enough.note(), enough.limit) == ("", 1000)
+    fewer = allotment(1000, budget=40_000, iterations=1)
+    assert fewer.limit == 1000
+    assert "in 5 episodes each, of 1,000 steps, instead of 10" in fewer.note()
+    assert "budget=80001 or more" in fewer.note()
+    shorter = allotment(1000, budget=2000, iterations=1)
+    assert shorter.limit == 250
+    assert "in 1 episode each, of 250 of 1,000 steps" in shorter.note()

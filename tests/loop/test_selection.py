@@ -1,0 +1,115 @@
+"""The selection between code and the policy's ways to act: who plays how much, who is kept, what a kill costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.domain import Episode, Evaluation
+from rlgpt.loop.selection import BLOCK, CODE, Block, Selection
+
+MOST = 20
+OUTCOMES = st.lists(st.booleans(), min_size=MOST, max_size=MOST)
+
+
+class Known:
+    """A judge whose episodes are known. An episode takes ten steps."""
+
+    def __init__(self, mode: Any, wins: Sequence[bool]) -> None:
+        self.mode, self.wins, self.played = mode, wins, list[int]()
+
+    def play(self, acting: Any, seeds: Sequence[int]) -> Evaluation:
+        self.played += seeds
+        episodes = tuple(
+            Episode(seed=s, success=self.wins[s], total_reward=0, primitive_steps=10, decisions=1) for s in seeds
+        )
+        return Evaluation(mode=self.mode, episodes=episodes)
+
+
+def select(
+    wins: dict[str, Sequence[bool]], blocks: dict[int, Block] | None = None, *, steps: int = 10**6, stop: int = 99
+) -> tuple[Selection, dict[str, Known]]:
+    """A race in which code has played ten episodes. It is killed where it would store block ``stop``."""
+    blocks = {} if blocks is None else blocks
+    judges = {name: Known(name, w) for name, w in wins.items()}
+    first = judges[CODE].play(None, range(10)) if CODE in wins else None
+    players: Any = {name: (judge, None) for name, judge in judges.items()}
+    race = Selection(players, range(MOST), code=first, least=10, steps=steps, traces=0)
+
+    def store(number: int, block: Block) -> None:
+        if number == stop:
+            raise KeyboardInterrupt
+        blocks[number] = Block.model_validate_json(block.model_dump_json())
+
+    race.run(blocks.get, store)
+    return race, judges
+
+
+@given(OUTCOMES, OUTCOMES, OUTCOMES)
+def test_selection_plays_each_seed_once_and_keeps_the_best(a: list[bool], b: list[bool], c: list[bool]) -> None:
+    race, judges = select({"sampled": a, "greedy": b, CODE: c})
+    assert all(len(set(j.played)) == len(j.played) for j in judges.values())
+    assert race.code is not None
+    evaluations = [race.policy, *race.rivals, race.code]
+    assert sum(len(e.episodes) for e in evaluations) == sum(len(j.played) for j in judges.values())
+    assert {e.mode for e in evaluations} == {"sampled", "greedy", CODE}
+    first = {name: sum(w[:10]) for name, w in (("sampled", a), ("greedy", b))}
+    if len(race.policy.episodes) > 10:
+        assert first[race.policy.mode] == max(first.values()), "only the better way goes on after ten"
+        assert all(len(r.episodes) <= 10 for r in race.rivals)
+
+
+@given(OUTCOMES, OUTCOMES, OUTCOMES, st.integers(0, MOST // BLOCK))
+def test_killed_selection_ends_as_a_whole_one(a: list[bool], b: list[bool], c: list[bool], stop: int) -> None:
+    wins = {"sampled": a, "greedy": b, CODE: c}
+    whole, _ = select(wins)
+    blocks: dict[int, Block] = {}
+    try:
+        select(wins, blocks, stop=stop)
+    except KeyboardInterrupt:
+        assert set(blocks) == set(range(stop))
+    again, _ = select(wins, blocks)
+    assert (again.policy, again.rivals, again.code) == (whole.policy, whole.rivals, whole.code)
+    stored = sum(len(e.episodes) for block in blocks.values() for e in block.evaluations)
+    assert stored + 10 == sum(
+        len(e.episodes) for e in (again.policy, *again.rivals, *([again.code] if again.code else []))
+    )
+
+
+def test_a_policy_that_is_far_behind_plays_few_episodes() -> None:
+    race, judges = select({"sampled": [False] * MOST, "greedy": [False] * MOST, CODE: [True] * MOST})
+    assert len(judges["sampled"].played) == len(judges["greedy"].played) <= 7
+    assert len(judges[CODE].played) == 10
+    assert race.code is not None
+    assert race.code.success_rate > race.policy.success_rate
+
+
+def test_a_policy_that_is_far_ahead_plays_as_many_as_code_had() -> None:
+    race, judges = select({"sampled": [True] * MOST, CODE: [False] * MOST})
+    assert len(judges["sampled"].played) == len(judges[CODE].played) == 10
+    assert race.policy.success_rate == 1
+
+
+def test_close_candidates_play_on() -> None:
+    close = [i % 2 == 0 for i in range(MOST)]
+    race, judges = select({"sampled": close, CODE: close[1:] + close[:1]})
+    assert len(judges["sampled"].played) == len(judges[CODE].played) == MOST
+    assert not race.cut_short
+
+
+def test_steps_end_a_selection_and_the_first_seed_is_always_played() -> None:
+    close = [i % 2 == 0 for i in range(MOST)]
+    wins = {"sampled": close, "greedy": close}
+    race, judges = select(wins, steps=65)
+    assert [len(j.played) for j in judges.values()] == [3, 3]
+    assert race.cut_short
+    assert [len(j.played) for j in select(wins, steps=0)[1].values()] == [1, 1]
+
+
+def test_a_single_way_to_act_plays_what_is_wanted() -> None:
+    race, judges = select({"sampled": [True] * MOST})
+    assert len(judges["sampled"].played) == 10
+    assert race.rivals == ()
+    assert race.code is None
