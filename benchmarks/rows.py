@@ -126,6 +126,8 @@ class RowRunner:
             **_figures(report.sampled, report.greedy),
             **figures,
             "mode": report.mode,
+            "kept": report.kept.success_rate,
+            "acting": report.kept.mode,
             "primitive_steps": record.record.steps.total,
             "steps": record.record.steps.model_dump(),
             "selection": [round(i.success_rate, 3) for i in result.history],

@@ -1,6 +1,6 @@
 """How often a rule of selection keeps the worse of code and policy, and how many episodes it plays. Simulated.
 
-    nice python benchmarks/selection_rules.py          # two minutes
+    nice python benchmarks/selection_rules.py > benchmarks/results/selection.jsonl     # a few minutes
 
 Episodes succeed independently, with the given rates; ``greedy`` and ``sampled`` are two ways of one policy to act, with
 the same rate. Rules: ``fixed`` plays ten episodes of code and ten of the sampled policy; ``race`` is the loop's
@@ -9,12 +9,11 @@ the same rate. Rules: ``fixed`` plays ten episodes of code and ten of the sample
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
 import numpy as np
-from reporting import commit
+from reporting import commit, emit
 from rlgpt.domain import Episode, Evaluation
 from rlgpt.loop.race import ERROR
 from rlgpt.loop.selection import CODE, Selection
@@ -31,7 +30,7 @@ RATES = [
     (0.8, 0.9),
     (0.9, 0.8),
 ]
-LEAST, MOST, REPEATS = 10, 30, 2000
+LEAST, MOST, REPEATS = 10, 30, 1000
 
 
 class Simulated:
@@ -84,15 +83,14 @@ def main() -> None:
             found["race of two ways"].append(race(code, {"sampled": sampled, "greedy": greedy}))
         for rule, ends in found.items():
             false = [kept != (of_code > of_policy) for kept, _ in ends]
-            line = {
-                "name": f"selection/{of_code}/{of_policy}/{rule}/false_keeps",
-                "value": round(float(np.mean(false)), 3),
-                "unit": "share",
-                "commit": commit(),
-                "episodes": round(float(np.mean([count for _, count in ends])), 1),
-                "repeats": REPEATS,
-            }
-            print(json.dumps(line), flush=True)
+            emit(
+                f"selection/{of_code}/{of_policy}/{rule.replace(' ', '_')}",
+                round(float(np.mean(false)), 3),
+                "share of false keeps",
+                episodes=round(float(np.mean([count for _, count in ends])), 1),
+                repeats=REPEATS,
+                commit=commit(),
+            )
 
 
 if __name__ == "__main__":

@@ -114,13 +114,18 @@ class Selection:
         decided = len(self._race.open) == 1 and index >= self._least
         if decided or not any(n in self._race.open for n in self._modes):
             return False
-        each = sum(self._of(n).primitive_steps / len(self._results(n)) for n in waiting) if index else 0
+        each = sum(self._steps_each(name) for name in waiting) if index else 0
         self.cut_short = index > 0 and self._taken + each > self._steps
         return not self.cut_short
 
     def _best_mode(self) -> str:
         open_ = [n for n in self._modes if n in self._race.open] or self._modes
         return max(open_, key=lambda name: self._of(name).rank)
+
+    def _steps_each(self, name: str) -> float:
+        """Mean primitive steps of an episode so far."""
+        parts = self._parts[name]
+        return sum(p.primitive_steps for p in parts) / max(1, sum(len(p.episodes) for p in parts))
 
     def _of(self, name: str) -> Evaluation:
         return together(self._parts[name], self._traces)
