@@ -61,16 +61,18 @@ def test_selection_plays_each_seed_once_and_keeps_the_best(a: list[bool], b: lis
         assert all(len(r.episodes) <= 10 for r in race.rivals)
 
 
-@given(OUTCOMES, OUTCOMES, OUTCOMES, st.integers(0, MOST // BLOCK))
-def test_killed_selection_ends_as_a_whole_one(a: list[bool], b: list[bool], c: list[bool], stop: int) -> None:
+@given(OUTCOMES, OUTCOMES, OUTCOMES, st.integers(0, MOST // BLOCK), st.integers(0, 500))
+def test_killed_selection_ends_as_a_whole_one(
+    a: list[bool], b: list[bool], c: list[bool], stop: int, steps: int
+) -> None:
     wins = {"sampled": a, "greedy": b, CODE: c}
-    whole, _ = select(wins)
+    whole, _ = select(wins, steps=steps)
     blocks: dict[int, Block] = {}
     try:
-        select(wins, blocks, stop=stop)
+        select(wins, blocks, steps=steps, stop=stop)
     except KeyboardInterrupt:
         assert set(blocks) == set(range(stop))
-    again, _ = select(wins, blocks)
+    again, _ = select(wins, blocks, steps=steps)
     assert (again.policy, again.rivals, again.code) == (whole.policy, whole.rivals, whole.code)
     stored = sum(len(e.episodes) for block in blocks.values() for e in block.evaluations)
     assert stored + 10 == sum(

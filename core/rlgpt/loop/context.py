@@ -59,8 +59,13 @@ class LoopContext:
     def seeds(self) -> Seeds:
         return Seeds(self.settings.seed)
 
-    def is_solved(self, evaluation: Evaluation) -> bool:
-        """Whether ``evaluation`` reaches the target: of success, or of the score where the task has no success."""
+    def is_solved(self, evaluation: Evaluation, *, episodes: int | None = None) -> bool:
+        """Whether ``evaluation`` reaches the target: of success, or of the score where the task has no success.
+
+        :param episodes: fewer show nothing; None: ``selection_episodes``.
+        """
+        if len(evaluation.episodes) < (self.settings.selection_episodes if episodes is None else episodes):
+            return False
         if self.task.success:
             return evaluation.success_rate >= self.settings.target_success
         score = self.task.score

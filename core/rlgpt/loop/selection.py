@@ -63,10 +63,12 @@ class Selection:
             if (block := stored(number)) is not None:
                 for part in block.evaluations:
                     self._add(part)
+                played = {e.seed for part in block.evaluations for e in part.episodes}
                 for index in indices:
-                    self._look(index)
-            elif played := self._play(indices):
-                store(number, Block(evaluations=played))
+                    if self._seeds[index] in played:
+                        self._look(index)
+            elif parts := self._play(indices):
+                store(number, Block(evaluations=parts))
 
     @property
     def code(self) -> Evaluation | None:
@@ -107,7 +109,7 @@ class Selection:
         each = {name: self._results(name) for name in self._race.open}
         common = [s for s in self._seeds[: index + 1] if all(s in results for results in each.values())]
         self._race.look({name: [results[s] for s in common] for name, results in each.items()})
-        if index + 1 == self._least:
+        if index + 1 >= self._least:
             self._race.withdraw([n for n in self._modes if n != self._best_mode()])
 
     def _goes_on(self, index: int, waiting: Sequence[str]) -> bool:

@@ -102,7 +102,7 @@ class Stages:
         wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes
         steps = ctx.allotment.code_first(self.history)
         code = first = self._code("code", setup, actions, range(wanted), steps=steps)
-        if ctx.is_solved(code):
+        if ctx.is_solved(code, episodes=1):
             allowed = math.floor((1 - ctx.settings.target_success) * (wanted + more) + 1e-9)
             failures = allowed if ctx.task.success else None
             here, total = steps_of(rehearsals, code), wanted + more
@@ -153,9 +153,13 @@ class Stages:
         def judge() -> Evaluation:
             chosen = ctx.seeds.selection(seeds.stop)[seeds.start :]
             with self._code_judge(setup, actions) as judge:
-                return judge.play(by_code(actions, may_stop=ctx.task.score is None), chosen, steps=steps, failures=failures)
+                return judge.play(self._by_code(actions), chosen, steps=steps, failures=failures)
 
         return ctx.run.once(f"{self._folder}/{stage}", Evaluation, judge)
+
+    def _by_code(self, actions: Actions) -> Acting:
+        """Code that may be stopped when it is stuck, unless its score would not be known then."""
+        return by_code(actions, may_stop=self.ctx.task.score is None)
 
     def _code_judge(self, setup: RLSetup, actions: Actions) -> Judge:
         ctx = self.ctx
@@ -252,8 +256,7 @@ class Stages:
                 mode: (judge, acting(policy, mode, ctx.settings.sharpness)) for mode in modes
             }
             if code is not None:
-                by = by_code(actions, may_stop=ctx.task.score is None)
-                players["code"] = (judges.enter_context(self._code_judge(setup, actions)), by)
+                players["code"] = (judges.enter_context(self._code_judge(setup, actions)), self._by_code(actions))
             seeds, steps = ctx.seeds.selection(wanted + more), self._judging_left(here)
             race = Selection(players, seeds, code=code, least=wanted, steps=steps, traces=traces)
             name = f"{self._folder}/race/{{}}".format
