@@ -84,7 +84,7 @@ class Rehearsal(Value):
     @property
     def exercised(self) -> bool:
         """Whether the action, which is last in the trace, was allowed to start."""
-        return self.trace is not None and self.trace.decisions[-1].ended != "masked"
+        return self.trace is not None and not (self.trace.decisions and self.trace.decisions[-1].ended == "masked")
 
     @property
     def works(self) -> bool:
