@@ -56,6 +56,7 @@ class Variant:
 VARIANTS = {
     "rollout_32": Variant({"num_steps": 32}),
     "rollout_8": Variant({"num_steps": 8}),
+    "sharp_4": Variant(sharpness=4.0, policy_of="rollout_32"),
 }
 ROWS = ("code", "untrained", *VARIANTS)
 
@@ -95,7 +96,8 @@ class Measurement:
             figures["decisions"] = record.decisions
             figures["curve"] = [[p.primitive_steps, round(p.success, 3), p.episodes] for p in record.curve]
         policy = self.trainer.load(folder, self.spec)
-        return {**_figures(evaluate(policy, self.spec, seeds=fresh, greedy=False)), **figures}
+        evaluation = evaluate(policy, self.spec, seeds=fresh, greedy=False, sharpness=variant.sharpness)
+        return {**_figures(evaluation), **figures}
 
     def _recorded(self) -> tuple[Any, Any]:
         """The recording's actions and setup as the recipe of an environment, and the task's hyperparameters."""
@@ -184,7 +186,11 @@ def main() -> int:
         table.add(cell, {"commit": before, **settings, **figures, "cpu_seconds": seconds})
         return 0
     cells = [Cell(task, row, seed) for seed in given.seeds for task in given.tasks for row in given.rows]
-    complete = given.report or measure_cells(__file__, cells, table, jobs=given.jobs, settings=lambda cell: settings)
+    trained = {row: v.policy_of for row, v in VARIANTS.items() if v.policy_of}
+    needs = {c: Cell(c.task, trained[c.row], c.seed) for c in cells if c.row in trained}
+    complete = given.report or measure_cells(
+        __file__, cells, table, jobs=given.jobs, needs=needs, settings=lambda cell: settings
+    )
     report(table.load(), cells)
     return 0 if complete else 1
 
