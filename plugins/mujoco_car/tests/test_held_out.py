@@ -16,7 +16,7 @@ from rlgpt.runs import Run
 from rlgpt_mujoco_car.env import CarTask
 from rlgpt_mujoco_car.plugin import CarPlugin
 
-SETTINGS = LoopSettings(budget=400, iterations=1, selection_episodes=3, report_episodes=4, seed=2)
+SETTINGS = LoopSettings(budget=400, iterations=1, judging=0.7, selection_episodes=3, report_episodes=4, seed=2)
 SEEDS = Seeds(SETTINGS.seed)
 
 
