@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlgpt.domain import Iteration
+from rlgpt.domain import Evaluation, Iteration
 from rlgpt.report.stats import band
 from rlgpt.terminal import visible
 
@@ -19,6 +19,8 @@ Curve = Sequence[tuple[int, float]]
 """Points (primitive steps since the run began, success or score) of one run, steps ascending."""
 
 COLOURS = ("#2f6fde", "#e0752d", "#2a9d6f", "#b4509e", "#8a7a2b", "#4aa3b8", "#c0403f")
+MAX_SCORE = 1e30
+"""Scores beyond it are not drawn."""
 LEGEND = 30
 """Characters in a line of the legend: a longer one would leave no room for the axes."""
 _INK = "#010203"
@@ -40,15 +42,20 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, 
             so_far: list[tuple[int, float]] = []
             for p in iteration.training.curve:
                 value = p.success if iteration.evaluation.has_success else p.score
-                if p.episodes > 0 and value is not None and np.isfinite(value):
+                if p.episodes > 0 and value is not None and _is_drawable(value, iteration.evaluation):
                     so_far.append((p.episodes, value))
                     points.append((start + p.primitive_steps, _newest(so_far, smooth)))
         before += steps.total
         kept = iteration.kept
         last = kept.success_rate if kept.has_success else kept.mean_score
-        if last is not None:
+        if last is not None and _is_drawable(last, kept):
             points.append((before, last))
     return points
+
+
+def _is_drawable(value: float, evaluation: Evaluation) -> bool:
+    """Whether a value of a run, perhaps a stranger's, has a place on the axis: sums of such values stay finite."""
+    return 0 <= value <= 1 if evaluation.has_success else abs(value) < MAX_SCORE
 
 
 def _newest(points: Sequence[tuple[int, float]], episodes: int) -> float:
