@@ -52,6 +52,10 @@ class PluginError(RlgptError):
     """A plugin cannot be imported, or breaks the contract of plugins."""
 
 
+class StateError(RlgptError):
+    """A saved state is damaged or of another environment, or an environment's state cannot be saved."""
+
+
 class SandboxError(RlgptError):
     """The sandbox cannot run on this machine: no guest, or wasmtime too old. A model's code never causes it."""
 

@@ -9,7 +9,7 @@ Recorded replies are in ``transcripts/WORLD/N.jsonl``; the bundle of recording 0
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import gymnasium
 from rlgpt import Bundle, design
 from rlgpt.envs import metaworld
-from rlgpt.plugin import MakeEnv
+from rlgpt.plugin import AttributeStates, MakeEnv, StateCodec
 
 HERE = Path(__file__).parent
 
@@ -37,6 +37,7 @@ class World:
     budget: int = 50_000
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=lambda: {"selection_episodes": 10})
+    states: Callable[[], StateCodec] | None = None
 
     @property
     def name(self) -> str:
@@ -47,7 +48,8 @@ class World:
         """The arguments that :func:`rlgpt.config.prepare.prepare` takes as well."""
         names = ("make_env", "goal", "labels", "observations", "success")
         docs = (HERE / "docs" / f"{self.name}.md").read_text()
-        return {"docs": docs, **{name: getattr(self, name) for name in names}}
+        states = None if self.states is None else self.states()
+        return {"docs": docs, "states": states, **{name: getattr(self, name) for name in names}}
 
     def design(self, llm: Any, folder: Path | None, **more: Any) -> Bundle:
         """Run both loops. ``more`` are further arguments of :func:`rlgpt.design`."""
@@ -69,6 +71,15 @@ def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     env = gymnasium.make("MiniGrid-DoorKey-8x8-v0", max_steps=64, render_mode=render_mode)
     env = FullyObsWrapper(env)  # type: ignore[no-untyped-call]
     return gymnasium.wrappers.FilterObservation(env, ["image", "direction"])
+
+
+def minigrid_states() -> StateCodec:
+    """How an episode of MiniGrid is saved: its grid and the things in it are objects of these classes."""
+    from minigrid.core import world_object
+    from minigrid.core.grid import Grid
+
+    names = ("Ball", "Box", "Door", "Floor", "Goal", "Key", "Lava", "Wall")
+    return AttributeStates(classes=(Grid, *(getattr(world_object, name) for name in names)))
 
 
 def mountain_car(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
@@ -100,6 +111,7 @@ WORLDS = {
         "Pick up the key, open the locked door with it, and walk to the goal square.",
         success="reported else terminated and return > 0",
         budget=40_000,
+        states=minigrid_states,
     ),
     "mountain_car": World(
         mountain_car,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
 from rlgpt.domain import Parameter
+from rlgpt.plugin.states import AttributeStates
 from rlgpt.plugin.types import Labels, Primitive, ResetOption, RewardTerm, ViewKey
 from rlgpt.testing import PluginContract
 from rlgpt.testing.contract.broken import OF_THE_MODULE, broken_laws
@@ -41,6 +42,36 @@ def with_hook(name: str, value) -> GridPlugin:
 def with_primitive(name, run, parameters=(), outcome=None, max_steps=40) -> GridPlugin:
     extra = Primitive(name, "Do it.", run, parameters, outcome or {}, max_steps)
     return with_hook("primitives", lambda usual, task: (*usual, extra))
+
+
+class Trusting(AttributeStates):
+    """Reads a number from its bytes without a check."""
+
+    def save(self, env):
+        return b"%d" % env.unwrapped.steps
+
+    def restore(self, env, state, *, seed=None):
+        env.unwrapped.steps = int(state)
+
+
+class DeafToSeeds(AttributeStates):
+    """Its generator goes on from wherever it is."""
+
+    def restore(self, env, state, *, seed=None):
+        rng = env.np_random
+        super().restore(env, state)
+        if seed is not None:
+            env.unwrapped.np_random = rng
+
+
+class Slippery(GridPlugin):
+    """A grid in which every second move fails."""
+
+    def make_env(self, task, *, seed, render_mode=None):
+        return GridEnv(task.id.split("/")[1], task.horizon, render_mode, slip=0.5)
+
+    def states(self, task):
+        return DeafToSeeds()
 
 
 class SuccessAtTheEnd(GridEnv):
@@ -236,6 +267,15 @@ FAULTS = {
     ),
     "primitive named twice": (with_primitive("go", forever), "test_primitives_are_documented"),
     "knowledge without end": (with_hook("knowledge", lambda k, task: k * 99), "test_knowledge_is_bounded"),
+    "states without a counter": (
+        with_hook("states", lambda codec, task: AttributeStates(constants=["steps"])),
+        "test_episodes_go_on_from_a_saved_state_bit_for_bit",
+    ),
+    "states that are not checked": (
+        with_hook("states", lambda codec, task: Trusting()),
+        "test_damaged_states_are_refused",
+    ),
+    "states without a seed": (Slippery(), "test_a_seed_decides_what_is_random_after_a_restore"),
     "unknown hyperparameter": (
         with_hook("trainer_defaults", lambda d, task: {"learning_rat": 1e-3}),
         "test_trainer_defaults_are_hyperparameters",

@@ -17,7 +17,7 @@ from rlgpt.loop import Observer
 from rlgpt.plugin import EnvironmentPlugin, PluginManager
 from rlgpt.plugin.generic import MakeEnv
 from rlgpt.plugin.judged import Success
-from rlgpt.plugin.types import Primitive
+from rlgpt.plugin.types import Primitive, StateCodec
 from rlgpt.rl.base import Trainer
 
 
@@ -29,6 +29,7 @@ class Objects:
     success: Success | None = None
     primitives: Sequence[Primitive] = ()
     idle: Any = None
+    states: StateCodec | None = None
     agents: Agents | None = None
     trainer: Trainer | None = None
     llm: LLM | None = None
@@ -86,6 +87,7 @@ def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Pla
         horizon=given.horizon,
         primitives=objects.primitives,
         idle=given.idle if objects.idle is None else objects.idle,
+        states=objects.states,
         limits=config.sandbox,
     )
     trial = None if on_record is None else on_record.trial

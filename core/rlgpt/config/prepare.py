@@ -18,7 +18,7 @@ from rlgpt.plugin.generic import GenericPlugin, MakeEnv
 from rlgpt.plugin.judged import Success
 from rlgpt.plugin.parts import unusable
 from rlgpt.plugin.rules import REPORTED
-from rlgpt.plugin.types import Primitive
+from rlgpt.plugin.types import Primitive, StateCodec
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.sandbox import SandboxLimits
@@ -57,6 +57,7 @@ def prepare(
     horizon: int | None = None,
     primitives: Sequence[Primitive] = (),
     idle: Any = None,
+    states: StateCodec | None = None,
     limits: SandboxLimits | None = None,
 ) -> tuple[GenericPlugin, Task]:
     """The plugin of the environments that ``make_env`` makes, and its task. One step is taken in one of them.
@@ -86,6 +87,7 @@ def prepare(
         horizon=horizon,
         primitives=primitives,
         idle=idle,
+        states=states,
     )
     reported = _play(plugin, only(plugin.tasks()), first, limits or SandboxLimits())
     if success is None and score is None and not reported:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rlgpt.plugin.defaults import Named
     from rlgpt.plugin.generic import MakeEnv
     from rlgpt.plugin.judged import Success
-    from rlgpt.plugin.types import Primitive
+    from rlgpt.plugin.types import Primitive, StateCodec
 
 __all__ = ["design"]
 
@@ -38,6 +38,7 @@ def design(
     horizon: int | None = None,
     trial: int = 3,
     idle: Any = None,
+    states: StateCodec | None = None,
     folder: str | Path | None = None,
     progress: Observer | None = None,
     **overrides: Any,
@@ -76,6 +77,9 @@ def design(
         rules make of them. Their steps are no part of the budget. 0: none are played, as for a real robot.
     :param idle: what a refused choice does for its one step: a label of a Discrete's value, or an action of the space.
         Default: a label that says so (``noop``, ``stay``, ...), else zeros. The bundle carries it.
+    :param states: saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that training can begin
+        where coded actions led to. Default: the attributes of an environment in plain Python, if a trial shows that
+        they are enough; objects in them need ``AttributeStates(classes=...)``.
     :param folder: of the run. An existing run is resumed: finished stages are read, no request that was paid for is
         repeated. Default: a new folder under ``runs/``.
     :param progress: shows progress, instead of the configuration's observers. Default: a live line on a terminal, lines
@@ -104,4 +108,4 @@ def design(
         "trial": trial,
         "idle": idle,
     }
-    return run_design(make_env, goal, llm, described, primitives, folder, progress, overrides)
+    return run_design(make_env, goal, llm, described, primitives, states, folder, progress, overrides)

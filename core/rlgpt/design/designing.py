@@ -19,7 +19,7 @@ from rlgpt.options import load_bundle
 from rlgpt.plugin import PluginManager
 from rlgpt.plugin.generic import MakeEnv
 from rlgpt.plugin.idle import plain_idle
-from rlgpt.plugin.types import Primitive
+from rlgpt.plugin.types import Primitive, StateCodec
 
 
 def run_design(
@@ -28,6 +28,7 @@ def run_design(
     llm: Model | None,
     described: Mapping[str, Any],
     primitives: Sequence[Primitive],
+    states: StateCodec | None,
     folder: str | Path | None,
     progress: Observer | None,
     overrides: Mapping[str, Any],
@@ -43,6 +44,7 @@ def run_design(
         make_env=None if isinstance(make_env, str) else make_env,
         success=success if callable(success) else None,
         primitives=primitives,
+        states=states,
         llm=llm if isinstance(llm, LLM) else None,
         **given,
     )

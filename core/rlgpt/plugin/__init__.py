@@ -8,10 +8,22 @@ from rlgpt.lazy import lazy_exports
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.hookspecs import hookimpl
 from rlgpt.plugin.manager import PluginManager
-from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, LowLevel, Primitive, ResetOption, RewardTerm, ViewKey
+from rlgpt.plugin.types import (
+    Check,
+    Context,
+    EnvLimits,
+    Labels,
+    LowLevel,
+    Primitive,
+    ResetOption,
+    RewardTerm,
+    StateCodec,
+    ViewKey,
+)
 
 __all__ = [
     "SUCCESS",
+    "AttributeStates",
     "Check",
     "Context",
     "EnvLimits",
@@ -21,10 +33,12 @@ __all__ = [
     "Labels",
     "LowLevel",
     "MakeEnv",
+    "OwnStates",
     "PluginManager",
     "Primitive",
     "ResetOption",
     "RewardTerm",
+    "StateCodec",
     "ViewKey",
     "hookimpl",
     "library_of",
@@ -35,6 +49,7 @@ if TYPE_CHECKING:
     from rlgpt.plugin.generic import GenericPlugin, MakeEnv
     from rlgpt.plugin.judged import Judged
     from rlgpt.plugin.library import library_of
+    from rlgpt.plugin.states import AttributeStates, OwnStates
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
@@ -43,5 +58,6 @@ else:
             "rlgpt.plugin.generic": ("GenericPlugin", "MakeEnv"),
             "rlgpt.plugin.judged": ("Judged",),
             "rlgpt.plugin.library": ("library_of",),
+            "rlgpt.plugin.states": ("AttributeStates", "OwnStates"),
         },
     )

@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlgpt.domain import Plain, RLSetup, Task
-from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, Primitive, ResetOption, RewardTerm, ViewKey
+from rlgpt.plugin.types import (
+    Check,
+    Context,
+    EnvLimits,
+    Labels,
+    Primitive,
+    ResetOption,
+    RewardTerm,
+    StateCodec,
+    ViewKey,
+)
 
 if TYPE_CHECKING:
     import gymnasium
@@ -155,6 +165,15 @@ class EnvironmentPlugin(ABC):
     def reset_options(self, task: Task) -> Sequence[ResetOption]:
         """Start states that an RLSetup may train from. Default: only the reset of the task."""
         return ()
+
+    def states(self, task: Task) -> StateCodec | None:
+        """How an episode's state is saved and restored, so that training can begin where coded actions led to.
+
+        Default: None, it cannot be. An environment in plain Python may return
+        :class:`~rlgpt.plugin.states.AttributeStates`, one that has ``save`` and ``load`` itself
+        :class:`~rlgpt.plugin.states.OwnStates`. The contract tests the law that a codec keeps.
+        """
+        return None
 
     def knowledge(self, task: Task) -> str:
         """What an expert knows of this environment: facts, not a solution. At most 6,000 characters."""

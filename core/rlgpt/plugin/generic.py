@@ -18,7 +18,8 @@ from rlgpt.plugin.defaults import Named, SpaceDefaults, with_meanings
 from rlgpt.plugin.idle import IDLE, idle_action, plain_idle
 from rlgpt.plugin.judged import Asked, Judged, Success, read_success, usual_rule
 from rlgpt.plugin.rules import SuccessRule, parse_rule
-from rlgpt.plugin.types import Context, Primitive
+from rlgpt.plugin.states import AttributeStates, holds
+from rlgpt.plugin.types import Context, Primitive, StateCodec
 
 MakeEnv = Callable[..., gymnasium.Env[Any, Any]]
 """``make_env()`` or ``make_env(render_mode=...)``."""
@@ -50,6 +51,8 @@ class GenericPlugin(EnvironmentPlugin):
         self.threshold: float | None = None
         self._idle: Any = None
         self._own_primitives: tuple[Primitive, ...] = ()
+        self._states: StateCodec | None = None
+        self._states_tried = False
         self.world = World()
 
     @classmethod
@@ -68,6 +71,7 @@ class GenericPlugin(EnvironmentPlugin):
         horizon: int | None = None,
         primitives: Sequence[Primitive] = (),
         idle: Any = None,
+        states: StateCodec | None = None,
     ) -> GenericPlugin:
         """The plugin of an environment.
 
@@ -89,6 +93,9 @@ class GenericPlugin(EnvironmentPlugin):
         :param primitives: primitives of the caller, beside ``act``, ``repeat`` and ``act_until``.
         :param idle: the action that does nothing: a label of a Discrete's value, or an action of the space. Default: a
             label that says so (:data:`~rlgpt.plugin.idle.IDLE`), else zeros, which may do something in a Discrete.
+        :param states: saves and restores the environment that :meth:`make_env` makes. Default: the attributes of an
+            environment in plain Python (:class:`~rlgpt.plugin.states.AttributeStates`), if a trial shows that it goes
+            on from them exactly as before.
         :raises ConfigError: the action space has no parameters, or labels or ``idle`` do not fit their space.
         :raises UnknownNameError: ``idle`` is not a label.
         """
@@ -109,6 +116,7 @@ class GenericPlugin(EnvironmentPlugin):
         plugin._idle = idle_action(sample.action_space, tuple(plugin._defaults.labels), idle)
         plugin._docs = docs or inspect.cleandoc(type(sample.unwrapped).__doc__ or "")
         plugin._own_primitives = tuple(primitives)
+        plugin._states, plugin._states_tried = states, states is not None
         plugin.world = World(
             labels=plugin._defaults.labels if labels is not None else None,
             observations=with_meanings(observations) if observations is not None else None,
@@ -154,6 +162,20 @@ class GenericPlugin(EnvironmentPlugin):
         env = Judged(_call(self._make, render_mode), task.horizon, rule, self._metrics)
         env.reset(seed=seed)
         return env
+
+    def states(self, task: Task) -> StateCodec | None:
+        """The caller's codec; else the default one where a trial of 30 steps shows that it is exact, else None.
+
+        The trial takes place once, in an environment of its own.
+        """
+        if not self._states_tried and self._make is not None:
+            self._states_tried, codec = True, AttributeStates()
+            env = self.make_env(task, seed=0)
+            try:
+                self._states = codec if holds(codec, env) else None
+            finally:
+                env.close()
+        return self._states
 
     def defaults(self, task: Task) -> SpaceDefaults:
         return self._defaults

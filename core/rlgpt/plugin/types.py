@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rlgpt.domain import Parameter, Plain, Task
 
 if TYPE_CHECKING:
+    import gymnasium
     import numpy as np
 
 LowLevel = Generator[Any, None, Mapping[str, Plain] | None]
@@ -24,7 +26,9 @@ class Context:
     :ivar step: primitive steps since the episode began: the one count of the extended environment.
     :ivar rng: the episode's own generator, seeded from the environment's seed.
     :ivar model: what :meth:`EnvironmentPlugin.model` returned (for inverse kinematics and the like).
-    :ivar memory: values that last for one episode, for example the state of a gripper; emptied at reset.
+    :ivar memory: values that last for one episode, for example the state of a gripper; emptied at reset. They are
+        saved with the episode, so they are plain data or arrays. A key that begins with ``_`` is a cache: it is not
+        saved, and has to be computed again.
     """
 
     task: Task
@@ -96,6 +100,37 @@ class ResetOption:
     name: str
     doc: str
     options: Mapping[str, Any]
+
+
+class StateCodec(ABC):
+    """Saves the state of an environment's episode and restores it: how a plugin lets training begin late in a task.
+
+    The state is everything that decides what the environment does next: the simulator, time in the episode, latches of
+    success, counters of wrappers, and the random generators, those of observation noise too. Law (tested by the
+    contract): after :meth:`restore`, in this environment or another one of the task, the same actions give the same
+    observations, rewards, ends and ``info["success"]``, bit for bit, as they gave after :meth:`save`.
+
+    The newest observation and ``info``, and what the :class:`Context` holds, are saved with the state and are not the
+    codec's part. States may come from a stranger: bytes are data, never a pickle, and each value is checked before it
+    reaches a simulator. :mod:`rlgpt.plugin.state_data` has what a codec needs for that.
+    """
+
+    @abstractmethod
+    def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
+        """The state, at most :data:`~rlgpt.plugin.state_data.MAX_STATE_BYTES` long.
+
+        :param env: made by ``make_env`` for a task of the same id and settings, within an episode.
+        :raises StateError: it cannot be saved.
+        """
+
+    @abstractmethod
+    def restore(self, env: gymnasium.Env[Any, Any], state: bytes, *, seed: int | None = None) -> None:
+        """Return to a saved state.
+
+        :param env: as for :meth:`save`; its own episode, if there is one, is lost.
+        :param seed: what is random from here on is drawn from this seed. None: as it would have been.
+        :raises StateError: the bytes are no saved state of this task.
+        """
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ import numpy as np
 from rlgpt.domain import Parameter, Plain, RLSetup, Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.hookspecs import hookimpl
-from rlgpt.plugin.types import Context, Labels, LowLevel, Primitive, ResetOption, RewardTerm, ViewKey
+from rlgpt.plugin.states import AttributeStates
+from rlgpt.plugin.types import Context, Labels, LowLevel, Primitive, ResetOption, RewardTerm, StateCodec, ViewKey
 
 SIZE = 7
 MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
@@ -230,6 +231,9 @@ class GridPlugin(EnvironmentPlugin):
 
     def reset_options(self, task: Task) -> Sequence[ResetOption]:
         return (ResetOption("near_key", "the agent starts beside the key", {"start": "near_key"}),)
+
+    def states(self, task: Task) -> StateCodec:
+        return AttributeStates()
 
     def knowledge(self, task: Task) -> str:
         return "Rows count downwards, columns to the right. There are no walls but the border of the 7 by 7 grid."

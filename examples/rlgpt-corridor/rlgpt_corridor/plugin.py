@@ -6,7 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlgpt.domain import Parameter, Plain, RLSetup, Task
-from rlgpt.plugin import Context, EnvironmentPlugin, Labels, LowLevel, Primitive, ResetOption, RewardTerm, ViewKey
+from rlgpt.plugin import (
+    AttributeStates,
+    Context,
+    EnvironmentPlugin,
+    Labels,
+    LowLevel,
+    Primitive,
+    ResetOption,
+    RewardTerm,
+    StateCodec,
+    ViewKey,
+)
 
 if TYPE_CHECKING:
     import gymnasium
@@ -90,6 +101,9 @@ class CorridorPlugin(EnvironmentPlugin):
 
     def reset_options(self, task: Task) -> Sequence[ResetOption]:
         return (ResetOption("door_open", "the door is open from the start", {"door": "open"}),)
+
+    def states(self, task: Task) -> StateCodec:
+        return AttributeStates()
 
     def knowledge(self, task: Task) -> str:
         slips = " One stride in five slips and moves nothing." if task.settings["slip"] else ""

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from rlgpt.plugin.state_data import whole
 
 from rlgpt_furniture.arm import Array
 from rlgpt_furniture.furniture import Furniture, Joint
@@ -136,16 +137,22 @@ class Assembly:
         return [float(v) for row in (self.made, self.place, self.twist, self._yaw) for v in row]
 
     def restore(self, data: Any, numbers: Array) -> None:
-        """Return to a state from :meth:`numbers`, and set the model's constraints accordingly."""
-        made, place, self.twist, self._yaw = (row.tolist() for row in np.reshape(numbers, (4, -1)))
-        self.made, self.place = [bool(v) for v in made], [int(v) for v in place]
+        """Return to a state from :meth:`numbers`, and set the model's constraints accordingly.
+
+        Which constraints are active is part of the simulator's state, to be set afterwards.
+
+        :param numbers: finite, ``(4 x joints,)``.
+        :raises StateError: a part is in a place that its joint does not have.
+        """
+        made, place, twist, yaw = (row.tolist() for row in np.reshape(numbers, (4, -1)))
+        for at, joint in zip(place, self.joints, strict=True):
+            whole(int(at), -1, len(joint.places) - 1, "place of a part")
+        self.made, self.place, self.twist, self._yaw = [bool(v) for v in made], [int(v) for v in place], twist, yaw
         if self._connectors:
-            active = data.eq_active.copy()
             for number, held in enumerate(self.place):
                 if held >= 0:
                     self.set_hinge(data, number)
                     self.set_weld(number)
-            data.eq_active[:] = active
 
 
 def fits(joint: Joint, where: tuple[float, float, float], turn: Matrix, tolerance: float) -> int:

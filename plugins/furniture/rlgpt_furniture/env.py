@@ -11,7 +11,9 @@ from gymnasium import spaces
 from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
 from rlgpt.plugin.mujoco_camera import Camera
+from rlgpt.plugin.mujoco_state import physics_of, set_physics
 from rlgpt.plugin.offscreen import make_mujoco_importable
+from rlgpt.plugin.state_data import numbers, pack, record, whole
 
 from rlgpt_furniture import panda
 from rlgpt_furniture.arm import Arm, Array
@@ -153,27 +155,27 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
             camera.close()
         self._cameras = {}
 
-    def state(self) -> Array:
-        """The complete state, flat: after :meth:`restore` the episode continues bit for bit."""
-        flat = np.empty(mujoco.mj_stateSize(self.model, _FULL_STATE))
-        mujoco.mj_getState(self.model, self.data, flat, _FULL_STATE)
-        own = [*self.target, *self.rotation, *self.joints, self.width, self.steps, *self.assembly.numbers()]
-        return np.concatenate((own, self._tag_offsets.ravel(), flat))
+    def save(self) -> bytes:
+        """The state: after :meth:`load` the episode continues bit for bit."""
+        own = np.array([*self.target, *self.rotation, *self.joints, self.width, *self.assembly.numbers()])
+        physics, tags = physics_of(self.model, self.data), self._tag_offsets.ravel()
+        return pack({"own": own, "steps": self.steps, "tags": tags, "physics": physics})
 
-    def restore(self, state: Array) -> Observation:
-        """Return to a :meth:`state` of the same furniture.
+    def load(self, state: bytes, *, seed: int | None = None) -> Observation:
+        """Return to a state of :meth:`save` of the same furniture.
 
+        :param seed: without effect, because nothing in an episode is random.
         :returns: the observation there.
+        :raises StateError: the state is damaged, or of another furniture.
         """
-        own = 21 + 4 * len(self.furniture.joints)
-        tags = own + 2 * self.parts
-        self._tag_offsets = state[own:tags].reshape(self.parts, 2).copy()
-        mujoco.mj_setState(self.model, self.data, state[tags:], _FULL_STATE)
-        self.target, self.rotation, self.joints = state[:3].copy(), state[3:12].copy(), state[12:19].copy()
-        self.width, self.steps = float(state[19]), int(state[20])
-        self.assembly.restore(self.data, state[21:own])
-        # recompute contacts and body positions, which a state lacks; mj_forward would also overwrite the warm start
-        mujoco.mj_fwdPosition(self.model, self.data)
+        saved = record(state, ("own", "steps", "tags", "physics"))
+        own = numbers(saved["own"], 20 + 4 * len(self.furniture.joints), "numbers of targets and joints")
+        tags = numbers(saved["tags"], 2 * self.parts, "errors of the tags")
+        self.assembly.restore(self.data, own[20:])
+        self.target, self.rotation, self.joints = own[:3].copy(), own[3:12].copy(), own[12:19].copy()
+        self.width, self.steps = float(own[19]), whole(saved["steps"], 0, self.task.horizon, "number of steps")
+        self._tag_offsets = tags.reshape(self.parts, 2)
+        set_physics(self.model, self.data, saved["physics"])
         return self._observe()
 
     def _start_episode(self) -> None:
@@ -257,6 +259,3 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
     def _info(self) -> dict[str, Any]:
         made = self.assembly.made
         return {"success": all(made), "made": sum(made)}
-
-
-_FULL_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)

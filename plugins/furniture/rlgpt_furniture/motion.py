@@ -31,9 +31,9 @@ Pose = tuple[Array, Array]
 
 def cached(ctx: Context, name: Hashable, compute: Callable[[], Any]) -> Any:
     """The result of ``compute`` for the newest observation, computed once: views and rewards need it many times."""
-    entry = ctx.memory.get("cache")
+    entry = ctx.memory.get("_cache")
     if entry is None or entry[0] is not ctx.observation:
-        entry = ctx.memory["cache"] = (ctx.observation, {})
+        entry = ctx.memory["_cache"] = (ctx.observation, {})
     results: dict[Hashable, Any] = entry[1]
     if name not in results:
         results[name] = compute()

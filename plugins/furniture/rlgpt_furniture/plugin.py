@@ -10,7 +10,7 @@ import gymnasium
 from rlgpt.domain import Plain, RLSetup, Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import recordings
-from rlgpt.plugin.types import Check, Context, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.types import Check, Context, Labels, Primitive, RewardTerm, StateCodec, ViewKey
 
 from rlgpt_furniture.tasks import make_tasks
 
@@ -85,6 +85,11 @@ class FurniturePlugin(EnvironmentPlugin):
         if read_settings(task).by_joints:
             return Labels(actions=(*(f"joint_{i}" for i in range(1, 8)), "grip"))
         return Labels(actions=("dx", "dy", "dz", "turn_x", "turn_y", "turn_z", "turn_w", "grip"))
+
+    def states(self, task: Task) -> StateCodec:
+        from rlgpt.plugin.states import OwnStates
+
+        return OwnStates()
 
     def knowledge(self, task: Task) -> str:
         from rlgpt_furniture.knowledge import knowledge

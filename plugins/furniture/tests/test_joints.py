@@ -52,7 +52,7 @@ def test_a_connector_holds_a_part_until_it_is_twisted() -> None:
     observation = env.step(np.zeros(8))[0]
     assert env.assembly.place == [0]
     assert observation["made"][0] < 0.2
-    held = env.state()
+    held = env.save()
     for turned in np.arange(0.15, 2.0, 0.15):
         env.data.qpos[-4:] = (math.cos(turned / 2), 0, 0, math.sin(turned / 2))
         observation, _, terminated, _, info = env.step(np.zeros(8))
@@ -65,7 +65,7 @@ def test_a_connector_holds_a_part_until_it_is_twisted() -> None:
     np.testing.assert_allclose(where, LEG_PLACE, atol=1e-3)
     assert turn[8] > 0.999
     assert abs(math.atan2(turn[3], turn[0])) > 1.2
-    env.restore(held)
+    env.load(held)
     assert env.assembly.made == [False]
     assert not env.step(np.zeros(8))[4]["success"]
 

@@ -113,10 +113,10 @@ def test_a_tag_error_shifts_what_is_observed_and_nothing_else(plugin: FurnitureP
         assert 0 < np.hypot(*first[:, :2].T).max() <= 0.006
         errors.append(first)
     assert np.abs(errors[0] - errors[1]).max() > 1e-4
-    state = wrong.unwrapped.state()
+    state = wrong.unwrapped.save()
     told = wrong.step(np.ones(8))[0]["parts"]
     wrong.reset(seed=5)
-    wrong.unwrapped.restore(state)
+    wrong.unwrapped.load(state)
     np.testing.assert_array_equal(wrong.step(np.ones(8))[0]["parts"], told)
 
 

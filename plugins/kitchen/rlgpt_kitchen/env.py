@@ -10,9 +10,11 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from rlgpt.domain import Task
-from rlgpt.errors import ConfigError
+from rlgpt.errors import ConfigError, StateError
 from rlgpt.plugin.mujoco_camera import Camera, Viewpoint
+from rlgpt.plugin.mujoco_state import physics_of, set_physics
 from rlgpt.plugin.offscreen import make_mujoco_importable
+from rlgpt.plugin.state_data import numbers, pack, record, whole
 
 from rlgpt_kitchen.elements import ELEMENTS
 from rlgpt_kitchen.tasks import elements_of
@@ -95,6 +97,43 @@ class KitchenTask(gymnasium.Env[Any, Any]):
             self._camera.close()
             self._camera = None
         self.base.close()
+
+    def save(self) -> bytes:
+        """The state: after :meth:`load` the episode continues bit for bit, with the same noise of sensors and motors.
+
+        The newest observation is not in it: it is noisy, so that it cannot be made again.
+        """
+        base, robot = self.base, self.base.robot_env
+        return pack(
+            {
+                "physics": physics_of(base.model, base.data),
+                "sensed": robot._last_robot_qpos,
+                "completed": [self._names[label] for label in base.episode_task_completions],
+                "steps": self._steps,
+                "noise": robot.np_random,
+            }
+        )
+
+    def load(self, state: bytes, *, seed: int | None = None) -> None:
+        """Return to a state of :meth:`save` of the same elements.
+
+        :param seed: of the noise from here on; None: the noise that would have come.
+        :raises StateError: the state is damaged, or of other elements.
+        """
+        saved = record(state, ("physics", "sensed", "completed", "steps", "noise"), seed=seed)
+        done = saved["completed"]
+        if not isinstance(done, list) or len({*done}) != len(done) or not {*done} <= {*self.elements}:
+            raise StateError(f"the saved state completed {done!r:.80}; the task's elements are {self.elements}.")
+        if not isinstance(saved["noise"], np.random.Generator):
+            raise StateError("the saved state has no generator of noise.")
+        base, robot = self.base, self.base.robot_env
+        sensed = numbers(saved["sensed"], robot.model.nu, "sensed joints")
+        self._steps = whole(saved["steps"], 0, self.horizon, "number of steps")
+        set_physics(base.model, base.data, saved["physics"])
+        robot._last_robot_qpos, robot.np_random = sensed, saved["noise"]
+        labels = [ELEMENTS[element].label for element in done]
+        base.episode_task_completions[:] = labels
+        base.tasks_to_complete = set(base.goal) - set(labels)
 
     def _observe(self, observation: dict[str, Any]) -> Observation:
         # the environment returns views of its own state, which change in the next step

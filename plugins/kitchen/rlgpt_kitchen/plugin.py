@@ -10,7 +10,7 @@ import gymnasium
 from rlgpt.domain import Plain, RLSetup, Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import page, recordings
-from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, Primitive, RewardTerm, StateCodec, ViewKey
 
 from rlgpt_kitchen.tasks import elements_of, make_tasks
 
@@ -67,6 +67,11 @@ class KitchenPlugin(EnvironmentPlugin):
         from rlgpt_kitchen.rewards import default_setup
 
         return default_setup(task)
+
+    def states(self, task: Task) -> StateCodec:
+        from rlgpt.plugin.states import OwnStates
+
+        return OwnStates()
 
     def knowledge(self, task: Task) -> str:
         names = ("kitchen", *elements_of(task))

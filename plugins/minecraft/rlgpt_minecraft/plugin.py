@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rlgpt.domain import Plain, RLSetup, Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import recordings
-from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, Primitive, RewardTerm, StateCodec, ViewKey
 
 from rlgpt_minecraft.tasks import NAME, make_tasks
 
@@ -79,6 +79,14 @@ class MinecraftPlugin(EnvironmentPlugin):
         from rlgpt_minecraft.rewards import default_setup
 
         return default_setup(task)
+
+    def states(self, task: Task) -> StateCodec | None:
+        """Return the codec of the embedded world. MineDojo's game cannot be saved."""
+        from rlgpt.plugin.states import OwnStates
+
+        from rlgpt_minecraft.settings import Settings
+
+        return OwnStates() if Settings.of(task).backend == "embedded" else None
 
     def knowledge(self, task: Task) -> str:
         from rlgpt_minecraft.knowledge_pages import knowledge

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
+from rlgpt.errors import StateError
 from voxeldojo.spaces import FUNCTIONS
 
 from rlgpt_minecraft.moves import Action
@@ -58,6 +61,26 @@ class Progress:
         for item, had in self._had.items():
             self._most[item] = max(self._most[item], counts.get(item, 0) - had)
 
+    def as_state(self) -> dict[str, object]:
+        """Return the complete state, for :meth:`restore`."""
+        return {"had": self._had, "place": self._place, **self.as_info()}
+
+    def check(self, state: object) -> None:
+        """Check a state that may come from a stranger.
+
+        :raises StateError: it is no result of :meth:`as_state` of the same task.
+        """
+        now = self.as_state()
+        same = isinstance(state, dict) and state.keys() == now.keys()
+        if not (same and isinstance(state, dict) and all(_alike(name, state[name], now[name]) for name in now)):
+            raise StateError("the saved progress of the episode is damaged, or of another task.")
+
+    def restore(self, state: Any) -> None:
+        """Return to a state of :meth:`as_state` that :meth:`check` accepts."""
+        self._had, self._start = dict(state["had"]), state["start"]
+        self._place, self._ticks = state["place"], state["dig_ticks"]
+        self._nearest, self._dug, self._most = dict(state["nearest"]), dict(state["dug"]), dict(state["most"])
+
     def as_info(self) -> dict[str, object]:
         """Return the entries of ``info``."""
         return {
@@ -67,3 +90,18 @@ class Progress:
             "dug": dict(self._dug),
             "most": dict(self._most),
         }
+
+
+def _alike(name: str, value: object, now: object) -> bool:
+    """Whether ``value`` has the form of ``now``: finite numbers, three of them, or numbers under the same names."""
+    if isinstance(now, dict):
+        return isinstance(value, dict) and value.keys() == now.keys() and all(map(_finite, value.values()))
+    if name == "place":
+        return value is None or (isinstance(value, tuple) and len(value) == 3 and all(type(v) is int for v in value))
+    if isinstance(now, tuple):
+        return isinstance(value, tuple) and len(value) == len(now) and all(map(_finite, value))
+    return _finite(value)
+
+
+def _finite(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

@@ -8,7 +8,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 from rlgpt.domain import Task
-from rlgpt.errors import ConfigError
+from rlgpt.errors import ConfigError, StateError
+from rlgpt.plugin.state_data import bounded, pack, record, whole
+from voxeldojo.saving import SaveError
 
 from rlgpt_minecraft.actions import BaseActions, hand_choices
 from rlgpt_minecraft.moves import SPACE, Action
@@ -77,6 +79,39 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
 
     def close(self) -> None:
         self.base.close()
+
+    def save(self) -> bytes:
+        """Return the state of an episode in the embedded world: after :meth:`load` it continues bit for bit."""
+        world: Any = self.base.unwrapped
+        state = {
+            "world": world.save(),
+            "steps": self._steps,
+            "counts": [self._initial_count, self._count],
+            "progress": self._progress.as_state(),
+        }
+        return pack(state)
+
+    def load(self, state: bytes, *, seed: int | None = None) -> None:
+        """Return to a state of :meth:`save` of the same task.
+
+        :param seed: of the world's random numbers from here on; None: those that would have come.
+        :raises StateError: the state is damaged, or of another task or version.
+        """
+        saved = record(state, ("world", "steps", "counts", "progress"))
+        counts = saved["counts"]
+        if not isinstance(counts, list) or len(counts) != 2:
+            raise StateError(f"the saved counts are {counts!r:.80}; valid: two integers.")
+        steps = whole(saved["steps"], 0, self.horizon, "number of steps")
+        initial, now = (whole(count, 0, 1_000_000, "count of the target item") for count in counts)
+        self._progress.check(saved["progress"])
+        world: Any = self.base.unwrapped
+        try:
+            observation, _ = world.load(bounded(saved["world"]), seed=seed)
+        except SaveError as fault:
+            raise StateError(str(fault)) from fault
+        self._read(observation)
+        self._steps, self._initial_count, self._count = steps, initial, now
+        self._progress.restore(saved["progress"])
 
     @property
     def _succeeded(self) -> bool:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 from rlgpt.domain import Task
-from rlgpt.errors import ConfigError
+from rlgpt.errors import ConfigError, StateError
 from rlgpt.plugin.mujoco_camera import Camera
+from rlgpt.plugin.mujoco_state import physics_of, set_physics
 from rlgpt.plugin.offscreen import make_mujoco_importable
+from rlgpt.plugin.state_data import pack, record, whole
 
 from rlgpt_mujoco_car import vehicle
 from rlgpt_mujoco_car.rays import segments
-from rlgpt_mujoco_car.road import Array
 from rlgpt_mujoco_car.scenarios import SCENARIOS
 from rlgpt_mujoco_car.scene import SUBSTEPS, TIMESTEP, Scene, mjcf
 from rlgpt_mujoco_car.sensors import (
@@ -53,24 +54,6 @@ GOAL_HEIGHT_TOLERANCE = 0.05
 PIXEL_SIZE = 64
 
 Observation = dict[str, np.ndarray[Any, Any]]
-
-
-@dataclass(frozen=True, eq=False)
-class SavedState:
-    """The state of an episode, from :meth:`CarTask.state`. It can be pickled.
-
-    :ivar scenario: of the task.
-    :ivar scene: of the episode.
-    :ivar physics: the simulator's state, flat.
-    :ivar counts: steps, consecutive checks with contact, steps parked, index of the road's nearest point.
-    :ivar late: the newest readings, the oldest first; the first of them is observed.
-    """
-
-    scenario: str
-    scene: Scene
-    physics: Array
-    counts: tuple[int, int, int, int]
-    late: tuple[SensorVector, ...] = ()
 
 
 class CarTask(gymnasium.Env[Any, Any]):
@@ -130,11 +113,11 @@ class CarTask(gymnasium.Env[Any, Any]):
         self.height = self.heading = self.progress = self._upright = 0.0
         self.steps = self.touch_checks = self.parked_steps = 0
         super().reset(seed=seed)
-        self.load_scene(self._sample_scene(self.np_random))
+        self._begin_scene()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
-        self.load_scene(self._sample_scene(self.np_random))
+        self._begin_scene()
         return self._observe(), self._info(False)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -170,39 +153,60 @@ class CarTask(gymnasium.Env[Any, Any]):
                 camera.close()
         self._camera = self._pixel_camera = None
 
-    def state(self) -> SavedState:
-        """The complete state: after :meth:`restore` the episode continues bit for bit."""
-        flat = np.empty(mujoco.mj_stateSize(self.model, _FULL_STATE))
-        mujoco.mj_getState(self.model, self.data, flat, _FULL_STATE)
-        counts = self.steps, self.touch_checks, self.parked_steps, self._index
-        return SavedState(self._scenario, self.scene, flat, counts, tuple(self._late))
+    def save(self) -> bytes:
+        """The state: after :meth:`load` the episode continues bit for bit.
 
-    def restore(self, state: SavedState) -> Observation:
-        """Return to a :meth:`state`, also of another environment or an earlier episode.
-
-        :returns: the observation there.
-        :raises ConfigError: the state is of another scenario.
+        The scene is not in it, but the generator that drew it.
         """
-        if state.scenario != self._scenario:
-            raise ConfigError(
-                f"the state is of the scenario {state.scenario!r}; {self.task.id} is {self._scenario!r}: restore it "
-                "into an environment of its own task."
+        counts = self.steps, self.touch_checks, self.parked_steps, self._index
+        physics = physics_of(self.model, self.data)
+        state = {"scenario": self._scenario, "drawn": self._drawn, "physics": physics, "counts": list(counts)}
+        return pack({**state, "late": np.array(self._late)})
+
+    def load(self, state: bytes, *, seed: int | None = None) -> Observation:
+        """Return to a state of :meth:`save`, also of another environment or an earlier episode.
+
+        :param seed: without effect, because nothing in an episode is random.
+        :returns: the observation there.
+        :raises StateError: the state is damaged, or of another scenario.
+        """
+        saved = record(state, ("scenario", "drawn", "physics", "counts", "late"))
+        if saved["scenario"] != self._scenario:
+            raise StateError(
+                f"the state is of the scenario {saved['scenario']!r:.80}; {self.task.id} is {self._scenario!r}: load "
+                "it into an environment of its own task."
             )
-        if state.scene is not self.scene:
-            self.load_scene(state.scene)
-        mujoco.mj_setState(self.model, self.data, state.physics, _FULL_STATE)
-        self.steps, self.touch_checks, self.parked_steps, self._index = state.counts
-        mujoco.mj_forward(self.model, self.data)
+        if saved["drawn"] != self._drawn:
+            rng = np.random.Generator(np.random.PCG64())
+            try:
+                rng.bit_generator.state = saved["drawn"]
+            except (TypeError, ValueError, KeyError, OverflowError) as fault:
+                raise StateError(f"the generator of the saved scene is damaged: {fault}.") from fault
+            self._np_random = rng
+            self._begin_scene()
+        counts, late = saved["counts"], saved["late"]
+        if not isinstance(counts, list) or len(counts) != 4:
+            raise StateError(f"the saved counts are {counts!r:.80}; valid: four integers.")
+        known = isinstance(late, np.ndarray) and late.dtype == np.float32 and late.shape[1:] == (SENSOR_COUNT,)
+        if not (known and 1 <= len(late) <= (self._late.maxlen or 1) and np.isfinite(late).all()):
+            raise StateError("the saved readings of the sensors are damaged, or of a car with another delay.")
+        most = (self.task.horizon, MAX_TOUCH_CHECKS, PARKED_STEPS, len(self.scene.road.points) - 1)
+        self.steps, self.touch_checks, self.parked_steps, self._index = (
+            whole(count, 0, high, "count") for count, high in zip(counts, most, strict=True)
+        )
+        set_physics(self.model, self.data, saved["physics"])
         observation = self._observe()
-        if self._late.maxlen == 1 or not state.late:
-            return observation
         # readings of the past cannot be taken again
         self._late.clear()
-        self._late.extend(state.late)
+        self._late.extend(late)
         return self._components(self._late[0]) | {key: observation[key] for key in observation if key == "pixels"}
 
     def _sample_scene(self, rng: np.random.Generator) -> Scene:
         return replace(self._draw_scene(rng), friction=self._friction)
+
+    def _begin_scene(self) -> None:
+        self._drawn = self.np_random.bit_generator.state
+        self.load_scene(self._sample_scene(self.np_random))
 
     def load_scene(self, scene: Scene) -> None:
         """Start an episode in ``scene``: compile its model and put the car at its start."""
@@ -271,7 +275,6 @@ class CarTask(gymnasium.Env[Any, Any]):
         return {"success": success, "progress": self.progress, "touching": self.touch_checks * TOUCH_PERIOD}
 
 
-_FULL_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _COMPONENT_ENDS = tuple(itertools.accumulate(COMPONENT_SIZES.values(), initial=0))
 _COMPONENT_SLICES = tuple(
     (name, slice(a, b)) for name, (a, b) in zip(COMPONENT_SIZES, itertools.pairwise(_COMPONENT_ENDS), strict=True)

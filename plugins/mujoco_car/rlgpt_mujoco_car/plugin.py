@@ -10,7 +10,7 @@ import gymnasium
 from rlgpt.domain import Plain, RLSetup, Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import page, recordings
-from rlgpt.plugin.types import Check, Context, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.types import Check, Context, Labels, Primitive, RewardTerm, StateCodec, ViewKey
 
 from rlgpt_mujoco_car.tasks import friction, make_tasks, scenario_of, sensor_delay
 
@@ -60,6 +60,11 @@ class CarPlugin(EnvironmentPlugin):
         from rlgpt_mujoco_car.rewards import default_setup
 
         return default_setup(task)
+
+    def states(self, task: Task) -> StateCodec:
+        from rlgpt.plugin.states import OwnStates
+
+        return OwnStates()
 
     def knowledge(self, task: Task) -> str:
         pages = [page("rlgpt_mujoco_car", name) for name in ("car", scenario_of(task))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import pickle
 import warnings
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from rlgpt import CodedAction, extend, flat_view
-from rlgpt.errors import ConfigError
+from rlgpt.errors import StateError
 from rlgpt_mujoco_car import vehicle
 from rlgpt_mujoco_car.env import MAX_TOUCH_CHECKS, PERIOD, WALL_CONTACTS, CarTask
 from rlgpt_mujoco_car.plugin import CarPlugin
@@ -73,11 +72,11 @@ def test_an_episode_continues_from_a_saved_state_bit_for_bit(task: str) -> None:
     rng = np.random.default_rng(1)
     for _ in range(30):
         env.step(rng.uniform(-1, 1, 2))
-    saved, actions = env.state(), rng.uniform(-1, 1, (30, 2))
+    saved, actions = env.save(), rng.uniform(-1, 1, (30, 2))
     first = [env.step(a) for a in actions]
     env.reset(seed=4)
     for other in (env, CarTask(TASKS[task], seed=9)):
-        other.restore(pickle.loads(pickle.dumps(saved)))
+        other.load(saved)
         for before, action in zip(first, actions, strict=True):
             after = other.step(action)
             for key in after[0]:
@@ -86,9 +85,9 @@ def test_an_episode_continues_from_a_saved_state_bit_for_bit(task: str) -> None:
 
 
 def test_a_state_of_another_scenario_is_refused() -> None:
-    state = CarTask(TASKS["mujoco_car/parking"], seed=0).state()
-    with pytest.raises(ConfigError, match=r"'parking'.*mujoco_car/hill is 'hill'"):
-        CarTask(TASKS["mujoco_car/hill"], seed=0).restore(state)
+    state = CarTask(TASKS["mujoco_car/parking"], seed=0).save()
+    with pytest.raises(StateError, match=r"'parking'.*mujoco_car/hill is 'hill'"):
+        CarTask(TASKS["mujoco_car/hill"], seed=0).load(state)
 
 
 def test_the_car_stands_still_on_level_ground() -> None:
@@ -116,7 +115,7 @@ def test_the_turning_radius_is_that_of_the_geometry(side: float) -> None:
 def test_rays_measure_the_distance_to_the_walls() -> None:
     env = CarTask(TASKS["mujoco_car/parking"], seed=0)
     env.load_scene(Scene(road=straight(40.0, 2.0), start=(10.0, 0.5, 0.0), goal=(100.0, 0.0, 0.0)))
-    rays = env.restore(env.state())["rays"]
+    rays = env.load(env.save())["rays"]
     assert rays[5] == pytest.approx(2.0 - 0.5 - 0.04, abs=1e-3)
     assert rays[15] == pytest.approx(2.0 + 0.5 - 0.04, abs=1e-3)
     assert rays[0] == RAY_RANGE
@@ -199,7 +198,7 @@ def place_on_the_hill(env: CarTask, along: float, offset: float = 0.0, heading: 
     mujoco.mju_axisAngle2Quat(lift, np.array((0.0, 1.0, 0.0)), pitch)
     mujoco.mju_mulQuat(env.data.qpos[3:7], turn, lift)
     mujoco.mj_forward(env.model, env.data)
-    env.restore(env.state())
+    env.load(env.save())
 
 
 @pytest.mark.parametrize("along", [0.8, 2.0])
@@ -239,7 +238,7 @@ def test_rays_agree_with_those_of_the_simulator(task: str) -> None:
         env.reset(seed=seed)
         if task == "mujoco_car/hill" and seed:
             place_on_the_hill(env, along=0.8 * seed)
-        observation = env.restore(env.state())
+        observation = env.load(env.save())
         for _ in range(20):
             x = env.position[0] + vehicle.WHEELBASE / 2 * math.cos(env.heading)
             y = env.position[1] + vehicle.WHEELBASE / 2 * math.sin(env.heading)

@@ -143,10 +143,10 @@ def test_an_episode_with_late_sensors_continues_from_a_saved_state(plugin: CarPl
     action = np.array((-0.5, 0.3))
     for _ in range(6):
         env.step(action)
-    state = env.unwrapped.state()
+    state = env.unwrapped.save()
     first = [env.step(action)[0]["motion"].tolist() for _ in range(6)]
     env.reset(seed=2)
-    env.unwrapped.restore(state)
+    env.unwrapped.load(state)
     assert [env.step(action)[0]["motion"].tolist() for _ in range(6)] == first
     env.close()
 

@@ -19,12 +19,13 @@ from rlgpt.testing.contract.laws import FULL, QUICK, Effort
 from rlgpt.testing.contract.primitives import PrimitiveLaws
 from rlgpt.testing.contract.recordings import RecordingLaws
 from rlgpt.testing.contract.rewards import RewardLaws
+from rlgpt.testing.contract.states import StateLaws
 from rlgpt.testing.contract.tasks import TaskLaws
 from rlgpt.testing.contract.views import ViewLaws
 
 
 class PluginContract(
-    TaskLaws, RecordingLaws, EnvironmentLaws, ExtensionLaws, PrimitiveLaws, RewardLaws, ViewLaws, FirstLaws
+    StateLaws, TaskLaws, RecordingLaws, EnvironmentLaws, ExtensionLaws, PrimitiveLaws, RewardLaws, ViewLaws, FirstLaws
 ):
     """All laws. A subclass sets ``module``; :class:`~rlgpt.testing.contract.laws.Laws` lists the other settings."""
 

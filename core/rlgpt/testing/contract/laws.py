@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 
 from rlgpt.domain import Task
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.states import same as same
 from rlgpt.testing.contract.causes import Causes
 from rlgpt.testing.stage import Stage
 
@@ -95,18 +95,6 @@ class Laws(Causes):
                         break
                     stage.step(stage.env.action_space.sample())
                     visit(stage)
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two observations, infos or numbers are equal to the last bit."""
-    if isinstance(a, dict):
-        return isinstance(b, dict) and a.keys() == b.keys() and all(same(v, b[k]) for k, v in a.items())
-    if isinstance(a, list | tuple):
-        return isinstance(b, list | tuple) and len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, np.ndarray | np.generic | float | int):
-        x, y = np.asarray(a), np.asarray(b)
-        return bool(np.array_equal(x, y, equal_nan=x.dtype.kind == "f" and y.dtype.kind == "f"))
-    return bool(a == b)
 
 
 def plain(value: Any) -> str:

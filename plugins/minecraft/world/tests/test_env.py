@@ -273,6 +273,25 @@ def test_a_saved_episode_continues_as_if_never_saved() -> None:
             break
 
 
+def test_a_seed_changes_what_is_random_after_a_load() -> None:
+    mission = Mission(biome="plains", mobs_spawn=False)
+    env = MineDojoEnv(mission, strict=False)
+    env.reset(seed=2)
+    for _ in range(12):
+        env.sim.chat("/summon cow ~3 ~ ~3")
+    saved = env.save()
+
+    def paths(seed: int | None) -> bytes:
+        env.load(saved, seed=seed)
+        for _ in range(300):
+            env.step(env.no_op())
+        return env.sim.world.mobs["x"].tobytes()
+
+    assert paths(None) == paths(None)
+    assert paths(5) == paths(5)
+    assert len({paths(None), paths(5), paths(6)}) == 3
+
+
 def test_environments_do_not_share_state() -> None:
     vector = gymnasium.vector.SyncVectorEnv([lambda: MineDojoEnv(strict=False) for _ in range(2)])
     observations, _ = vector.reset(seed=[1, 2])

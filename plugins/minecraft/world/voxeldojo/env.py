@@ -112,11 +112,12 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         """Return the state of the episode as bytes."""
         return self.sim.save()
 
-    def load(self, data: bytes) -> tuple[Observation, dict[str, Any]]:
+    def load(self, data: bytes, *, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         """Continue from a saved state. Return its observation and info; ``delta_inv`` shows no change.
 
+        :param seed: of all random numbers from here on; None: those that would have come.
         :raises SaveError: ``data`` is not a saved state of this version."""
-        self.sim.load(data)
+        self.sim.load(data, seed=seed)
         return self._begin()
 
     def _begin(self) -> tuple[Observation, dict[str, Any]]:

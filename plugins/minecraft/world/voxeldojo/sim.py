@@ -18,7 +18,7 @@ from voxeldojo.errors import VoxelDojoError
 from voxeldojo.malmo_json import facts, flat_rays, flat_voxels
 from voxeldojo.mission import Mission
 from voxeldojo.names import CRAFTS
-from voxeldojo.saving import pack, unpack
+from voxeldojo.saving import SaveError, pack, unpack
 from voxeldojo.scalars import ScalarObservation, read_scalars
 from voxeldojo.sensors import Sensors
 from voxeldojo.stats import DEATHS, SINCE_DEATH, Statistics
@@ -182,12 +182,20 @@ class Sim:
             self.world, {"totals": self.statistics.totals, "used": self.statistics.used, "fell": np.array(self._died)}
         )
 
-    def load(self, data: bytes) -> None:
+    def load(self, data: bytes, *, seed: int | None = None) -> None:
         """Continue from a saved state.
 
+        :param seed: of all random numbers from here on; None: those that would have come. Land that is not generated
+            yet follows from the world's own seed in any case.
         :raises SaveError: ``data`` is not a saved state of this version.
         """
-        self._world, beside = unpack(data)
+        world, beside = unpack(data)
         counts = Statistics()
-        counts.totals[:], counts.used[:] = beside["totals"], beside["used"]
-        self.statistics, self._died = counts, bool(beside["fell"])
+        try:
+            counts.totals[:], counts.used[:] = beside["totals"], beside["used"]
+            died = bool(beside["fell"])
+        except (KeyError, ValueError, TypeError) as error:
+            raise SaveError(f"these bytes are no saved world: {error}") from error
+        if seed is not None:
+            world.clock["rng"] = mix(np.uint64(seed % 2**64) ^ GAMMA)
+        self._world, self.statistics, self._died = world, counts, died

@@ -1,0 +1,35 @@
+"""The complete state of a MuJoCo simulation as a flat array, for plugins in MuJoCo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt.plugin.offscreen import make_mujoco_importable
+from rlgpt.plugin.state_data import numbers
+
+make_mujoco_importable()
+import mujoco  # noqa: E402
+
+_COMPLETE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+
+
+def physics_of(model: Any, data: Any) -> NDArray[np.float64]:
+    """Everything that the next ``mj_step`` depends on, the warm start of the solver and the controls too."""
+    flat = np.empty(mujoco.mj_stateSize(model, _COMPLETE))
+    mujoco.mj_getState(model, data, flat, _COMPLETE)
+    return flat
+
+
+def set_physics(model: Any, data: Any, flat: Any) -> None:
+    """Return to a state of :func:`physics_of`. What follows from it (poses, contacts, sensors) is computed.
+
+    :raises StateError: ``flat`` is no state of this model, or holds NaN or infinity.
+    """
+    complete = numbers(flat, mujoco.mj_stateSize(model, _COMPLETE), "numbers of the simulator")
+    mujoco.mj_setState(model, data, complete, _COMPLETE)
+    warm_start = data.qacc_warmstart.copy()
+    mujoco.mj_forward(model, data)
+    data.qacc_warmstart[:] = warm_start  # a step writes it, and mj_forward would write the next one

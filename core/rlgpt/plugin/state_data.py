@@ -1,0 +1,251 @@
+"""Python data as bytes and back, without pickle: what a saved state of an environment is made of.
+
+The text is JSON with a tag on everything that JSON does not have: tuples, sets, arrays, random generators, and objects
+of classes that the reader lists. Reading it runs no code but the ``__init__``-less creation of those objects. Values
+that are shared, or contain themselves, stay so.
+"""
+
+from __future__ import annotations
+
+import base64
+import enum
+import json
+import random
+from collections import deque
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgpt.errors import StateError
+from rlgpt.files import parse_json
+
+MAX_STATE_BYTES = 16 << 20
+"""Bytes of one saved state."""
+_KINDS = "biufcSU"
+"""Kinds of numpy's types: truth values, numbers and text. Others (objects) would need pickle."""
+_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+_LITERAL_INT = 1 << 53
+
+Classes = Collection[type]
+
+
+def pack(value: Any, classes: Classes = ()) -> bytes:
+    """``value`` as bytes.
+
+    :param classes: of the objects that may be in it. Their attributes are saved (``__dict__``).
+    :raises StateError: something in it is no data, or it is larger than :data:`MAX_STATE_BYTES`.
+    """
+    packed = json.dumps(_Writer(classes).write(value, "the state"), separators=(",", ":")).encode()
+    return bounded(packed)
+
+
+def unpack(data: bytes, classes: Classes = (), *, seed: int | None = None) -> Any:
+    """The value of :func:`pack`.
+
+    :param seed: random generators start from it, instead of from where they were.
+    :raises StateError: the bytes are none of :func:`pack`, or name a class that is not in ``classes``.
+    """
+    try:
+        return _Reader(classes, seed).read(parse_json(bounded(data).decode()))
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError) as fault:
+        raise StateError(f"these bytes are no saved state: {type(fault).__name__}: {str(fault)[:200]}.") from fault
+
+
+def bounded(data: bytes) -> bytes:
+    """``data`` itself.
+
+    :raises StateError: it is no bytes object, or larger than :data:`MAX_STATE_BYTES`.
+    """
+    if not isinstance(data, bytes) or len(data) > MAX_STATE_BYTES:
+        size = f"{len(data):,} bytes" if isinstance(data, bytes) else f"a {type(data).__name__}"
+        raise StateError(f"a saved state is at most {MAX_STATE_BYTES:,} bytes; this one is {size}.")
+    return data
+
+
+def record(data: bytes, names: Collection[str], *, seed: int | None = None) -> dict[str, Any]:
+    """The mapping that :func:`pack` wrote, with exactly the keys ``names``; see :func:`unpack`.
+
+    :raises StateError: the bytes hold something else.
+    """
+    values = unpack(data, seed=seed)
+    if not isinstance(values, dict) or values.keys() != set(names):
+        raise StateError(f"these bytes are no saved state of this environment: it has {', '.join(sorted(names))}.")
+    return values
+
+
+def numbers(value: Any, size: int, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """``value`` as a flat array of ``size`` finite numbers.
+
+    :raises StateError: it is something else.
+    """
+    if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (size,):
+        if np.isfinite(value).all():
+            return value
+        raise StateError(f"the saved state's {what} are not finite.")
+    raise StateError(f"the saved state's {what} are no {size} numbers: it is of another environment or version.")
+
+
+def whole(value: Any, low: int, high: int, what: str) -> int:
+    """``value`` as an integer in [``low``, ``high``].
+
+    :raises StateError: it is something else.
+    """
+    if type(value) is int and low <= value <= high:
+        return value
+    raise StateError(f"the saved state's {what} is {value!r:.80}; valid: an integer from {low} to {high}.")
+
+
+class _Writer:
+    def __init__(self, classes: Classes) -> None:
+        self._classes = frozenset(classes)
+        self._seen: dict[int, tuple[int, Any]] = {}
+
+    def write(self, value: Any, where: str) -> Any:
+        if value is None or type(value) in (bool, str, float):
+            return value
+        if type(value) is int:
+            return value if abs(value) < _LITERAL_INT else {"int": hex(value)}
+        if isinstance(value, np.generic) and value.dtype.kind in _KINDS:
+            return {"scalar": _text(np.asarray(value).tobytes()), "type": value.dtype.str}
+        if type(value) is bytes:
+            return {"bytes": _text(value)}
+        if type(value) is tuple or type(value) is frozenset:
+            return {type(value).__name__: [self.write(part, where) for part in value]}
+        if isinstance(value, enum.Enum) and type(value) in self._classes:
+            return {"enum": value.name, "class": _name(type(value))}
+        if id(value) in self._seen:
+            return {"same": self._seen[id(value)][0]}
+        number = len(self._seen)
+        self._seen[id(value)] = (number, value)  # held: an identity belongs to one object while that lives
+        return {**self._mutable(value, where), "n": number}
+
+    def _mutable(self, value: Any, where: str) -> dict[str, Any]:
+        kind = type(value)
+        if kind in (list, set):
+            return {kind.__name__: [self.write(part, f"{where}[{i}]") for i, part in enumerate(value)]}
+        if kind is deque:
+            return {"deque": [self.write(part, where) for part in value], "most": value.maxlen}
+        if kind is dict:
+            return {"dict": self._pairs(value, where)}
+        if kind is np.ndarray and value.dtype.kind in _KINDS:
+            return {"array": _text(value.tobytes()), "type": value.dtype.str, "shape": list(value.shape)}
+        if kind is np.random.Generator and type(value.bit_generator).__name__ in _GENERATORS:
+            name = type(value.bit_generator).__name__
+            return {"generator": name, "state": self.write(dict(value.bit_generator.state), where)}
+        if kind is np.random.RandomState:
+            return {"random_state": self.write(value.get_state(legacy=False), where)}
+        if kind is random.Random:
+            return {"random": self.write(value.getstate(), where)}
+        if kind in self._classes and hasattr(value, "__dict__"):
+            return {"object": _name(kind), "state": self._pairs(value.__dict__, f"{where} ({kind.__name__})")}
+        raise StateError(f"{where} is a {kind.__module__}.{kind.__qualname__}, which is no data.")
+
+    def _pairs(self, value: Mapping[Any, Any], where: str) -> list[Any]:
+        return [[self.write(k, where), self.write(v, f"{where}.{k}"[:300])] for k, v in value.items()]
+
+
+class _Reader:
+    def __init__(self, classes: Classes, seed: int | None) -> None:
+        self._classes = {_name(kind): kind for kind in classes}
+        self._seed, self._made = seed, dict[int, Any]()
+
+    def read(self, node: Any) -> Any:
+        if node is None or isinstance(node, bool | int | float | str):
+            return node
+        if not isinstance(node, dict):
+            raise ValueError(f"{node!r:.80} has no tag")
+        if "same" in node:
+            return self._made[node["same"]]
+        if "int" in node:
+            return int(node["int"], 16)
+        if "bytes" in node:
+            return _bytes(node["bytes"])
+        if "scalar" in node:
+            return np.frombuffer(_bytes(node["scalar"]), _type(node["type"]))[0]
+        if "enum" in node:
+            return self._class(node["class"])[node["enum"]]  # type: ignore[index]
+        for kind in (tuple, frozenset):
+            if kind.__name__ in node:
+                return kind(self._parts(node[kind.__name__]))
+        return self._mutable(node, int(node["n"]))
+
+    def _mutable(self, node: dict[str, Any], number: int) -> Any:
+        """Containers are registered before their parts are read, which may refer to them."""
+        made: Any
+        if "list" in node:
+            made = self._made[number] = []
+            made.extend(self._parts(node["list"]))
+        elif "set" in node:
+            made = self._made[number] = set()
+            made.update(self._parts(node["set"]))
+        elif "deque" in node:
+            made = self._made[number] = deque(maxlen=node["most"])
+            made.extend(self._parts(node["deque"]))
+        elif "dict" in node:
+            made = self._made[number] = {}
+            made.update(self._pairs(node["dict"]))
+        elif "object" in node:
+            kind = self._class(node["object"])
+            made = self._made[number] = kind.__new__(kind)
+            made.__dict__.update(self._pairs(node["state"]))
+        elif "array" in node:
+            flat = np.frombuffer(_bytes(node["array"]), _type(node["type"]))
+            made = self._made[number] = flat.reshape(node["shape"]).copy()
+        else:
+            made = self._made[number] = self._random(node, number)
+        return made
+
+    def _random(self, node: dict[str, Any], number: int) -> Any:
+        sequence = None if self._seed is None else np.random.SeedSequence([self._seed, number])
+        if "generator" in node:
+            if node["generator"] not in _GENERATORS:
+                raise ValueError(f"unknown generator {node['generator']!r:.80}")
+            bits = getattr(np.random, node["generator"])(sequence)
+            if sequence is None:
+                bits.state = self.read(node["state"])
+            return np.random.Generator(bits)
+        if "random_state" in node:
+            if sequence is not None:
+                return np.random.RandomState(np.random.MT19937(sequence))
+            legacy = np.random.RandomState()
+            legacy.set_state(self.read(node["random_state"]))
+            return legacy
+        plain = random.Random()
+        if sequence is not None:
+            plain.seed(int(sequence.generate_state(1)[0]))
+        else:
+            plain.setstate(self.read(node["random"]))
+        return plain
+
+    def _parts(self, nodes: Any) -> list[Any]:
+        if not isinstance(nodes, list):
+            raise ValueError(f"{nodes!r:.80} is no list")
+        return [self.read(node) for node in nodes]
+
+    def _pairs(self, nodes: Any) -> dict[Any, Any]:
+        return {self.read(key): self.read(value) for key, value in nodes}
+
+    def _class(self, name: Any) -> type:
+        if name not in self._classes:
+            raise ValueError(f"the class {name!r:.80} is none of {sorted(self._classes)}")
+        return self._classes[name]
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _type(name: Any) -> np.dtype[Any]:
+    kind = np.dtype(str(name))
+    if kind.kind not in _KINDS or kind.itemsize == 0:
+        raise ValueError(f"{name!r:.80} is no type of numbers or text")
+    return kind
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _bytes(text: Any) -> bytes:
+    return base64.b64decode(text, validate=True)

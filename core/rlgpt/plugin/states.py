@@ -1,0 +1,223 @@
+"""Saved episodes: the state of an environment with what its observer knows; and a codec for environments in Python."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import re
+import warnings
+from collections.abc import Collection, Mapping
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import gymnasium
+import numpy as np
+from pydantic import ConfigDict, Field
+
+from rlgpt.domain import TaskId, Value
+from rlgpt.errors import StateError
+from rlgpt.plugin.state_data import MAX_STATE_BYTES, bounded, pack, unpack
+from rlgpt.plugin.types import Context, StateCodec
+
+_CONSTANT = (
+    *(gymnasium.Space, gymnasium.envs.registration.EnvSpec, Value, logging.Logger, re.Pattern, ModuleType),
+    *(FunctionType, BuiltinFunctionType, MethodType, type),
+)
+"""Types of attributes that belong to an environment's making and not to its episode."""
+_SKIPPED = (
+    *("env", "spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs"),
+    *("_action_space", "_observation_space", "_reward_range"),
+)
+
+
+class EpisodeState(Value):
+    """A moment of an episode from which it can go on: in a file, data of a stranger.
+
+    :ivar task: id of the task.
+    :ivar step: primitive steps of the episode so far.
+    :ivar data: from the plugin's :class:`~rlgpt.plugin.types.StateCodec`.
+    :ivar seen: the newest observation and ``info``, and of the context its memory and generator
+        (:func:`rlgpt.plugin.state_data.pack`).
+    """
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    task: TaskId
+    step: int = Field(ge=0)
+    data: bytes = Field(max_length=MAX_STATE_BYTES)
+    seen: bytes = Field(max_length=MAX_STATE_BYTES)
+
+
+def save_episode(codec: StateCodec, env: gymnasium.Env[Any, Any], ctx: Context) -> EpisodeState:
+    """The moment of ``env`` that ``ctx`` describes. Entries of ``info`` that are no data are left out.
+
+    :raises StateError: the environment, the observation or the context's memory cannot be saved.
+    """
+    memory = {key: value for key, value in ctx.memory.items() if not key.startswith("_")}
+    info = {key: value for key, value in ctx.info.items() if _is_data(value)}
+    seen = pack({"observation": ctx.observation, "info": info, "memory": memory, "rng": ctx.rng})
+    return EpisodeState(task=ctx.task.id, step=ctx.step, data=bounded(codec.save(env)), seen=seen)
+
+
+def restore_episode(
+    codec: StateCodec, env: gymnasium.Env[Any, Any], ctx: Context, state: EpisodeState, *, seed: int | None = None
+) -> None:
+    """Put ``env`` and ``ctx`` where :func:`save_episode` was called.
+
+    :param seed: what is random from here on is drawn from this seed. None: as it would have been.
+    :raises StateError: the state is of another task, or damaged.
+    """
+    if state.task != ctx.task.id:
+        raise StateError(f"this state is of the task {state.task!r}; the environment's task is {ctx.task.id!r}.")
+    seen = unpack(state.seen, seed=seed)
+    if not isinstance(seen, dict) or seen.keys() != {"observation", "info", "memory", "rng"}:
+        raise StateError("these bytes are no saved state: observation, info, memory or generator is missing.")
+    fits = isinstance(seen["info"], dict) and isinstance(seen["memory"], dict)
+    if not (fits and isinstance(seen["rng"], np.random.Generator) and state.step <= ctx.task.horizon):
+        raise StateError("these bytes are no saved state: a part of it has another type, or its step is too late.")
+    if not _is_observation(env.observation_space, seen["observation"]):
+        raise StateError("the saved state's observation is not in the observation space: it is of another version.")
+    codec.restore(env, state.data, seed=seed)
+    ctx.observation, ctx.info, ctx.step, ctx.rng = seen["observation"], seen["info"], state.step, seen["rng"]
+    ctx.memory.clear()
+    ctx.memory.update(seen["memory"])
+
+
+class AttributeStates(StateCodec):
+    """For environments in plain Python: the attributes of the environment and of all its wrappers.
+
+    Truth values, numbers, text, arrays, containers and random generators are saved. Spaces, functions, classes, modules
+    and frozen dataclasses count as constants. Objects of any other class are refused, unless they are listed.
+    State outside of attributes (in a library written in C, in a global variable) is not seen: the contract's law, or
+    :func:`holds`, tells.
+
+    :param classes: of objects that make up the state, such as the things in a grid. They are made without ``__init__``.
+    :param constants: classes and names of attributes that stay as they are.
+    """
+
+    def __init__(self, classes: Collection[type] = (), constants: Collection[type | str] = ()) -> None:
+        self._classes = tuple(classes)
+        self._constants = (*_CONSTANT, *(c for c in constants if isinstance(c, type)))
+        self._skipped = {*_SKIPPED, *(c for c in constants if isinstance(c, str))}
+
+    def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
+        return pack([[type(layer).__name__, self._state(layer)] for layer in _layers(env)], self._classes)
+
+    def restore(self, env: gymnasium.Env[Any, Any], state: bytes, *, seed: int | None = None) -> None:
+        layers, saved = _layers(env), unpack(state, self._classes, seed=seed)
+        names = [type(layer).__name__ for layer in layers]
+        if not isinstance(saved, list) or [_name(entry) for entry in saved] != names:
+            raise StateError(f"these bytes are no saved state of this environment, whose layers are {names}.")
+        for layer, (_, attributes) in zip(layers, saved, strict=True):
+            kept = {name for name, value in vars(layer).items() if self._is_constant(name, value)}
+            if not isinstance(attributes, dict) or any(self._is_fixed(layer, name, kept) for name in attributes):
+                raise StateError(f"these bytes are no saved state of a {type(layer).__name__}.")
+            for name in vars(layer).keys() - kept - attributes.keys():
+                delattr(layer, name)
+            vars(layer).update(attributes)
+
+    def _state(self, layer: gymnasium.Env[Any, Any]) -> dict[str, Any]:
+        return {name: value for name, value in vars(layer).items() if not self._is_constant(name, value)}
+
+    def _is_fixed(self, layer: gymnasium.Env[Any, Any], name: Any, kept: Collection[str]) -> bool:
+        """Whether a saved state may not set this attribute: a constant, or what the class defines."""
+        if not isinstance(name, str) or name in kept or name in self._skipped:
+            return True
+        defined = getattr(type(layer), name, None)
+        return callable(defined) or isinstance(defined, (property, *self._constants))
+
+    def _is_constant(self, name: str, value: Any) -> bool:
+        if name in self._skipped or isinstance(value, self._constants):
+            return True
+        if isinstance(value, tuple) and value and type(value) not in self._classes:
+            return all(self._is_constant("", part) for part in value)
+        frozen = dataclasses.is_dataclass(value) and value.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        return bool(frozen) and type(value) not in self._classes
+
+
+class OwnStates(StateCodec):
+    """For environments that have the methods ``save() -> bytes`` and ``load(state, *, seed=None)`` themselves.
+
+    They keep the promises of :class:`~rlgpt.plugin.types.StateCodec`; no wrapper around them has a state.
+    """
+
+    def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
+        base: Any = env.unwrapped
+        state: bytes = base.save()
+        return state
+
+    def restore(self, env: gymnasium.Env[Any, Any], state: bytes, *, seed: int | None = None) -> None:
+        base: Any = env.unwrapped
+        base.load(state, seed=seed)
+
+
+def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, steps: int = 10) -> bool:
+    """Whether the law of :class:`~rlgpt.plugin.types.StateCodec` holds in a trial: ``steps`` random actions before a
+    save, and twice as many after it, played again after a restore. Episodes of ``env`` begin and end.
+
+    False too if the environment's state is no data.
+    """
+    env.action_space.seed(seed)
+    env.reset(seed=seed)
+    try:
+        for _ in range(steps):
+            if any(env.step(env.action_space.sample())[2:4]):
+                env.reset()
+        saved = codec.save(env)
+        actions = [env.action_space.sample() for _ in range(2 * steps)]
+        first = _played(env, actions)
+        env.reset(seed=seed + 1)
+        codec.restore(env, saved)
+        return same(first, _played(env, actions))
+    except StateError:
+        return False
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two observations, infos or numbers are equal to the last bit."""
+    if isinstance(a, Mapping):
+        return isinstance(b, Mapping) and a.keys() == b.keys() and all(same(v, b[k]) for k, v in a.items())
+    if isinstance(a, list | tuple):
+        return isinstance(b, list | tuple) and len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, np.ndarray | np.generic | float | int):
+        x, y = np.asarray(a), np.asarray(b)
+        return bool(np.array_equal(x, y, equal_nan=x.dtype.kind == "f" and y.dtype.kind == "f"))
+    return bool(a == b)
+
+
+def _played(env: gymnasium.Env[Any, Any], actions: list[Any]) -> list[Any]:
+    results: list[Any] = []
+    for action in actions:
+        observation, reward, terminated, truncated, info = env.step(action)
+        results.append((observation, reward, terminated, truncated, info.get("success")))
+        if terminated or truncated:
+            break
+    return results
+
+
+def _layers(env: gymnasium.Env[Any, Any]) -> list[gymnasium.Env[Any, Any]]:
+    layers = [env]
+    while isinstance(layers[-1], gymnasium.Wrapper):
+        layers.append(layers[-1].env)
+    return layers
+
+
+def _name(entry: Any) -> str:
+    return str(entry[0]) if isinstance(entry, list) and len(entry) == 2 else ""
+
+
+def _is_observation(space: gymnasium.Space[Any], value: Any) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a space warns of what it has to cast
+        try:
+            return bool(space.contains(value))
+        except Exception:  # a space may stumble over what is no element
+            return False
+
+
+def _is_data(value: Any) -> bool:
+    try:
+        pack(value)
+    except StateError:
+        return False
+    return True
