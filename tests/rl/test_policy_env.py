@@ -106,7 +106,7 @@ def test_reward_is_discounted_within_a_decision() -> None:
 
 
 def test_the_training_horizon_cuts_in_primitive_steps_and_evaluation_ignores_it(tmp_path: Path) -> None:
-    spec = grid_spec(tmp_path / "count", WANDER, horizon=8, reset_option="near_key")
+    spec = grid_spec(tmp_path / "count", WANDER, horizon=8, reset_option="near_key", reset_share=1.0)
     training, judged = build(spec, seed=0), build(spec, seed=0, evaluation=True)
     for env, horizon in ((training, 8), (judged, TASK.horizon)):
         infos, _ = play(env, lambda env=env: env.coded("wander"), seed=3)

@@ -39,6 +39,8 @@ class Brief(Value):
     :ivar start: the first view of an episode as text.
     :ivar training_steps: primitive steps of this iteration's training, by what the run has spent so far; None where
         they are not known.
+    :ivar restores: whether training may begin where a coded action led to (``after:ACTION``).
+    :ivar trainer_bounds: hyperparameter -> range, of those that a setup may choose.
     """
 
     task: Task
@@ -53,6 +55,8 @@ class Brief(Value):
     default_setup: RLSetup
     start: str = ""
     training_steps: int | None = None
+    restores: bool = False
+    trainer_bounds: Mapping[str, tuple[float, float]] = {}
 
 
 class Outcome(Value):

@@ -58,6 +58,8 @@ def make_brief(
         reward_terms=tuple((t.name, _term(t)) for t in plugin.reward_terms(task)),
         reset_options=tuple((o.name, o.doc) for o in plugin.reset_options(task)),
         default_setup=plugin.default_setup(task),
+        restores=plugin.states(task) is not None,
+        trainer_bounds=dict(plugin.trainer_bounds(task)),
         start=shorten(f"{plugin.summarize(view)}\nview: {fields(view, 400)}", START_LIMIT),
     )
 

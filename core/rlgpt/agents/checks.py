@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from rlgpt.agents.base import Brief
 from rlgpt.domain import ActionPlan, CodedAction, RLSetup
@@ -52,7 +52,8 @@ def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction])
         *_unknown("observation key", setup.observation_keys, _first(brief.observations)),
         *_unknown("base action", setup.base_actions or (), brief.base_actions),
         *_unknown("coded action", setup.coded_actions, [a.name for a in actions]),
-        *_unknown("start state", [setup.reset_option] if setup.reset_option else (), _first(brief.reset_options)),
+        *_start_faults(setup, brief, actions),
+        *trainer_faults(setup.trainer, brief.trainer_bounds),
     ]
     for term, weight in setup.reward_weights.items():
         if not (math.isfinite(weight) and abs(weight) <= MAX_WEIGHT):
@@ -68,6 +69,22 @@ def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction])
     faults += _repeated("observation key", setup.observation_keys)
     faults += _repeated("coded action", setup.coded_actions)
     return faults + _choice_faults(setup, brief, actions)
+
+
+def trainer_faults(trainer: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Hyperparameters that a setup may not choose, and values outside the plugin's bounds."""
+    faults = _unknown("hyperparameter", trainer, bounds)
+    for name, value in trainer.items():
+        low, high = bounds.get(name, (-math.inf, math.inf))
+        if not low <= value <= high:
+            faults.append(f"trainer.{name} is {value:g}; valid: {low:g} to {high:g}")
+    return faults
+
+
+def _start_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction]) -> list[str]:
+    if setup.start_after is None or not brief.restores:
+        return _unknown("start state", [setup.reset_option] if setup.reset_option else (), _first(brief.reset_options))
+    return _unknown("coded action to start after", [setup.start_after], [a.name for a in actions])
 
 
 def _choice_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction]) -> list[str]:

@@ -9,7 +9,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from rlgpt.agents.base import Brief, FastAgent, History
 from rlgpt.agents.brief import make_brief
-from rlgpt.agents.checks import setup_faults
+from rlgpt.agents.checks import setup_faults, trainer_faults
 from rlgpt.domain import ActionPlan, CodedAction, Rehearsal, RLSetup, SubAction, Task
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin.base import EnvironmentPlugin
@@ -19,7 +19,8 @@ from rlgpt.plugin.defaults import reward_terms_of
 class SetupOverrides(RLSetup):
     """Fields of an RL setup. A field that is not set is left to the fast agent or the plugin.
 
-    :ivar reward_weights: these weights replace or join those of the setup; the other weights stay.
+    :ivar reward_weights: these weights replace or join those of the setup; the other weights stay. So do
+        hyperparameters of ``trainer``.
     """
 
     reward_weights: Mapping[str, float] = Field(default_factory=dict)
@@ -35,13 +36,16 @@ class SetupOverrides(RLSetup):
         fields = {name: getattr(self, name) for name in self.model_fields_set}
         if "reward_weights" in fields:
             fields["reward_weights"] = {**setup.reward_weights, **self.reward_weights}
+        if "trainer" in fields:
+            fields["trainer"] = {**setup.trainer, **self.trainer}
         return setup.model_copy(update=fields)
 
     def check(self, plugin: EnvironmentPlugin, task: Task) -> None:
         """Checks the fields whose valid values are known before a run begins.
 
         :raises UnknownNameError: the plugin has no such reward term, observation key, base action or reset option.
-        :raises ConfigError: the horizon is longer than the task's own.
+        :raises ConfigError: the horizon is longer than the task's own; the task cannot be restored; a hyperparameter is
+            outside the plugin's bounds.
         """
         set_ = self.model_fields_set
         if "reward_weights" in set_:
@@ -50,8 +54,16 @@ class SetupOverrides(RLSetup):
             _known("observation key", self.observation_keys, (key for key, _ in make_brief(plugin, task).observations))
         if "base_actions" in set_:
             _known("base action", self.base_actions or (), plugin.labels(task).actions)
-        if "reset_option" in set_ and self.reset_option is not None:
+        if self.start_after is not None:
+            if plugin.states(task) is None:
+                raise ConfigError(
+                    f"setup.reset_option={self.reset_option}: {task.id} cannot be saved and restored, so training "
+                    "cannot begin where an action led to. Leave it out."
+                )
+        elif "reset_option" in set_ and self.reset_option is not None:
             _known("reset option", (self.reset_option,), (o.name for o in plugin.reset_options(task)))
+        if faults := trainer_faults(self.trainer, plugin.trainer_bounds(task)):
+            raise ConfigError(f"the setup's hyperparameters cannot be used: {faults[0]}.")
         if self.horizon is not None and self.horizon > task.horizon:
             raise ConfigError(
                 f"setup.horizon={self.horizon}: episodes of {task.id} end after {task.horizon} primitive steps, and "

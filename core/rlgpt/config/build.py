@@ -61,6 +61,7 @@ def build(
         agents=objects.agents or _agents(config, place, library, folder, manager, objects, watching),
         trainer=trainer,
         hyperparameters=Hyperparameters(**config.hyperparameters.model_dump()),
+        fixed_hyperparameters=frozenset(config.fixed_hyperparameters or ()),
         run=Run(folder, record),
         library=library,
         sandbox_limits=config.sandbox,

@@ -97,6 +97,9 @@ class RunConfig(LoopSettings):
     video: bool = Field(default=True, description="of one episode of the best iteration, where frames can be rendered")
     setup: SetupOverrides = Field(default=SetupOverrides(), description="fields of the RL setup that you fix")
     hyperparameters: HyperparameterOverrides = HyperparameterOverrides()
+    fixed_hyperparameters: tuple[str, ...] | None = Field(
+        default=None, description="those that you set, which no RL setup changes; filled in when the run begins"
+    )
     agents: AgentsConfig = AgentsConfig()
     trainer: Component = Component(name="ppo")
     llm: LLMSettings = LLMSettings()

@@ -25,6 +25,10 @@ def complete(config: RunConfig, plugin: EnvironmentPlugin, task: Task, manager: 
     config.setup.check(plugin, task)
     learning = hyperparameters(config, plugin, task)
     given = HyperparameterOverrides(**learning.model_dump())
+    fixed = config.fixed_hyperparameters
+    if fixed is None:
+        fixed = tuple(sorted(config.hyperparameters.model_fields_set))
+    config = config.model_copy(update={"fixed_hyperparameters": fixed})
     return config.model_copy(update={"hyperparameters": given, "trainer": _trainer(config.trainer, manager)})
 
 

@@ -5,10 +5,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 from typing_extensions import TypeAliasType
+
+AFTER = "after:"
+"""Begins a reset option that names a coded action: training episodes begin where that action led to."""
 
 NAME = r"^[a-z][a-z0-9_]{0,39}$"
 Name = Annotated[str, StringConstraints(pattern=NAME)]
@@ -209,5 +221,28 @@ class RLSetup(Value):
     coded_actions: tuple[Name, ...] = Field(default=(), description="coded actions the policy may choose")
     horizon: int | None = Field(default=None, ge=1, description="of training, in primitive steps; None: the task's own")
     gamma: float = Field(default=0.99, gt=0, le=1, description="discount per primitive step")
-    reset_option: str | None = Field(default=None, description="a reset option of the plugin; None: the task's own")
+    reset_option: str | None = Field(
+        default=None, description="a reset option of the plugin, or after:ACTION; None: the task's own"
+    )
     reason: str = ""
+    reset_share: float = Field(
+        default=0.5, gt=0, le=1, description="of training episodes, that begins at the reset option"
+    )
+    trainer: Mapping[str, float] = Field(
+        default_factory=dict, description="hyperparameter -> value, within the bounds that the plugin states"
+    )
+
+    @property
+    def start_after(self) -> str | None:
+        """The coded action after which training episodes begin, if ``reset_option`` names one."""
+        name = self.reset_option or ""
+        return name.removeprefix(AFTER) if name.startswith(AFTER) else None
+
+    @model_serializer(mode="wrap")
+    def _only_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Newer fields are written only where they say something: prompts and records of before stay as they were."""
+        plain: dict[str, Any] = handler(self)
+        return {key: value for key, value in plain.items() if key not in _NEWER or value != _NEWER[key]}
+
+
+_NEWER: Mapping[str, Any] = {"reset_share": 0.5, "trainer": {}}

@@ -27,6 +27,7 @@ class LoopContext:
 
     :ivar factory: how a spawned worker finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
     :ivar library: what coded actions of the task may call and see. The agents have the same one.
+    :ivar fixed_hyperparameters: names of those that the user chose; no RLSetup changes them.
     :ivar world: of an environment without a plugin: what the bundle needs to run elsewhere.
     """
 
@@ -42,6 +43,7 @@ class LoopContext:
     sandbox_limits: SandboxLimits = field(default_factory=SandboxLimits)
     observer: Observer = field(default_factory=Observer)
     world: World | None = None
+    fixed_hyperparameters: frozenset[str] = frozenset()
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -117,7 +119,11 @@ class LoopContext:
         if trained:
             return self.trainer.load(self.train_folder(iteration), spec)
         seed = self.seeds.training(iteration)
-        return self.trainer.untrained(spec, seed=seed, hyperparameters=self.hyperparameters)
+        return self.trainer.untrained(spec, seed=seed, hyperparameters=self.hyperparameters_of(spec.setup))
+
+    def hyperparameters_of(self, setup: RLSetup) -> Hyperparameters:
+        """The hyperparameters of a training with ``setup``."""
+        return self.hyperparameters.with_setup(setup, self.fixed_hyperparameters)
 
 
 def acting(policy: Policy, mode: Mode, sharpness: float | None) -> Acting:

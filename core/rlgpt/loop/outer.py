@@ -11,6 +11,7 @@ from rlgpt.loop.critique import add_critique
 from rlgpt.loop.observer import outcome
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.loop.stages import Stages, steps_of
+from rlgpt.rl.starts import Reached
 
 
 def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
@@ -48,14 +49,18 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
     here = stages.steps_so_far(steps_of(rehearsals, code))
     training: TrainingRecord | None = None
     rivals: tuple[Evaluation, ...] = ()
+    starts = Reached()
     if ctx.agents.evaluate == "code" or stages.is_solved_by(code):
         evaluation = code or Evaluation(mode="code", episodes=())
     elif code is not None and not stages.is_worth_training(code, here, last=last):
         evaluation = code = stages.complete(code, setup, actions, rehearsals)
     else:  # PPO on the action space that the coded actions extend, and a race of code and policy
         if ctx.agents.train:
-            training = stages.train(setup, actions, stages.training_steps(here, with_code=code is not None, last=last))
-        here = stages.steps_so_far(steps_of(rehearsals, code, training))
+            starts = stages.reach_starts(setup, actions)
+            here = stages.steps_so_far(steps_of(rehearsals, code, starts=starts))
+            budget = stages.training_steps(here, with_code=code is not None, last=last)
+            training = stages.train(setup, actions, starts, budget)
+        here = stages.steps_so_far(steps_of(rehearsals, code, training, starts=starts))
         code, evaluation, rivals = stages.select(setup, actions, training, code, here)
     return Iteration(
         index=len(history),
@@ -67,7 +72,7 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
         training=training,
         evaluation=evaluation,
         rivals=rivals,
-        steps=stages.steps_so_far(steps_of(rehearsals, code, training, (evaluation, *rivals))),
+        steps=stages.steps_so_far(steps_of(rehearsals, code, training, (evaluation, *rivals), starts)),
     )
 
 

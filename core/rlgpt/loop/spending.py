@@ -11,6 +11,7 @@ from rlgpt.agents.base import History
 from rlgpt.domain import Evaluation, Rehearsal, Steps, TrainingRecord
 from rlgpt.loop.selection import Block
 from rlgpt.options import OnStep
+from rlgpt.rl.starts import Reached
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 from rlgpt.runs import Run
 
@@ -97,8 +98,10 @@ def finished_stages(run: Run, index: int) -> Steps:
     old = run.stage(f"{here}/evaluation", Evaluation)  # of a run that an earlier version began
     raced = [e for block in run.values(f"{here}/race", Block) for e in block.evaluations]
     training = run.stage(f"{here}/training", TrainingRecord)
+    starts = run.stage(f"{here}/starts", Reached)
     return Steps(
-        rehearsal=sum(rehearsal.steps for rehearsal in run.stages(index, "actions", Rehearsal)),
+        rehearsal=sum(rehearsal.steps for rehearsal in run.stages(index, "actions", Rehearsal))
+        + (starts.steps if starts else 0),
         code=sum(e.primitive_steps for e in (*code, *raced) if e.mode == "code"),
         training=training.primitive_steps if training else 0,
         selection=sum(e.primitive_steps for e in (*raced, *([old] if old else [])) if e.mode != "code"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,14 +21,21 @@ from rlgpt.domain import (
     Steps,
     TrainingRecord,
 )
+from rlgpt.errors import UnknownNameError
 from rlgpt.loop.context import LoopContext, acting
 from rlgpt.loop.inner import write_actions
 from rlgpt.loop.observer import outcome
 from rlgpt.loop.selection import Block, Selection
 from rlgpt.rl.evaluation import Acting, Judge, by_code, code_spec, together
+from rlgpt.rl.starts import Reached, reach
 
 Actions = tuple[CodedAction, ...]
 Rehearsals = Mapping[str, tuple[Rehearsal, ...]]
+
+MAX_STARTS = 16
+"""States that a training begins from, at most."""
+STARTS_SHARE = 0.05
+"""Share of a run's budget after which no further episode is played to reach them."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +180,35 @@ class Stages:
         self.ctx.observer.message("the plan's code alone reaches the target: no steps are spent on learning")
         return True
 
+    def reach_starts(self, setup: RLSetup, actions: Actions) -> Reached:
+        """The states that training begins from: where the setup's ``after:ACTION`` led to, on seeds of their own.
+
+        No episode of an evaluation has such a seed. None where the setup names no action, or the action never returned.
+
+        :raises StateError: the plugin cannot save this task.
+        """
+        after = setup.start_after
+        if after is None:
+            return Reached()
+        ctx, names = self.ctx, [action.name for action in actions]
+        if after not in names:
+            raise UnknownNameError("coded action", after, names, "reset_option=after:ACTION names one of the plan's.")
+
+        def play() -> Reached:
+            return reach(
+                ctx.spec(setup, actions),
+                actions[: names.index(after) + 1],
+                seeds=ctx.seeds.starts(self.index, MAX_STARTS),
+                most_steps=int(STARTS_SHARE * ctx.settings.budget),
+                on_step=ctx.book.counting("rehearsal"),
+            )
+
+        reached = ctx.run.once(f"{self._folder}/starts", Reached, play)
+        share = f"{setup.reset_share:.0%} of training episodes begin there"
+        begin = share if reached.states else "training begins at the task's own start"
+        ctx.observer.message(f"{len(reached.states)} states after {after} in {reached.steps:,} steps: {begin}")
+        return reached
+
     def training_steps(self, here: Steps, *, with_code: bool = True, last: bool = False) -> int:
         """Primitive steps of a training that would begin now.
 
@@ -198,9 +234,10 @@ class Stages:
             )
         return enough
 
-    def train(self, setup: RLSetup, actions: Actions, budget: int) -> TrainingRecord:
+    def train(self, setup: RLSetup, actions: Actions, starts: Reached, budget: int) -> TrainingRecord:
         """Train the policy that may choose base actions and ``actions``.
 
+        :param starts: from :meth:`reach_starts`.
         :param budget: primitive steps.
         :raises TrainerError: the training crashed or could not be resumed.
         """
@@ -217,11 +254,11 @@ class Stages:
             f"{self._folder}/training",
             TrainingRecord,
             lambda: ctx.trainer.train(
-                ctx.spec(setup, actions),
+                replace(ctx.spec(setup, actions), starts=starts.states),
                 budget=budget,
                 seed=ctx.seeds.training(self.index),
                 folder=ctx.train_folder(self.index),
-                hyperparameters=ctx.hyperparameters,
+                hyperparameters=ctx.hyperparameters_of(setup),
                 progress=progress,
                 warm_start=self._warm_start(setup),
             ),
@@ -306,13 +343,14 @@ def steps_of(
     code: Evaluation | None = None,
     training: TrainingRecord | None = None,
     evaluations: Iterable[Evaluation] = (),
+    starts: Reached | None = None,
 ) -> Steps:
     """The primitive steps of finished stages.
 
     :param evaluations: of the policy. One that is the code's own counts once, as code.
     """
     return Steps(
-        rehearsal=sum(r.steps for attempts in rehearsals.values() for r in attempts),
+        rehearsal=sum(r.steps for tried in rehearsals.values() for r in tried) + (starts.steps if starts else 0),
         code=code.primitive_steps if code else 0,
         training=training.primitive_steps if training else 0,
         selection=sum(e.primitive_steps for e in evaluations if e is not code),

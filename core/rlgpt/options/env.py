@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 
 from rlgpt.domain import CodedAction, CodedFunction, Decision, Plain, Task, Verdict
-from rlgpt.errors import UnknownNameError
+from rlgpt.errors import StateError, UnknownNameError
 from rlgpt.options.decision import DecisionState, OnStep
 from rlgpt.options.execution import Call, Execution
 from rlgpt.options.functions import StepFunctions
@@ -22,7 +22,8 @@ from rlgpt.options.space import Choice, ExtendedSpace
 from rlgpt.options.violations import Violations
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import reward_terms_of
-from rlgpt.plugin.types import Context, ViewKey
+from rlgpt.plugin.states import EpisodeState, restore_episode, save_episode
+from rlgpt.plugin.types import Context, StateCodec, ViewKey
 
 if TYPE_CHECKING:
     from rlgpt.sandbox import Guest, Library, Sandbox
@@ -36,7 +37,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     observation, and in ``info``:
 
     ``duration``        k >= 1, the primitive steps of this decision
-    ``primitive_steps`` of the episode so far
+    ``primitive_steps`` of the episode so far; after :meth:`restore_episode`, since then
     ``success``         bool: whether any of the k steps had ``info["success"]``, if the environment reports it
     ``action``, ``ended``   the chosen branch, and how it ended (:data:`rlgpt.domain.Ending`)
     ``total_reward``    undiscounted
@@ -93,7 +94,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         )
         gym.Wrapper.__init__(self, env)
         self.plugin, self.task, self.gamma, self.trace = plugin, task, gamma, trace
-        self._horizon, self._on_step = horizon, on_step
+        self._horizon, self._on_step, self._begun = horizon, on_step, 0
         self._rng = np.random.default_rng()
         self.context = Context(task, None, {}, 0, self._rng, plugin.model(env))
         self.extension = ExtendedSpace(
@@ -152,24 +153,27 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         observation, info = self.env.reset(seed=seed, options=options)
         if seed is not None:
             self._rng = np.random.default_rng([seed, 0x0B710])
-        self._close_guest()
-        self._quarantined = self._next_quarantine
-        self._state = DecisionState(observation, info)
-        self.measurement.reset(info)
         ctx = self.context
         ctx.observation, ctx.info, ctx.step, ctx.rng = observation, {**info, "env_reward": 0.0}, 0, self._rng
         ctx.memory.clear()
-        if self._on_step is not None:
-            self._on_step(self.env, 0)
-        self._verdicts = []
-        if self._functions is not None:
-            seed_of_functions = int(self._rng.integers(2**31))
-            view = self.plugin.view(ctx)
-            self._verdicts += self._functions.reset(view, seed=seed_of_functions, quarantined=self._quarantined)
+        self._begin(info)
         if self._shaping is not None:
             self._shaping.reset(ctx)
         self._choices = self._find_choices()
         return observation, self._report(dict(info), self._choices)
+
+    def _begin(self, info: Mapping[str, Any]) -> None:
+        """Begin to play at the moment that the context describes."""
+        self._close_guest()
+        self._quarantined, self._verdicts = self._next_quarantine, []
+        self._state, self._begun = DecisionState(self.context.observation, info), self.context.step
+        self.measurement.reset(info)
+        if self._on_step is not None:
+            self._on_step(self.env, 0)
+        if self._functions is not None:
+            seed = int(self._rng.integers(2**31))
+            view = self.plugin.view(self.context)
+            self._verdicts += self._functions.reset(view, seed=seed, quarantined=self._quarantined)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         if (choices := self._choices) is None:
@@ -184,7 +188,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         info = dict(state.info)
         info.update(
             duration=state.duration,
-            primitive_steps=self.context.step,
+            primitive_steps=self.primitive_steps,
             action=self.layout.branches[choice.branch],
             ended=call.ended,
             total_reward=state.total_reward,
@@ -210,6 +214,50 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     def close(self) -> None:
         self._close_guest()
         super().close()
+
+    # -- states ------------------------------------------------------------------------------------------------------
+
+    def save_episode(self) -> EpisodeState:
+        """This moment of the episode, between two decisions. What coded actions and functions remember is not
+        in it.
+
+        :raises StateError: the plugin cannot save this task, or the environment's state cannot be saved.
+        """
+        return save_episode(self._codec(), self.env, self.context)
+
+    def restore_episode(self, state: EpisodeState, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode at a saved moment, as :meth:`reset` does at the task's start.
+
+        The environment's time goes on from there, so that the task's horizon holds. ``horizon`` of :func:`extend`
+        counts from here.
+
+        :param seed: what is random from here on is drawn from this seed. None: as it would have been.
+        :returns: observation and info, as :meth:`reset` does.
+        :raises StateError: the state is of another task, or damaged.
+        """
+        ctx = self.context
+        restore_episode(self._codec(), self.env, ctx, state, seed=seed)
+        self._rng = ctx.rng
+        info = {key: value for key, value in ctx.info.items() if key != "env_reward"}
+        try:
+            self._begin(info)
+            if self._shaping is not None:
+                self._shaping.restore(ctx)
+            self._choices = self._find_choices()
+        except Exception as fault:  # whatever a plugin raises about an observation that no episode of it has
+            raise StateError(f"the saved state cannot be played: {type(fault).__name__}: {fault}.") from fault
+        return ctx.observation, self._report(info, self._choices)
+
+    def _codec(self) -> StateCodec:
+        codec = self.plugin.states(self.task)
+        if codec is None:
+            raise StateError(f"the plugin {self.plugin.name!r} cannot save and restore {self.task.id}.")
+        return codec
+
+    @property
+    def primitive_steps(self) -> int:
+        """Primitive steps of the episode so far; after :meth:`restore_episode`, since then."""
+        return self.context.step - self._begun
 
     # -- for trainers and the loop ------------------------------------------------------------------------------------
 
@@ -266,10 +314,10 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         state, ctx = self._state, self.context
         ctx.observation, ctx.info, ctx.step = observation, {**info, "env_reward": float(env_reward)}, ctx.step + 1
         if self._on_step is not None:
-            self._on_step(self.env, ctx.step)
+            self._on_step(self.env, self.primitive_steps)
         state.observation, state.info = observation, info
         state.terminated, state.truncated = bool(terminated), bool(truncated)
-        if self._horizon is not None and ctx.step >= self._horizon and not terminated:
+        if self._horizon is not None and self.primitive_steps >= self._horizon and not terminated:
             state.truncated = True
         state.success = state.success or bool(info.get("success", False))
         reward = float(env_reward)

@@ -30,6 +30,11 @@ class Shaping:
         self._paid.clear()
         self._before = {t.name: self._value(t, ctx) for t, _ in self._terms if t.kind == "potential"}
 
+    def restore(self, ctx: Context) -> None:
+        """Go on in an episode that has reached ``ctx``: an event that holds there was paid before."""
+        self.reset(ctx)
+        self._paid = {t.name for t, _ in self._terms if t.kind == "event" and self._value(t, ctx) > 0}
+
     def pay(self, ctx: Context) -> dict[str, float]:
         """What each term adds to the reward of the step that led to ``ctx``, weighted."""
         paid: dict[str, float] = {}

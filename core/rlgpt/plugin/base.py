@@ -183,6 +183,15 @@ class EnvironmentPlugin(ABC):
         """Hyperparameters that suit the task, by the names of :class:`rlgpt.rl.base.Hyperparameters`."""
         return {}
 
+    def trainer_bounds(self, task: Task) -> Mapping[str, tuple[float, float]]:
+        """Hyperparameters that an RLSetup may set, and the range of each, inclusive.
+
+        Default: :data:`rlgpt.plugin.defaults.TRAINER_BOUNDS`. The advice of :meth:`trainer_defaults` is within them.
+        """
+        from rlgpt.plugin.defaults import TRAINER_BOUNDS
+
+        return TRAINER_BOUNDS
+
     def transcripts(self, task: Task) -> Sequence[Path]:
         """Recorded transcripts (``.jsonl``) of this task, shipped as package data."""
         return ()

@@ -31,6 +31,19 @@ ENV_REWARD = RewardTerm(
 )
 """The reward of the environment as it is, without bounds."""
 
+TRAINER_BOUNDS: Mapping[str, tuple[float, float]] = {
+    "learning_rate": (1e-5, 1e-2),
+    "ent_coef": (0.0, 0.1),
+    "gae_lambda": (0.8, 1.0),
+    "clip_coef": (0.05, 0.4),
+    "num_steps": (4, 1024),
+    "minibatch_size": (16, 1024),
+    "update_epochs": (1, 20),
+    "initial_std": (0.1, 1.5),
+}
+"""What an RLSetup may set of the trainer. Outside of these ranges PPO hardly learns, or one update takes minutes. The
+number of environments is left out: the machine decides it."""
+
 
 def _success(ctx: Context) -> float:
     return float(bool(ctx.info.get("success", False)))

@@ -187,7 +187,7 @@ class _Reader:
             made.update(self._pairs(node["dict"]))
         elif "object" in node:
             kind = self._class(node["object"])
-            made = self._made[number] = kind.__new__(kind)
+            made = self._made[number] = object.__new__(kind)
             made.__dict__.update(self._pairs(node["state"]))
         elif "array" in node:
             flat = np.frombuffer(_bytes(node["array"]), _type(node["type"]))

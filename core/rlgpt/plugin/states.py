@@ -7,6 +7,7 @@ import logging
 import re
 import warnings
 from collections.abc import Collection, Mapping
+from pathlib import PurePath
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -21,7 +22,7 @@ from rlgpt.plugin.types import Context, StateCodec
 
 _CONSTANT = (
     *(gymnasium.Space, gymnasium.envs.registration.EnvSpec, Value, logging.Logger, re.Pattern, ModuleType),
-    *(FunctionType, BuiltinFunctionType, MethodType, type),
+    *(FunctionType, BuiltinFunctionType, MethodType, type, PurePath),
 )
 """Types of attributes that belong to an environment's making and not to its episode."""
 _SKIPPED = (
@@ -86,8 +87,9 @@ def restore_episode(
 class AttributeStates(StateCodec):
     """For environments in plain Python: the attributes of the environment and of all its wrappers.
 
-    Truth values, numbers, text, arrays, containers and random generators are saved. Spaces, functions, classes, modules
-    and frozen dataclasses count as constants. Objects of any other class are refused, unless they are listed.
+    Truth values, numbers, text, arrays, containers and random generators are saved. Spaces, functions, classes,
+    modules, paths and frozen dataclasses count as constants. Objects of any other class are refused, unless they are
+    listed.
     State outside of attributes (in a library written in C, in a global variable) is not seen: the contract's law, or
     :func:`holds`, tells.
 
@@ -131,7 +133,7 @@ class AttributeStates(StateCodec):
             return True
         if isinstance(value, tuple) and value and type(value) not in self._classes:
             return all(self._is_constant("", part) for part in value)
-        frozen = dataclasses.is_dataclass(value) and value.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        frozen = dataclasses.is_dataclass(value) and getattr(type(value), "__dataclass_params__").frozen  # noqa: B009
         return bool(frozen) and type(value) not in self._classes
 
 
@@ -155,11 +157,11 @@ def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, ste
     """Whether the law of :class:`~rlgpt.plugin.types.StateCodec` holds in a trial: ``steps`` random actions before a
     save, and twice as many after it, played again after a restore. Episodes of ``env`` begin and end.
 
-    False too if the environment's state is no data.
+    False too if the environment's state is no data, or it raises: whoever plays it next sees why.
     """
-    env.action_space.seed(seed)
-    env.reset(seed=seed)
     try:
+        env.action_space.seed(seed)
+        env.reset(seed=seed)
         for _ in range(steps):
             if any(env.step(env.action_space.sample())[2:4]):
                 env.reset()
@@ -169,7 +171,7 @@ def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, ste
         env.reset(seed=seed + 1)
         codec.restore(env, saved)
         return same(first, _played(env, actions))
-    except StateError:
+    except Exception:
         return False
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 from pydantic import Field
 
 from rlgpt.domain import CodedAction, CodedFunction, CurvePoint, RLSetup, Task, TrainingRecord, Value
+from rlgpt.domain.validated import validated
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from rlgpt.plugin.states import EpisodeState
 
 
 Encoder = Literal["small", "nature", "impala"]
@@ -49,6 +52,16 @@ class Hyperparameters(Value):
         default=4096, ge=1, le=10_000_000, description="decisions of good episodes that are kept"
     )
 
+    def with_setup(self, setup: RLSetup, fixed: Collection[str] = ()) -> Hyperparameters:
+        """What a training with ``setup`` uses. In this order: what the user fixes, what the setup chooses
+        (:attr:`rlgpt.domain.RLSetup.trainer`), what the plugin advises for the task, the defaults.
+
+        :param fixed: names that the user fixes; their values are in ``self``, like the plugin's advice.
+        :raises ConfigError: a value of the setup is not valid.
+        """
+        chosen = {k: int(v) if v.is_integer() else v for k, v in setup.trainer.items() if k not in fixed}
+        return validated(Hyperparameters, {**self.model_dump(), **chosen}, "setup.trainer") if chosen else self
+
 
 @dataclass(frozen=True)
 class EnvSpec:
@@ -60,6 +73,8 @@ class EnvSpec:
     :ivar sandbox: fields of :class:`rlgpt.sandbox.SandboxLimits` that differ from the defaults.
     :ivar quarantined: names of coded actions that are masked, and of functions that are not asked.
     :ivar functions: coded features, reward terms and predicates.
+    :ivar starts: where training episodes begin if the setup's ``reset_option`` is ``after:ACTION``; empty: at the
+        task's own start.
     """
 
     task: Task
@@ -69,6 +84,7 @@ class EnvSpec:
     sandbox: dict[str, Any] = field(default_factory=dict)
     quarantined: tuple[str, ...] = ()
     functions: tuple[CodedFunction, ...] = ()
+    starts: tuple[EpisodeState, ...] = ()
 
 
 class Progress(Protocol):

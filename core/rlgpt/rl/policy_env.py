@@ -12,11 +12,12 @@ from gymnasium import spaces
 
 from rlgpt.errors import UnknownNameError
 from rlgpt.options import ActionLayout, ExtendedEnv, OnStep, extend
+from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.codec import ActionCodec
 from rlgpt.rl.observation import ObservationBuilder
+from rlgpt.rl.starts import LateStarts, late_starts
 
 if TYPE_CHECKING:
-    from rlgpt.domain import Task
     from rlgpt.plugin.base import EnvironmentPlugin
     from rlgpt.rl.base import EnvSpec
 
@@ -40,7 +41,8 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
 
     :param keys: observation keys of the RLSetup.
     :param seed: of the stream of episodes: a reset without a seed draws one of :data:`TRAINING_SEEDS` from it.
-    :param reset_options: go to every reset of ``env``; the options of a single reset take precedence.
+    :param late: what training episodes begin from instead of the task's own start. The seed of an episode decides
+        whether it does, and from which state.
 
     :ivar layout: what a :class:`~rlgpt.rl.distribution.BranchedDistribution` needs.
     :ivar observation_names: a name for each number of ``obs``.
@@ -52,10 +54,10 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         keys: tuple[str, ...],
         *,
         seed: int,
-        reset_options: Mapping[str, Any] | None = None,
+        late: LateStarts | None = None,
     ) -> None:
         super().__init__(env)
-        self.extended, self._reset_options = env, reset_options
+        self.extended, self._late = env, late
         self.codec = ActionCodec(env.action_space, env.layout)
         self.layout: ActionLayout = env.layout
         self.gamma, self.task = env.gamma, env.task
@@ -75,9 +77,12 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         self._decisions, self._reward = 0, 0.0
         self._terms: Counter[str] = Counter()
         self._usage: Counter[str] = Counter()
-        if self._reset_options is not None:
-            options = {**self._reset_options, **(options or {})}
-        observation, info = self.extended.reset(seed=self._seed, options=options)
+        late = None if self._late is None else self._late.draw(self._seed)
+        if isinstance(late, EpisodeState):
+            observation, info = self.extended.restore_episode(late, seed=self._seed)
+        else:
+            options = {**late, **(options or {})} if late is not None else options
+            observation, info = self.extended.reset(seed=self._seed, options=options)
         self._success = bool(info.get("success", False))
         return self._observe(observation, info, 0), info
 
@@ -104,7 +109,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
             "seed": self._seed,
             "success": self._success,
             "total_reward": self._reward,
-            "primitive_steps": self.extended.context.step,
+            "primitive_steps": self.extended.primitive_steps,
             "decisions": self._decisions,
             "reward_terms": dict(self._terms),
         }
@@ -186,7 +191,7 @@ def build(
             raise UnknownNameError(
                 "coded action", name, known, "The RLSetup may choose among the actions it was given."
             )
-    start = None if evaluation else _reset_options(plugin, task, setup.reset_option)
+    late = None if evaluation else late_starts(plugin, task, setup, spec.starts)
     horizon = min(h for h in (task.horizon, limit, None if evaluation else setup.horizon) if h is not None)
     extended = extend(
         plugin.make_env(task, seed=seed, render_mode=render_mode),
@@ -203,7 +208,7 @@ def build(
         trace=trace,
         functions=spec.functions,
     )
-    return PolicyEnv(extended, setup.observation_keys, seed=seed, reset_options=start)
+    return PolicyEnv(extended, setup.observation_keys, seed=seed, late=late)
 
 
 def _sandbox(spec: EnvSpec, on_turn: Callable[[], None] | None) -> Any:
@@ -212,12 +217,3 @@ def _sandbox(spec: EnvSpec, on_turn: Callable[[], None] | None) -> Any:
     from rlgpt.sandbox import Sandbox, SandboxLimits
 
     return Sandbox(SandboxLimits(**spec.sandbox), on_turn=on_turn)
-
-
-def _reset_options(plugin: EnvironmentPlugin, task: Task, name: str | None) -> dict[str, Any] | None:
-    if name is None:
-        return None
-    options = {o.name: o for o in plugin.reset_options(task)}
-    if name not in options:
-        raise UnknownNameError("reset option", name, options, "None is the task's own reset.")
-    return dict(options[name].options)

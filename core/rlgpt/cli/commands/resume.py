@@ -44,7 +44,11 @@ def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginM
             raise ConfigError(f"a run keeps its {key} for its whole life: start a new run instead.")
     with opened(manager) as app:
         checked = checks.check(overrides, app.config_loader, manager)
-        return changed(config, app.config_loader, overrides, checked)
+        config = changed(config, app.config_loader, overrides, checked)
+    keys = [override.key_or_group.partition(".") for override in map(checks.parse, overrides)]
+    now = {name for group, _, name in keys if group == "hyperparameters" and name}
+    fixed = tuple(sorted({*(config.fixed_hyperparameters or ()), *now}))
+    return config.model_copy(update={"fixed_hyperparameters": fixed})
 
 
 def _is_kept(config: RunConfig, override: Override) -> bool:

@@ -85,7 +85,7 @@ class StateLaws(Laws):
             stage.step(stage.env.action_space.sample())
         if stage.over:
             stage.reset(seed)
-        saved, actions, results = save_episode(codec, stage.env, stage.context), [], []
+        saved, actions, results = save_episode(codec, stage.env, stage.context), list[Any](), list[dict[str, Any]]()
         while len(actions) < self.effort.steps // 2 and not stage.over:
             actions.append(stage.env.action_space.sample())
             results.append(_result(stage, actions[-1]))

@@ -62,6 +62,12 @@ class TaskLaws(Laws):
     @needs()
     def test_trainer_defaults_are_hyperparameters(self, plugin: EnvironmentPlugin, task: Task) -> None:
         Hyperparameters(**plugin.trainer_defaults(task))
+        for name, (low, high) in plugin.trainer_bounds(task).items():
+            value = float(plugin.trainer_defaults(task).get(name, getattr(Hyperparameters(), name)))
+            assert low <= value <= high, (
+                f"{task.id}: trainer_bounds() allows {name} from {low} to {high}; its usual value is {value}. "
+                "Widen the bounds, or change trainer_defaults()."
+            )
 
     @needs()
     def test_transcripts_are_files(self, plugin: EnvironmentPlugin, task: Task) -> None:

@@ -1,0 +1,114 @@
+"""Where training episodes begin: start states of the plugin, or states that coded actions led to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from rlgpt.domain import CodedAction, RLSetup, Task, Value
+from rlgpt.errors import UnknownNameError
+from rlgpt.options import OnStep
+from rlgpt.plugin.states import EpisodeState
+
+if TYPE_CHECKING:
+    from rlgpt.plugin.base import EnvironmentPlugin
+    from rlgpt.rl.base import EnvSpec
+
+MAX_STARTS_BYTES = 32 << 20
+"""Bytes of all states that a training begins from: they travel to each of its processes."""
+
+
+class Reached(Value):
+    """States that coded actions led to.
+
+    :ivar steps: primitive steps that it took to get there.
+    """
+
+    steps: int = Field(default=0, ge=0)
+    states: tuple[EpisodeState, ...] = ()
+
+
+@dataclass(frozen=True)
+class LateStarts:
+    """What some training episodes begin from.
+
+    :ivar starts: saved states, or options of a reset; at least one.
+    :ivar share: of the episodes that begin there, in (0, 1].
+    """
+
+    starts: Sequence[EpisodeState | Mapping[str, Any]]
+    share: float
+
+    def draw(self, seed: int) -> EpisodeState | Mapping[str, Any] | None:
+        """The start of the episode with this seed; None: the task's own."""
+        rng = np.random.default_rng([seed, 0x57A27])
+        return self.starts[int(rng.integers(len(self.starts)))] if rng.random() < self.share else None
+
+
+def late_starts(
+    plugin: EnvironmentPlugin, task: Task, setup: RLSetup, states: Sequence[EpisodeState]
+) -> LateStarts | None:
+    """What the setup's ``reset_option`` stands for. None: every episode begins at the task's own start.
+
+    :param states: for ``after:ACTION``; none where the action was never reached.
+    :raises UnknownNameError: the plugin has no such reset option.
+    """
+    name = setup.reset_option
+    if name is None:
+        return None
+    if setup.start_after is not None:
+        return LateStarts(states, setup.reset_share) if states else None
+    options = {o.name: o for o in plugin.reset_options(task)}
+    if name not in options:
+        raise UnknownNameError("reset option", name, options, "None is the task's own reset; after:ACTION begins late.")
+    return LateStarts((dict(options[name].options),), setup.reset_share)
+
+
+def reach(
+    spec: EnvSpec,
+    actions: Sequence[CodedAction],
+    *,
+    seeds: Sequence[int],
+    most_steps: int,
+    on_step: OnStep | None = None,
+) -> Reached:
+    """Play ``actions`` once each, in order, with default parameters, and save where the last of them returned.
+
+    An episode that ends or succeeds before, or whose last action does not return, leaves no state.
+
+    :param seeds: of the episodes, at most one state each.
+    :param most_steps: primitive steps after which no further episode begins.
+    :returns: no further episode begins where the states have :data:`MAX_STARTS_BYTES`.
+    :raises StateError: the plugin cannot save this task.
+    """
+    from rlgpt.rl.policy_env import build
+
+    names = tuple(action.name for action in actions)
+    setup = spec.setup.model_copy(update={"coded_actions": names, "base_actions": None})
+    spec = dataclasses.replace(spec, setup=setup, actions=tuple(actions))
+    env = build(spec, seed=0, evaluation=True, on_step=on_step)
+    states: list[EpisodeState] = []
+    steps = size = 0
+    try:
+        for seed in seeds:
+            env.reset(seed=seed)
+            success = False
+            for name in names:
+                _, _, terminated, truncated, info = env.step(env.coded(name))
+                success = success or bool(info.get("success", False))
+                if terminated or truncated or success:
+                    break
+            steps += int(info["primitive_steps"])
+            if not (terminated or truncated or success) and info["ended"] == "returned":
+                states.append(env.extended.save_episode())
+                size += len(states[-1].data) + len(states[-1].seen)
+            if steps >= most_steps or size >= MAX_STARTS_BYTES:
+                break
+    finally:
+        env.close()
+    return Reached(steps=steps, states=tuple(states))

@@ -1,0 +1,84 @@
+"""A setup that begins training after an action: states of the run, counted, and the same after a resume."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rlgpt.agents.setup_overrides import OverriddenSetup, SetupOverrides
+from rlgpt.errors import ConfigError
+from rlgpt.loop import LoopContext, Observer, run
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.starts import Reached
+from rlgpt.testing.counting import counted
+from story import SETTINGS, context
+
+ONE = SETTINGS.model_copy(update={"iterations": 1})
+
+
+class Kept(Observer):
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)
+
+
+class Watched(PPO):
+    """Keeps what trainings are asked for."""
+
+    def train(self, spec: Any, **more: Any) -> Any:
+        self.spec, self.hyperparameters = spec, more["hyperparameters"]
+        return super().train(spec, **more)
+
+
+def overridden(folder: Path, by: PPO, **setup: Any) -> LoopContext:
+    made = context(folder, by, settings=ONE, observer=Kept(), fixed_hyperparameters=frozenset({"num_steps"}))
+    fast = OverriddenSetup(made.agents.fast, SetupOverrides(**setup))
+    return dataclasses.replace(made, agents=dataclasses.replace(made.agents, fast=fast))
+
+
+def test_training_begins_where_an_action_led_to(tmp_path: Path) -> None:
+    trainer = Watched()
+    made = overridden(tmp_path, trainer, reset_option="after:to_row", trainer={"gae_lambda": 0.9, "num_steps": 99})
+    result = run(made)
+    reached = made.run.stage("iterations/0/starts", Reached)
+    assert reached is not None
+    assert trainer.spec.starts == reached.states
+    assert 0 < len(reached.states) <= 16
+    assert all(state.task == "grid/key" for state in reached.states)
+    assert any(f"{len(reached.states)} states after to_row" in text for text in made.observer.messages)  # type: ignore[attr-defined]
+    (iteration,) = result.history
+    assert iteration.steps.rehearsal == reached.steps + sum(r.steps for r in iteration.rehearsals["to_row"])
+    assert iteration.steps.lost == 0
+    assert iteration.steps.total == counted(tmp_path / "env_steps")
+    assert (trainer.hyperparameters.gae_lambda, trainer.hyperparameters.num_steps) == (0.9, 16), "16 is fixed"
+
+    (tmp_path / "iterations/0/iteration.json").unlink()
+    (tmp_path / "iterations/0/training.json").unlink()
+    again = Watched()
+    run(overridden(tmp_path, again, reset_option="after:to_row", trainer={"gae_lambda": 0.9}))
+    assert again.spec.starts == trainer.spec.starts, "a resume reads them"
+
+
+def test_a_setup_without_it_reaches_nothing(tmp_path: Path) -> None:
+    trainer = Watched()
+    made = overridden(tmp_path, trainer)
+    run(made)
+    assert trainer.spec.starts == ()
+    assert made.run.stage("iterations/0/starts", Reached) is None
+
+
+@pytest.mark.parametrize(
+    ("setup", "words"),
+    [
+        ({"reset_option": "after:to_rwo"}, "no coded action to start after 'to_rwo'. Did you mean 'to_row'"),
+        ({"trainer": {"learning_rate": 0.5}}, "trainer.learning_rate is 0.5; valid: 1e-05 to 0.01"),
+        ({"trainer": {"gae_lamda": 0.9}}, "no hyperparameter 'gae_lamda'. Did you mean 'gae_lambda'"),
+    ],
+)
+def test_setups_are_checked(tmp_path: Path, setup: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words.replace(".", r"\.")):
+        run(overridden(tmp_path, PPO(), **setup))

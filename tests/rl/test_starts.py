@@ -1,0 +1,173 @@
+"""Training episodes that begin late: exact states, shares, horizons, rewards, and what reaching them costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rlgpt.domain import RLSetup, Task
+from rlgpt.errors import StateError
+from rlgpt.options import ExtendedEnv, extend
+from rlgpt.plugin.states import same
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.policy_env import build
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.starts import reach
+from rlgpt.sandbox import Sandbox
+from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, counted, grid_spec
+from rlgpt.testing.grid import FETCH, TASKS, GridPlugin
+
+DOOR = TASKS["grid/door"]
+FETCH_KEY = TO_ROW.model_copy(update={"name": "fetch_key", "source": FETCH, "max_steps": 30})
+SLIPPERY = DOOR.model_copy(update={"settings": {"slip": 0.4}})
+WEIGHTS = {"env_reward": 1.0, "near_key": 1.0, "holding": 5.0, "near_door": 1.0}
+
+
+@functools.cache
+def slippery() -> ExtendedEnv:
+    plugin = GridPlugin()
+    env = plugin.make_env(SLIPPERY, seed=0)
+    return extend(env, [WANDER], plugin=plugin, task=SLIPPERY, reward_weights=WEIGHTS, sandbox=Sandbox())
+
+
+def play(env: Any, actions: list[int]) -> list[Any]:
+    results = []
+    for action in actions:
+        observation, reward, terminated, truncated, info = env.step(action)
+        kept = {key: info[key] for key in ("success", "total_reward", "action_mask", "duration")}
+        results.append((observation, reward, terminated, truncated, kept))
+        if terminated or truncated:
+            break
+    return results
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 1000), st.lists(st.integers(0, 5), max_size=6), st.lists(st.integers(0, 5), max_size=12))
+def test_an_extended_episode_goes_on_from_a_saved_state(seed: int, before: list[int], after: list[int]) -> None:
+    env = slippery()
+    env.reset(seed=seed)
+    if any(result[2] or result[3] for result in play(env, before)):
+        return
+    state = env.save_episode()
+    first = play(env, after)
+    env.reset(seed=seed + 1)
+    env.restore_episode(state)
+    assert same(play(env, after), first)
+
+
+def holding_states(tmp_path: Path, count: int = 8) -> tuple[EnvSpec, Any]:
+    spec = grid_spec(tmp_path / "count", FETCH_KEY, task=DOOR, reset_option="after:fetch_key")
+    reached = reach(spec, [FETCH_KEY], seeds=range(count), most_steps=10_000)
+    return dataclasses.replace(spec, starts=reached.states), reached
+
+
+def test_states_are_reached_at_a_counted_cost(tmp_path: Path) -> None:
+    spec, reached = holding_states(tmp_path)
+    assert len(reached.states) == 8
+    assert reached.steps == counted(tmp_path / "count")
+    assert reached == type(reached).model_validate_json(reached.model_dump_json())
+    few = reach(spec, [FETCH_KEY], seeds=range(8), most_steps=1)
+    assert len(few.states) == 1, "no further episode begins once the steps are spent"
+
+
+def test_actions_that_fail_or_succeed_leave_no_state(tmp_path: Path) -> None:
+    key = grid_spec(tmp_path / "count", FETCH_KEY)
+    assert reach(key, [FETCH_KEY], seeds=range(3), most_steps=999).states == (), "the episode ends with its success"
+    broken = grid_spec(tmp_path / "count", BROKEN, task=DOOR)
+    assert reach(broken, [BROKEN], seeds=range(3), most_steps=999).states == ()
+    never = TO_ROW.model_copy(update={"source": "def can_start(view):\n    return False\n" + TO_ROW.source})
+    masked = reach(grid_spec(tmp_path / "count", never, task=DOOR), [never], seeds=range(3), most_steps=999)
+    assert (masked.states, masked.steps) == ((), 3)
+
+
+def test_a_share_of_training_episodes_begins_late_and_no_evaluation(tmp_path: Path) -> None:
+    spec, _ = holding_states(tmp_path)
+
+    def late(env: Any, seed: int) -> bool:
+        env.reset(seed=seed)
+        return bool(env.unwrapped.holding)
+
+    training, again = build(spec, seed=0), build(pickle.loads(pickle.dumps(spec)), seed=1)
+    starts = [late(training, seed) for seed in range(300)]
+    assert 0.4 < np.mean(starts) < 0.6
+    assert [late(again, seed) for seed in range(300)] == starts, "the seed of the episode decides"
+    assert not any(late(build(spec, seed=0, evaluation=True), seed) for seed in range(50))
+    always = dataclasses.replace(spec, setup=spec.setup.model_copy(update={"reset_share": 1.0}))
+    assert all(late(build(always, seed=0), seed) for seed in range(50))
+    unreached = dataclasses.replace(spec, starts=())
+    assert not any(late(build(unreached, seed=0), seed) for seed in range(50))
+
+
+def test_time_goes_on_from_a_restored_state(tmp_path: Path) -> None:
+    spec, reached = holding_states(tmp_path)
+    state = reached.states[0]
+    for horizon, expected in ((None, DOOR.horizon - state.step), (5, 5)):
+        setup = spec.setup.model_copy(update={"reset_share": 1.0, "horizon": horizon})
+        env = build(dataclasses.replace(spec, setup=setup, starts=(state,)), seed=0)
+        env.reset()
+        taken = 0
+        while True:
+            _, _, terminated, truncated, info = env.step(0)
+            taken += 1
+            assert info["primitive_steps"] == taken
+            if terminated or truncated:
+                break
+        assert (taken, truncated) == (expected, True)
+        assert info["episode"]["primitive_steps"] == expected
+
+
+def test_what_was_paid_before_is_not_paid_again(tmp_path: Path) -> None:
+    spec, _ = holding_states(tmp_path)
+    weights = {"holding": 5.0, "near_key": 1.0}
+    setup = spec.setup.model_copy(update={"reset_share": 1.0, "reward_weights": weights})
+    env = build(dataclasses.replace(spec, setup=setup), seed=0)
+    env.reset()
+    assert env.step(0)[4]["reward_terms"] == {"holding": 0.0, "near_key": 0.0}
+
+
+def test_a_plugin_without_states_and_a_hostile_state_are_refused(tmp_path: Path) -> None:
+    class Without(GridPlugin):
+        def states(self, task: Task) -> None:  # type: ignore[override]
+            return None
+
+    env = extend(Without().make_env(DOOR, seed=0), plugin=Without(), task=DOOR)
+    env.reset(seed=0)
+    with pytest.raises(StateError, match="cannot save and restore grid/door"):
+        env.save_episode()
+    spec, reached = holding_states(tmp_path, 1)
+    wrong = reached.states[0].model_copy(update={"data": reached.states[0].data.replace(b"agent", b"agenu")})
+    setup = spec.setup.model_copy(update={"reset_share": 1.0})
+    with pytest.raises(StateError, match="cannot be played"):
+        build(dataclasses.replace(spec, setup=setup, starts=(wrong,)), seed=0).reset()
+
+
+def test_training_begins_late_and_resumes(tmp_path: Path) -> None:
+    """Two segments with an interrupt between them: the states travel with the recipe, no file is read."""
+    spec, _ = holding_states(tmp_path)
+    small = Hyperparameters(num_envs=2, num_steps=16, minibatch_size=32, update_epochs=1, hidden=(8,))
+    for budget in (200, 400):
+        record = PPO().train(spec, budget=budget, seed=0, folder=tmp_path / "train", hyperparameters=small)
+    assert record.primitive_steps >= 400
+
+
+def test_old_setups_are_written_as_before() -> None:
+    old = RLSetup(reward_weights={"a": 1.0}, observation_keys=("b",))
+    assert "reset_share" not in old.model_dump_json()
+    assert "trainer" not in old.model_dump_json()
+    new = old.model_copy(update={"reset_share": 0.25, "trainer": {"ent_coef": 0.01}})
+    assert RLSetup.model_validate_json(new.model_dump_json()) == new
+    assert RLSetup.model_validate(new.model_dump()) == new
+
+
+def test_the_setup_chooses_hyperparameters_that_the_user_does_not_fix() -> None:
+    setup = RLSetup(reward_weights={}, observation_keys=(), trainer={"learning_rate": 1e-4, "num_steps": 16.0})
+    advised = Hyperparameters(num_steps=64, ent_coef=0.01)
+    assert advised.with_setup(setup) == advised.model_copy(update={"learning_rate": 1e-4, "num_steps": 16})
+    assert advised.with_setup(setup, {"num_steps"}).num_steps == 64
