@@ -135,6 +135,27 @@ def test_a_bundle_brings_its_functions(tmp_path: Path) -> None:
     assert env.view()["distance"] == cells(env)
 
 
+def test_many_outputs_are_no_fault_of_who_looks_at_the_view() -> None:
+    def many(i: int) -> CodedFeatures:
+        names = [f"a_long_name_of_an_output_{i}_{k}" for k in range(32)]
+        source = f"def features(view, memory):\n    return dict.fromkeys({names!r}, 1 / 3)\n"
+        return CodedFeatures(name=f"f{i}", source=source, outputs=[Output(name=n, low=0, high=1) for n in names])
+
+    look = action("look", "def can_start(view):\n    return True\n\ndef run():\n    yield observe()\n")
+    env = opened(look, functions=(*map(many, range(8)), *FUNCTIONS))
+    _, info = env.reset(seed=1)
+    assert "verdicts" not in info
+    _, _, _, _, info = env.step(env.extension.write("look"))
+    assert "verdicts" not in info
+    assert info["ended"] == "returned"
+
+
+@pytest.mark.parametrize("name", ["near_key", "walk"])
+def test_a_function_may_not_have_the_name_of_a_term_or_an_action(name: str) -> None:
+    with pytest.raises(SandboxError, match=f"{name}: these names are those of"):
+        opened(WALK, functions=(DISTANCE, NEARER.model_copy(update={"name": name})))
+
+
 def test_an_output_may_not_hide_a_key_of_the_view() -> None:
     hides = DISTANCE.model_copy(update={"outputs": (Output(name="agent", low=0, high=1),)})
     with pytest.raises(SandboxError, match="used twice: agent"):

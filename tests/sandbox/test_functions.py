@@ -92,6 +92,15 @@ def test_a_failure_is_one_verdict_and_neutral_numbers_until_the_episode_ends(
     assert again.features == {"y": 0.5, "z": 0.2}
 
 
+def test_a_potential_that_fails_stays_where_it_was_and_pays_nothing_more() -> None:
+    source = "def reward(view, memory):\n    return 1 / view['x']\n"
+    kinds = ("potential", "step")
+    functions = opened(*(CodedReward(name=k, source=source, kind=k, high=9.0) for k in kinds))  # type: ignore[arg-type]
+    said = [functions.evaluate({"x": x}).rewards for x in (0.5, 0, 1)]
+    assert [s["potential"] for s in said] == [2.0, 2.0, 2.0]
+    assert [s["step"] for s in said] == [2.0, 0.0, 0.0]
+
+
 def test_a_source_without_its_function_is_named() -> None:
     (verdict,) = opened(features("def run():\n    yield 1\n")).evaluate({"x": 0}).verdicts
     assert verdict.kind == "load"

@@ -13,7 +13,7 @@ from rlgpt.domain import CodedAction, CodedFunction, Decision, Plain, Task, Verd
 from rlgpt.errors import StateError, UnknownNameError
 from rlgpt.options.decision import DecisionState, OnStep
 from rlgpt.options.execution import Call, Execution
-from rlgpt.options.functions import StepFunctions
+from rlgpt.options.functions import StepFunctions, Taken
 from rlgpt.options.guards import Guards
 from rlgpt.options.layout import ActionLayout
 from rlgpt.options.measurement import Measurement
@@ -110,8 +110,11 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._sandbox, self._functions = sandbox, None
         if functions:
             assert library is not None, "functions need the task's library"
-            self._functions = StepFunctions(functions, library, self._open_sandbox())
-            library = self._functions.library
+            parts = env.observation_space.keys() if isinstance(env.observation_space, gym.spaces.Dict) else ()
+            own = [term.name for term in reward_terms_of(plugin, task)]
+            taken = Taken([a.name for a in self.actions], own, tuple(parts))
+            self._functions = StepFunctions(functions, library, self._open_sandbox(), taken)
+            library, self._sandbox = self._functions.library, self._functions.sandbox
         terms = (*reward_terms_of(plugin, task), *(self._functions.reward_terms if self._functions else ()))
         self._shaping = None if reward_weights is None else Shaping(terms, reward_weights)
         self.measurement = Measurement(task)

@@ -4,30 +4,65 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rlgpt.domain import CodedFeatures, CodedFunction, CodedReward, Plain, Verdict
+from rlgpt.errors import SandboxError
 from rlgpt.plugin.types import Context, RewardTerm, ViewKey
 
 if TYPE_CHECKING:
     from rlgpt.sandbox import Answers, Functions, Library, Sandbox
 
 
+NUMBER_BYTES = 32
+"""At most what a number takes in a view, with its quotes, colon and comma."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Names that functions and their outputs may not have: verdicts, weights and policies would mistake them."""
+
+    actions: Collection[str] = ()
+    reward_terms: Collection[str] = ()
+    observations: Collection[str] = ()
+
+
+_NONE = Taken()
+
+
+def _check_taken(names: Collection[str], what: str, taken: Collection[str]) -> None:
+    if doubles := sorted(set(names) & set(taken)):
+        raise SandboxError(f"{', '.join(doubles)}: these names are those of {what}; give the functions others.")
+
+
 class StepFunctions:
     """Asks the functions about each view, and holds what they say.
 
     :param library: of the task, without the outputs of ``functions``.
+    :param taken: what names are taken by -> these names, for each kind of name that a function or an output may clash
+        with.
     :ivar names: of the functions.
+    :ivar sandbox: as given, with room for the outputs in views: what one function adds is no fault of another's.
     :ivar answers: at the newest primitive step.
     :raises SandboxError: names are equal, or there are too many functions.
     """
 
-    def __init__(self, functions: Sequence[CodedFunction], library: Library, sandbox: Sandbox) -> None:
+    def __init__(
+        self, functions: Sequence[CodedFunction], library: Library, sandbox: Sandbox, taken: Taken = _NONE
+    ) -> None:
+        from rlgpt.sandbox import Sandbox
         from rlgpt.sandbox.functions import check
 
         check(functions, library, sandbox.limits)
-        self._functions, self._library, self._sandbox = tuple(functions), library, sandbox
+        self._functions, self._library = tuple(functions), library
         self.names = tuple(f.name for f in functions)
+        _check_taken(self.names, "actions", taken.actions)
+        _check_taken([t.name for t in self.reward_terms], "reward terms of the environment", taken.reward_terms)
+        _check_taken([k.name for k in self.view_keys], "parts of the observation", taken.observations)
+        room = sum(len(k.name) + NUMBER_BYTES for k in self.view_keys)
+        limits = sandbox.limits.model_copy(update={"view_bytes": sandbox.limits.view_bytes + room})
+        self.sandbox = Sandbox(limits, on_turn=sandbox.on_turn)
         self.answers: Answers
         self._open: Functions
 
@@ -60,7 +95,7 @@ class StepFunctions:
         :returns: the verdicts on functions that failed.
         """
         skipped = [name for name in self.names if name in quarantined]
-        self._open = self._sandbox.open_functions(self._library, self._functions, seed=seed, quarantined=skipped)
+        self._open = self.sandbox.open_functions(self._library, self._functions, seed=seed, quarantined=skipped)
         return self.update(view)
 
     def update(self, view: Mapping[str, Plain]) -> tuple[Verdict, ...]:

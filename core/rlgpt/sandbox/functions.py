@@ -115,6 +115,7 @@ class Functions:
         self._features = [r for r in runners if isinstance(r.function, CodedFeatures)]
         self._others = [r for r in runners if not isinstance(r.function, CodedFeatures)]
         self._failed = set(quarantined)
+        self._newest: dict[str, Result] = {}
 
     def evaluate(self, view: Mapping[str, Plain]) -> Answers:
         """Ask every function about ``view``.
@@ -144,7 +145,7 @@ class Functions:
                 text = refused
         for runner in runners:
             if runner.name in self._failed:
-                yield runner, runner.neutral
+                yield runner, self._instead(runner)
                 continue
             answer = runner.verdict(text) if isinstance(text, Refused) else runner.evaluate(text)
             if isinstance(answer, Verdict):
@@ -152,8 +153,16 @@ class Functions:
                 if answer.kind != "wall":  # that may be the machine's fault
                     self._failed.add(runner.name)
                     runner.drop()
-                answer = runner.neutral
+                answer = self._instead(runner)
+            self._newest[runner.name] = answer
             yield runner, answer
+
+    def _instead(self, runner: FunctionRunner) -> Result:
+        """What stands for the answer of a failed function. A potential stays where it was, so that it pays nothing."""
+        function = runner.function
+        if isinstance(function, CodedReward) and function.kind == "potential":
+            return self._newest.get(runner.name, runner.neutral)
+        return runner.neutral
 
 
 def check(functions: Sequence[CodedFunction], library: Library, limits: SandboxLimits) -> None:
