@@ -134,3 +134,13 @@ def test_plan_without_code_and_setup_without_coded_actions(tmp_path: Path) -> No
     result = run(context(tmp_path, PPO(), FakeLLM(learn_then_code)))
     assert [len(i.actions) for i in result.history] == [0, 1]
     assert all(i.training is not None for i in result.history)
+
+
+def test_a_training_that_is_paid_is_kept_whatever_is_decided_after_it(tmp_path: Path) -> None:
+    """A kill within the race leaves steps behind that were not spent yet when the training was decided."""
+    before = run(context(tmp_path, PPO(), settings=ONCE))
+    (tmp_path / "iterations/0/iteration.json").unlink()
+    again = run(context(tmp_path, PPO(), settings=ONCE.model_copy(update={"min_decisions": 10**6})))
+    assert before.history[0].training is not None
+    assert again.history[0].training == before.history[0].training
+    assert again.history[0].evaluation == before.history[0].evaluation

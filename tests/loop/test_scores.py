@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rlgpt.agents.build import build_agents
+from rlgpt.llm.base import Request
 from rlgpt.llm.record import Recorder
 from rlgpt.loop import LoopContext, LoopSettings, Observer, Result, run
 from rlgpt.options import load_bundle
@@ -16,7 +18,7 @@ from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.llm import FakeLLM
 from rlgpt.testing.scored import TASK, WalkPlugin, walk_plugin
-from story import HYPERPARAMETERS, reply
+from story import BROKEN, HYPERPARAMETERS, WALK, reply
 
 SETTINGS = LoopSettings(budget=1200, iterations=2, repairs=1, selection_episodes=4, report_episodes=6)
 
@@ -29,11 +31,13 @@ class Facts(Observer):
         self.seen[name] = facts
 
 
-def play(folder: Path, **settings: object) -> tuple[Result, Facts]:
+def play(
+    folder: Path, model: Callable[[Request], str] = reply, kind: str = "slow_fast_critic", **settings: object
+) -> tuple[Result, Facts]:
     folder.mkdir(exist_ok=True)
     record = Run.create(folder, task=TASK.id, seed=0, config={})
     plugin, facts = WalkPlugin(), Facts()
-    agents = build_agents("slow_fast_critic", Recorder(FakeLLM(reply), folder / "llm.jsonl"), plugin, TASK)
+    agents = build_agents(kind, Recorder(FakeLLM(model), folder / "llm.jsonl"), plugin, TASK)
     chosen = SETTINGS.model_copy(update=settings)
     library = library_of(plugin, TASK)
     context = LoopContext(
@@ -90,3 +94,13 @@ def test_a_score_at_its_target_ends_the_run(tmp_path: Path) -> None:
     assert len(result.history) == 1
     assert result.report is not None
     assert result.report.mode == "code", "code alone reached the target, so nothing was trained"
+
+
+def test_an_iteration_without_code_has_no_success_either(tmp_path: Path) -> None:
+    def broken(request: Request) -> str:
+        return reply(request).replace(WALK, BROKEN).replace('["to_row"]', "[]")
+
+    result, _ = play(tmp_path / "none", broken, "code_only", iterations=1, repairs=0)
+    assert result.report is not None
+    for evaluation in (result.history[0].evaluation, result.report.kept):
+        assert (evaluation.episodes, evaluation.has_success, evaluation.score) == ((), False, TASK.score)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import given
@@ -35,7 +36,7 @@ def select(
     blocks = {} if blocks is None else blocks
     judges = {name: Known(name, w) for name, w in wins.items()}
     first = judges[CODE].play(None, range(10)) if CODE in wins else None
-    players: Any = {name: (judge, None) for name, judge in judges.items()}
+    players: Any = {name: (judge, SimpleNamespace(sharpness=1.0)) for name, judge in judges.items()}
     race = Selection(players, range(MOST), code=first, least=10, steps=steps, traces=0)
 
     def store(number: int, block: Block) -> None:
@@ -115,3 +116,15 @@ def test_a_single_way_to_act_plays_what_is_wanted() -> None:
     assert len(judges["sampled"].played) == 10
     assert race.rivals == ()
     assert race.code is None
+
+
+def test_blocks_of_other_ways_to_act_are_played_again() -> None:
+    close = [i % 2 == 0 for i in range(MOST)]
+    ways = {"sampled": close, "sharpened": close, CODE: close}
+    blocks: dict[int, Block] = {}
+    select(ways, blocks)
+    fewer, _ = select({"sampled": close, CODE: close}, dict(blocks))
+    assert (fewer.policy, fewer.code) == (select({"sampled": close, CODE: close})[0].policy, fewer.code)
+    more, judges = select({**ways, "greedy": close}, dict(blocks))
+    assert [len(r.episodes) for r in more.rivals] == [10, 10]
+    assert judges["greedy"].played[:BLOCK] == list(range(BLOCK))

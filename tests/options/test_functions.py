@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from rlgpt import extend
@@ -182,3 +183,9 @@ def test_a_policy_learns_from_coded_features_and_rewards(tmp_path: Path) -> None
 def test_a_reward_weight_that_names_nothing_lists_coded_terms_too() -> None:
     with pytest.raises((UnknownNameError, PluginError), match="nearer"):
         opened(reward_weights={"nearest": 1.0})
+
+
+def test_an_output_may_not_have_a_name_that_a_policy_takes_for_the_observation() -> None:
+    output = CodedFeatures(name="a", source=DISTANCE.source, outputs=[Output(name="observation", low=0, high=1)])
+    with pytest.raises(SandboxError, match="observation: these names are those of parts of the observation"):
+        extend(gymnasium.make("CartPole-v1"), functions=[output], observations=["x", "v", "angle", "turn"])

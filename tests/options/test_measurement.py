@@ -83,3 +83,9 @@ def test_an_evaluation_of_a_task_without_success_has_scores_and_says_so() -> Non
     assert found.score == TASK.score
     assert found.mean_score == statistics.fmean(e.metrics["walked"] for e in found.episodes)
     assert found.rank == (0.0, found.mean_score)
+
+
+def test_metrics_that_are_no_mapping_are_the_plugins_fault() -> None:
+    measurement = Measurement(Task(id="a/b", goal="", horizon=9, success="x", metrics=METRICS))
+    with pytest.raises(PluginError, match=r"info\['metrics'\] is \[1\]; it must be a mapping"):
+        measurement.reset({"metrics": [1]})

@@ -9,7 +9,7 @@ import pytest
 import rlgpt
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
-from rlgpt.domain import Bundle, CodedAction, RLSetup, Task, World
+from rlgpt.domain import Bundle, CodedAction, Metric, RLSetup, Score, Task, World
 from rlgpt.errors import ConfigError, PluginError
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import SpaceDefaults
@@ -307,3 +307,15 @@ def test_defaults_from_given_spaces_start_no_simulator() -> None:
     assert plugin.labels(task).actions == ("left", "right")
     assert [p.name for p in plugin.primitives(task)] == ["act", "repeat", "act_until"]
     assert plugin.default_setup(task).observation_keys == ("observation",)
+
+
+@pytest.mark.parametrize(
+    ("world", "told"),
+    [
+        (World(score=Score(metric="nowhere")), "the score names the metric 'nowhere'; valid: return"),
+        (World(metrics={"a": Metric(name="x"), "b": Metric(name="x")}), "names of metrics must differ"),
+    ],
+)
+def test_a_bundle_whose_measures_contradict_each_other_is_refused(world: World, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        rlgpt.extend(gymnasium.make("CartPole-v1"), Bundle(actions=(), world=world))

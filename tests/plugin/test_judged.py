@@ -168,3 +168,22 @@ def test_success_function_must_return_a_bool() -> None:
     env.reset(seed=0)
     with pytest.raises(ConfigError, match=r"returned 1\.0, a float; it must return True or False"):
         env.step(0)
+
+
+def test_metrics_of_another_form_are_the_environments_own_affair() -> None:
+    class Own(gymnasium.Wrapper):
+        def step(self, action):
+            *rest, info = self.env.step(action)
+            return *rest, {**info, "metrics": [1, 2], "far": 3.0}
+
+    env = Judged(Own(gymnasium.make("CartPole-v1")), 10, metrics={"far": "far"})
+    env.reset(seed=0)
+    assert env.step(0)[4]["metrics"] == {"far": 3.0}
+
+
+def test_a_threshold_that_is_no_number_to_reach_is_no_rule() -> None:
+    env = gymnasium.make("CartPole-v1")
+    env.unwrapped.spec.reward_threshold = float("inf")
+    assert (
+        rlgpt.extend(env).task.success == GenericPlugin.of(gymnasium.make("Pendulum-v1")).tasks().popitem()[1].success
+    )

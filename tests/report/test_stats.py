@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from rlgpt.report.stats import band, difference, interval, iqm, spread
+from rlgpt.report.stats import Interval, band, difference, interval, iqm, spread
 from scipy.stats import trim_mean
 
 unit = st.floats(0, 1, allow_subnormal=False)
@@ -98,3 +98,11 @@ def test_invalid_scores_are_refused(wrong: list[object]) -> None:
 
 def test_an_interval_is_written_with_two_decimals() -> None:
     assert str(interval([0.5, 0.5])) == "0.50 [0.50, 0.50]"
+
+
+@pytest.mark.parametrize(
+    ("point", "text"),
+    [(0.5, "0.50 [0.50, 0.50]"), (0.0, "0.00 [0.00, 0.00]"), (0.0042, "0.0042 [0.0042, 0.0042]"), (-3e8, "-3e+08 [")],
+)
+def test_small_and_large_figures_keep_their_digits(point: float, text: str) -> None:
+    assert str(Interval(point=point, low=point, high=point)).startswith(text)

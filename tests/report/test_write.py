@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from report_stories import evaluation, iteration
+from rlgpt.domain import Score
 from rlgpt.errors import RunError
 from rlgpt.files import write_atomic
 from rlgpt.llm.base import Message, Reply, Request, RequestKey, Usage
 from rlgpt.llm.exchange import Exchange, Journal
 from rlgpt.report.curves import draw, svg
+from rlgpt.report.html import render
 from rlgpt.report.loaded import bill, find
 from rlgpt.report.methods import methods
 from rlgpt.report.write import page_of, table, write_page
@@ -123,3 +125,43 @@ def test_folders_without_a_reportable_run_are_refused(tmp_path: Path) -> None:
         find([tmp_path])
     with pytest.raises(RunError, match="rlgpt resume"):
         page_of([Run.create(tmp_path / "1", task="a/b", seed=0, config={})])
+
+
+def scored(run: Run, score: float | None, **more: object) -> Run:
+    """``run`` with a report that has no success: each episode has ``score``."""
+    told = evaluation(0, 10, has_success=False, score=Score(), **more)
+    if score is not None:
+        played = [e.model_copy(update={"score": score, "metrics": {"far": score}}) for e in told.episodes]
+        told = told.model_copy(update={"episodes": tuple(played)})
+    write_atomic(run.folder / "report.json", Report(iteration=0, mode="policy", sampled=told).model_dump_json())
+    return run
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_runs_of_a_task_with_and_without_a_success_share_a_page(tmp_path: Path, first: bool) -> None:
+    judged = made(tmp_path / "judged")
+    runs = [judged, scored(made(tmp_path / "scored", kind="rl_only"), 7.0)]
+    page = page_of(runs if first else runs[::-1])
+    rows = {row.method: row for row in page.comparisons[0].rows}
+    assert rows["pure RL"].success is None
+    assert rows["RL-GPT"].score is None
+    assert page.comparisons[0].curves == page_of([judged]).comparisons[0].curves, "a score is not drawn as a success"
+    assert "7.00 [7.00, 7.00]" in render(page)
+    assert {"success", "score"} <= set(table(page).split())
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), 1e308])
+def test_scores_that_have_no_mean_are_not_shown(tmp_path: Path, odd: float) -> None:
+    page = page_of([scored(made(tmp_path / "odd"), odd)])
+    assert page.comparisons[0].rows[0].score is None
+    assert "nan" not in render(page).split("</style>")[1].lower()
+    assert "RL-GPT  -" in table(page)
+
+
+def test_a_report_without_success_and_score_has_a_row(tmp_path: Path) -> None:
+    run = made(tmp_path / "neither")
+    told = evaluation(0, 10, has_success=False)
+    write_atomic(run.folder / "report.json", Report(iteration=0, mode="policy", sampled=told).model_dump_json())
+    page = page_of([run])
+    assert "RL-GPT  -" in table(page)
+    assert "<html" in render(page)

@@ -76,6 +76,10 @@ class LoopContext:
             score = score.model_copy(update={"target": target})
         return score.reached(evaluation.mean_score)
 
+    def unplayed(self) -> Evaluation:
+        """An evaluation of code without episodes: there is none to play."""
+        return Evaluation(mode="code", episodes=(), has_success=bool(self.task.success), score=self.task.score)
+
     def spec(self, setup: RLSetup, actions: tuple[CodedAction, ...], training: TrainingRecord | None = None) -> EnvSpec:
         """The environment of training and evaluation. Actions that ``training`` quarantined stay masked."""
         quarantined = training.quarantined if training else ()
@@ -100,7 +104,7 @@ class LoopContext:
         spec, kept = self.kept_spec(best), best.kept
         if kept.mode == "code":
             if not best.actions:
-                return Evaluation(mode="code", episodes=())
+                return self.unplayed()
             return evaluate_code(spec, best.actions, seeds=seeds, on_frame=on_frame)
         policy = self.policy(spec, best.index, trained=best.training is not None)
         sharpness = kept.sharpness if kept.mode == "sharpened" else self.settings.sharpness

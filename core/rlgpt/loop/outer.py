@@ -51,7 +51,7 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
     rivals: tuple[Evaluation, ...] = ()
     starts = Reached()
     if ctx.agents.evaluate == "code" or stages.is_solved_by(code):
-        evaluation = code or Evaluation(mode="code", episodes=())
+        evaluation = code or ctx.unplayed()
     elif code is not None and not stages.is_worth_training(code, here, last=last):
         evaluation = code = stages.complete(code, setup, actions, rehearsals)
     else:  # PPO on the action space that the coded actions extend, and a race of code and policy

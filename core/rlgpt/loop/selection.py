@@ -55,12 +55,14 @@ class Selection:
     def run(self, stored: Callable[[int], Block | None], store: Callable[[int, Block], None]) -> None:
         """Play until the race is over.
 
-        :param stored: block n of this race, if an earlier session played it.
+        :param stored: block n of this race, if an earlier session played it. One with other ways to act, as after a
+            change of settings, is played again.
         :param store: receives block n when it was played.
         """
         for number in range(-(-len(self._seeds) // BLOCK)):
             indices = range(number * BLOCK, min(len(self._seeds), (number + 1) * BLOCK))
-            if (block := stored(number)) is not None:
+            block = stored(number)
+            if block is not None and self._fits(block, indices[0]):
                 for part in block.evaluations:
                     self._add(part)
                 played = {e.seed for part in block.evaluations for e in part.episodes}
@@ -85,11 +87,22 @@ class Selection:
         """The policy's other ways to act."""
         return tuple(self._of(name) for name in self._modes if name != self._best_mode())
 
+    def _fits(self, block: Block, index: int) -> bool:
+        """Whether those who would play from seed ``index`` on played a stored block, acting as they do now."""
+        seed, parts = self._seeds[index], block.evaluations
+        if not all(p.mode in self._players and self._players[p.mode][1].sharpness == p.sharpness for p in parts):
+            return False
+        return {p.mode for p in parts if any(e.seed == seed for e in p.episodes)} == set(self._waiting(index))
+
+    def _waiting(self, index: int) -> list[str]:
+        """Who is in the race and has not played this seed yet."""
+        return [n for n in self._race.open if self._seeds[index] not in self._results(n)]
+
     def _play(self, indices: range) -> tuple[Evaluation, ...]:
         """Play these seeds, until the race is over."""
         played: dict[str, list[Evaluation]] = {}
         for index in indices:
-            waiting = [n for n in self._race.open if self._seeds[index] not in self._results(n)]
+            waiting = self._waiting(index)
             if not self._goes_on(index, waiting):
                 break
             for name in waiting:

@@ -224,6 +224,8 @@ class Stages:
         ctx = self.ctx
         if code is None or not ctx.agents.train:
             return True
+        if ctx.run.stage(f"{self._folder}/training", TrainingRecord) is not None:
+            return True  # it is paid; a race that a kill cut short has taken steps since this was decided
         steps = self.training_steps(here, last=last)
         enough, decisions = ctx.allotment.enough(steps, code, self.history, last=last)
         if not enough:

@@ -22,6 +22,7 @@ from rlgpt.options.space import Choice, ExtendedSpace
 from rlgpt.options.violations import Violations
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import reward_terms_of
+from rlgpt.plugin.parts import shown
 from rlgpt.plugin.states import EpisodeState, restore_episode, save_episode
 from rlgpt.plugin.types import Context, StateCodec, ViewKey
 
@@ -110,9 +111,10 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._sandbox, self._functions = sandbox, None
         if functions:
             assert library is not None, "functions need the task's library"
-            parts = env.observation_space.keys() if isinstance(env.observation_space, gym.spaces.Dict) else ()
+            keys = plugin.view_keys(task)
+            parts = (*shown(env.observation_space, keys), *(key.name for key in keys if key.alone))
             own = [term.name for term in reward_terms_of(plugin, task)]
-            taken = Taken([a.name for a in self.actions], own, tuple(parts))
+            taken = Taken([a.name for a in self.actions], own, parts)
             self._functions = StepFunctions(functions, library, self._open_sandbox(), taken)
             library, self._sandbox = self._functions.library, self._functions.sandbox
         terms = (*reward_terms_of(plugin, task), *(self._functions.reward_terms if self._functions else ()))

@@ -48,7 +48,12 @@ class Measurement:
     def _add(self, info: Mapping[str, Any]) -> None:
         if not self._metrics:
             return
-        for name, given in info.get("metrics", {}).items():
+        told = info.get("metrics", {})
+        if not isinstance(told, Mapping):
+            raise PluginError(
+                f"{self._task.id}: info['metrics'] is {told!r:.60}; it must be a mapping, name -> number."
+            )
+        for name, given in told.items():
             if (metric := self._metrics.get(name)) is not None:
                 value = self._number(name, given)
                 count = self._counts[name] = self._counts.get(name, 0) + 1

@@ -11,6 +11,7 @@ from typing import Any
 import gymnasium
 
 from rlgpt.domain import Metric, Score, Task, World
+from rlgpt.domain.validated import validated
 from rlgpt.errors import ConfigError, PluginError
 from rlgpt.plugin.actions import zero_action
 from rlgpt.plugin.base import EnvironmentPlugin
@@ -96,7 +97,8 @@ class GenericPlugin(EnvironmentPlugin):
         :param states: saves and restores the environment that :meth:`make_env` makes. Default: the attributes of an
             environment in plain Python (:class:`~rlgpt.plugin.states.AttributeStates`), if a trial shows that it goes
             on from them exactly as before.
-        :raises ConfigError: the action space has no parameters, or labels or ``idle`` do not fit their space.
+        :raises ConfigError: the action space has no parameters, or labels or ``idle`` do not fit their space; or names
+            of metrics are equal, or the score names none of them.
         :raises UnknownNameError: ``idle`` is not a label.
         """
         sample = env if isinstance(env, gymnasium.Env) else _call(env, None)
@@ -226,14 +228,15 @@ def _task(
 ) -> Task:
     title = env.spec.id if env.spec is not None else type(env.unwrapped).__name__
     name = re.sub(r"[^a-z0-9_.-]+", "-", title.lower()).lstrip("-_.") or "env"
-    return Task(
-        id=f"{GenericPlugin.name}/{name[:80]}",
-        goal=goal or f"Get as much reward as possible in {title}.",
-        horizon=horizon or limit_of(env) or HORIZON,
-        success=success,
-        score=score,
-        metrics=metrics,
-    )
+    fields = {
+        "id": f"{GenericPlugin.name}/{name[:80]}",
+        "goal": goal or f"Get as much reward as possible in {title}.",
+        "horizon": horizon or limit_of(env) or HORIZON,
+        "success": success,
+        "score": score,
+        "metrics": metrics,
+    }
+    return validated(Task, fields)
 
 
 def limit_of(env: gymnasium.Env[Any, Any]) -> int | None:

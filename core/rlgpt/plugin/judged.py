@@ -81,7 +81,9 @@ def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
     :func:`rlgpt.design` does not use it.
     """
     threshold = env.spec.reward_threshold if env.spec is not None else None
-    return parse_rule(LEGACY if threshold is None else f"reported else return >= {threshold:.15g}")
+    return parse_rule(
+        LEGACY if threshold is None or not math.isfinite(threshold) else f"reported else return >= {threshold:.15g}"
+    )
 
 
 class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
@@ -148,7 +150,8 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
                     "holds one; dots lead into mappings."
                 )
             numbers[name] = number
-        return {**info, "metrics": {**info.get("metrics", {}), **numbers}}
+        own = info.get("metrics")  # of the environment, in whatever form
+        return {**info, "metrics": {**own, **numbers} if isinstance(own, Mapping) else numbers}
 
 
 def finite(reward: Any, step: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from rlgpt.domain import RETURN, Evaluation
@@ -9,7 +10,7 @@ from rlgpt.report.stats import Interval, Scores, interval
 
 
 def score_name(evaluation: Evaluation) -> str:
-    """``score: coins (max)``, with the direction; the return's unit where it has one."""
+    """``score (coins, more is better)``, with the unit where it has one."""
     score = evaluation.score
     assert score is not None
     unit = f", {score.unit}" if score.unit else ""
@@ -18,12 +19,15 @@ def score_name(evaluation: Evaluation) -> str:
 
 
 def mean_score(evaluation: Evaluation) -> Interval | None:
-    """Mean score with its 95 % interval over the episodes; None without a scored episode."""
+    """Mean score with its 95 % interval over the episodes; None without scores, or if they have no finite sum."""
     return _mean([e.score for e in evaluation.episodes if e.score is not None])
 
 
 def metric_figures(evaluation: Evaluation) -> Iterator[tuple[str, Interval, int]]:
-    """Name, mean with its 95 % interval, and number of episodes of each metric that was reported."""
+    """Name, mean with its 95 % interval, and number of episodes of each metric that was reported.
+
+    A metric whose numbers have no finite sum is left out.
+    """
     names = dict.fromkeys(name for e in evaluation.episodes for name in e.metrics)
     for name in names:
         values = [e.metrics[name] for e in evaluation.episodes if name in e.metrics]
@@ -36,4 +40,5 @@ def _mean(values: Sequence[float]) -> Interval | None:
         found: Scores = drawn.mean(axis=-1)
         return found
 
-    return interval(values, statistic=mean, repetitions=2_000) if values else None
+    known = bool(values) and math.isfinite(sum(map(abs, values)))
+    return interval(values, statistic=mean, repetitions=2_000) if known else None

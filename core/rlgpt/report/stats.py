@@ -30,7 +30,9 @@ class Interval(Value):
     level: float = 0.95
 
     def __str__(self) -> str:
-        return f"{self.point:.2f} [{self.low:.2f}, {self.high:.2f}]"
+        largest = max(abs(self.point), abs(self.low), abs(self.high))
+        form = ".2f" if largest == 0 or 0.1 <= largest < 1e6 else ".3g"
+        return f"{self.point:{form}} [{self.low:{form}}, {self.high:{form}}]"
 
 
 def iqm(scores: Scores) -> Scores:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -81,15 +82,23 @@ def _column(name: str, intervals: Sequence[Interval | None]) -> list[str]:
 
 def _comparison(title: str, runs: Sequence[LoadedRun]) -> Comparison:
     groups = _methods(runs)
-    drawn = {name: [curves.curve(loaded.iterations) for loaded in group] for name, group in groups.items()}
-    outcome = runs[0].outcome
-    name = score_name(outcome) if outcome.score is not None else ""
+    scored = [loaded.outcome for loaded in runs if loaded.outcome.score is not None]
+    name = score_name(scored[0]) if scored else ""
+    judged = [loaded for loaded in runs if loaded.outcome.has_success]
+    has_success = bool(judged) or not scored
+    # runs of one task may differ in this, as those of design() with success= and with score= do
+    alike = {id(loaded) for loaded in (judged or runs)}
+    drawn = {
+        method: shown
+        for method, group in groups.items()
+        if (shown := [curves.curve(loaded.iterations) for loaded in group if id(loaded) in alike])
+    }
     return Comparison(
         title=title,
         rows=tuple(_row(method, group) for method, group in groups.items()),
-        curves=curves.svg(curves.draw(drawn, score="" if outcome.has_success else name)),
+        curves=curves.svg(curves.draw(drawn, score="" if has_success else name)),
         score_name=name,
-        has_success=outcome.has_success,
+        has_success=has_success,
     )
 
 
@@ -104,11 +113,12 @@ def _row(method: str, runs: Sequence[LoadedRun]) -> MethodRow:
     wins = sum(e.success for outcome in outcomes for e in outcome.episodes)
     bills = [loaded.bill for loaded in runs]
     known = [dollars for _, dollars in bills if dollars is not None]
-    scores = [score for outcome in outcomes if (score := outcome.mean_score) is not None]
+    scores = [score for outcome in outcomes if (score := outcome.mean_score) is not None and math.isfinite(score)]
+    rates = [outcome.success_rate for outcome in outcomes if outcome.has_success]
     return MethodRow(
         method=method,
         runs=len(runs),
-        success=spread([outcome.success_rate for outcome in outcomes]) if outcomes[0].has_success else None,
+        success=spread(rates) if rates else None,
         score=spread(scores) if scores else None,
         primitive_steps=float(np.mean([float(loaded.run.record.steps.total) for loaded in runs])),
         steps_per_success=sum(outcome.primitive_steps for outcome in outcomes) / wins if wins else None,
