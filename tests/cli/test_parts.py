@@ -90,6 +90,7 @@ def test_a_run_learns_with_another_distributions_language_model_and_trainer(site
     loops = [
         "budget=1500",
         "iterations=1",
+        "min_decisions=1",
         "selection_episodes=2",
         "report_episodes=2",
         "target_success=1",

@@ -17,7 +17,10 @@ from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
 
-_HARMLESS = ("task", "seed", "folder", "video", "target_success", "target_score", "setup", "hyperparameters")
+_HARMLESS = (
+    *("task", "seed", "folder", "video", "target_success", "target_score"),
+    *("setup", "hyperparameters", "fixed_hyperparameters"),
+)
 """Settings that act inside the run's folder. Their types bound them."""
 _UNUSED_IN_EVALUATION = {
     *("llm", "agents", "executor"),

@@ -112,6 +112,8 @@ def view(ctx: Context) -> dict[str, Plain]:
 
 def policy_view(ctx: Context) -> dict[str, Plain]:
     """Return the values of the keys for a policy alone: the surroundings, in the tier ``paper``."""
+    if not is_blind(ctx.task):
+        return {}
     values = _read_surroundings(ctx, ctx.model.read(ctx.observation))
     return {name: value for name, value in values.items() if not isinstance(value, str)}
 

@@ -161,7 +161,8 @@ class CarTask(gymnasium.Env[Any, Any]):
         counts = self.steps, self.touch_checks, self.parked_steps, self._index
         physics = physics_of(self.model, self.data)
         state = {"scenario": self._scenario, "drawn": self._drawn, "physics": physics, "counts": list(counts)}
-        return pack({**state, "late": np.array(self._late)})
+        late = list(self._late) if self._is_late else []
+        return pack({**state, "late": np.array(late, np.float32).reshape(-1, SENSOR_COUNT)})
 
     def load(self, state: bytes, *, seed: int | None = None) -> Observation:
         """Return to a state of :meth:`save`, also of another environment or an earlier episode.
@@ -188,7 +189,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         if not isinstance(counts, list) or len(counts) != 4:
             raise StateError(f"the saved counts are {counts!r:.80}; valid: four integers.")
         known = isinstance(late, np.ndarray) and late.dtype == np.float32 and late.shape[1:] == (SENSOR_COUNT,)
-        if not (known and 1 <= len(late) <= (self._late.maxlen or 1) and np.isfinite(late).all()):
+        if not (known and len(late) <= self._is_late * (self._late.maxlen or 1) and np.isfinite(late).all()):
             raise StateError("the saved readings of the sensors are damaged, or of a car with another delay.")
         most = (self.task.horizon, MAX_TOUCH_CHECKS, PARKED_STEPS, len(self.scene.road.points) - 1)
         self.steps, self.touch_checks, self.parked_steps, self._index = (
@@ -196,10 +197,17 @@ class CarTask(gymnasium.Env[Any, Any]):
         )
         set_physics(self.model, self.data, saved["physics"])
         observation = self._observe()
+        if not len(late):
+            return observation
         # readings of the past cannot be taken again
         self._late.clear()
         self._late.extend(late)
         return self._components(self._late[0]) | {key: observation[key] for key in observation if key == "pixels"}
+
+    @property
+    def _is_late(self) -> bool:
+        """Whether the sensors have a delay."""
+        return self._late.maxlen != 1
 
     def _sample_scene(self, rng: np.random.Generator) -> Scene:
         return replace(self._draw_scene(rng), friction=self._friction)

@@ -12,7 +12,7 @@ from rlgpt.errors import StateError
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.states import EpisodeState, restore_episode, same, save_episode
 from rlgpt.plugin.types import StateCodec
-from rlgpt.testing.contract.causes import KEYS, PLAYED, SEEDED, VIEWED, needs
+from rlgpt.testing.contract.causes import KEYS, PLAYED, SEEDED, VALID, VIEWED, needs
 from rlgpt.testing.contract.laws import Laws
 from rlgpt.testing.stage import Stage
 
@@ -20,7 +20,7 @@ from rlgpt.testing.stage import Stage
 class StateLaws(Laws):
     """From a restored state an episode goes on as it did from the saved one."""
 
-    @needs(PLAYED, SEEDED, KEYS, VIEWED)
+    @needs(PLAYED, VALID, SEEDED, KEYS, VIEWED)
     def test_episodes_go_on_from_a_saved_state_bit_for_bit(self, plugin: EnvironmentPlugin, task: Task) -> None:
         codec = _codec(plugin, task)
         with Stage(plugin, task) as stage, Stage(plugin, task, seed=99) as other:
@@ -39,7 +39,7 @@ class StateLaws(Laws):
                             "generators of noise, counters, time."
                         )
 
-    @needs(PLAYED, SEEDED, KEYS, VIEWED)
+    @needs(PLAYED, VALID, SEEDED, KEYS, VIEWED)
     def test_a_seed_decides_what_is_random_after_a_restore(self, plugin: EnvironmentPlugin, task: Task) -> None:
         codec = _codec(plugin, task)
         with Stage(plugin, task) as stage:
@@ -52,6 +52,7 @@ class StateLaws(Laws):
                 "restore(seed=...) sets."
             )
 
+    @needs(PLAYED, VALID)
     def test_damaged_states_are_refused(self, plugin: EnvironmentPlugin, task: Task) -> None:
         codec, rng = _codec(plugin, task), np.random.default_rng(0)
         with Stage(plugin, task) as stage:
