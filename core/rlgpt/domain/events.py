@@ -113,11 +113,12 @@ Rank = tuple[float, float]
 def rank(success_rate: float, mean_score: float | None, score: Score | None) -> Rank:
     """The order of results of one task: success first, where the task has one, then the score in its direction.
 
-    A task without a success has a success rate of 0 in every evaluation. A mean score of None ranks last.
+    A task without a success has a success rate of 0 in every evaluation. A mean score that is None or not
+    finite ranks last.
     """
     if score is None:
         return success_rate, 0.0
-    if mean_score is None or math.isnan(mean_score):
+    if mean_score is None or not math.isfinite(mean_score):
         return success_rate, -math.inf
     return success_rate, mean_score if score.maximize else -mean_score
 
