@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "design.py"
 
 
+@pytest.mark.slow
 def test_a_small_run_prints_lines_of_json(tmp_path: Path) -> None:
     few = ["--tasks", "design/doorkey", "--rows", "rlgpt", "untrained", "--seeds", "1", "--episodes", "2"]
     command = [sys.executable, str(SCRIPT), *few, "--out", str(tmp_path / "design.jsonl")]

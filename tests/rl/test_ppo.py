@@ -186,7 +186,13 @@ def test_other_hyperparameters_for_the_same_folder_are_an_error(tmp_path: Path) 
         train(tmp_path / "a", spec, budget=200, settings=Hyperparameters(hidden=(32,)))
 
 
-@pytest.mark.parametrize("switched", ["normalize_observations", "normalize_returns", "branch_masking"])
+@pytest.mark.parametrize(
+    "switched",
+    [
+        "branch_masking",
+        *(pytest.param(f"normalize_{of}", marks=pytest.mark.slow) for of in ("observations", "returns")),
+    ],
+)
 def test_each_switch_changes_the_update(switched: str, tmp_path: Path) -> None:
     reach = action(
         "reach", "def run(x=0.5):\n    yield use()\n", parameters=(Parameter(name="x", low=0, high=1, default=0.5),)

@@ -8,9 +8,6 @@ from collections.abc import Iterator, Sequence
 from rlgpt.domain import RETURN, Evaluation
 from rlgpt.report.stats import Interval, Scores, interval
 
-MAX_SCORE = 1e30
-"""Scores and metrics beyond it are left out of figures: their sums would not stay finite."""
-
 
 def score_name(evaluation: Evaluation) -> str:
     """``score (coins, more is better)``, with the unit where it has one."""
@@ -38,14 +35,7 @@ def metric_figures(evaluation: Evaluation) -> Iterator[tuple[str, Interval, int]
             yield name, mean, len(values)
 
 
-def is_finite(value: float) -> bool:
-    """Whether a score or a metric has a place in a figure. A diverged simulator, or a stranger's run, may hold any."""
-    return abs(value) < MAX_SCORE
-
-
 def _mean(values: Sequence[float]) -> Interval | None:
-    values = [value for value in values if is_finite(value)]
-
     def mean(drawn: Scores) -> Scores:
         found: Scores = drawn.mean(axis=-1)
         return found

@@ -20,7 +20,7 @@ SETTINGS = LoopSettings(budget=400, iterations=1, judging=0.7, selection_episode
 SEEDS = Seeds(SETTINGS.seed)
 
 
-@pytest.mark.parametrize("name", ["blocked_start", "parking"])
+@pytest.mark.parametrize("name", ["blocked_start", pytest.param("parking", marks=pytest.mark.slow)])
 def test_the_report_uses_roads_that_training_and_selection_did_not(
     name: str, plugin: CarPlugin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

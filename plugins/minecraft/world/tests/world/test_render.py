@@ -61,7 +61,7 @@ PLACES = st.lists(st.tuples(*[st.integers(-14, 14)] * 3, st.sampled_from(DARK)),
 
 
 @given(PLACES, st.floats(-180, 180), st.floats(-89, 89))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_pixel_shows_the_block_of_its_ray(places: list[tuple[int, int, int, int]], yaw: float, pitch: float) -> None:
     """Dark blocks in front of a bright sky, including towers and transparent boxes."""
     world = stand(empty(0), yaw, pitch)
