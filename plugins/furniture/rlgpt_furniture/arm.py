@@ -47,7 +47,7 @@ class Arm:
         return data.site_xpos[self._site], data.site_xmat[self._site]
 
     def jacobian(self) -> Array:
-        """(6, 7) at the joints of the last :meth:`pose`: translation, then rotation in the world.
+        """The Jacobian (6, 7) at the joints of the last :meth:`pose`: translation, then rotation in the world.
 
         A view that the next call overwrites.
         """

@@ -88,7 +88,7 @@ class Assembly:
         yaw = math.atan2(turn[3], turn[0])
         if self.place[number] < 0:
             joint = self.joints[number]
-            # an index counts among the places of its joint: the bulb's first place is not the hood's first place
+            # an index counts the places of its own joint: place 0 of the bulb is not place 0 of the hood
             taken = {p for p, j in zip(self.place, self.joints, strict=True) if j.places is joint.places}
             place = fits(joint, where, turn, CONNECTOR_TOLERANCE)
             if place >= 0 and place not in taken:
@@ -139,7 +139,7 @@ class Assembly:
     def restore(self, data: Any, numbers: Array) -> None:
         """Return to a state from :meth:`numbers`, and set the model's constraints accordingly.
 
-        Which constraints are active is part of the simulator's state, to be set afterwards.
+        The caller sets the simulator's state afterwards; it determines which constraints are active.
 
         :param numbers: finite, ``(4 x joints,)``.
         :raises StateError: a part is in a place that its joint does not have.

@@ -245,7 +245,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         return observation
 
     def _tagged(self, poses: Array) -> np.ndarray[Any, Any]:
-        """What the tags tell of the parts' poses."""
+        """The parts' poses as the tags report them, with the error of the tags."""
         observed = poses.astype(np.float32)
         if self._tag_error:
             observed.reshape(self.parts, 7)[:, :2] += self._tag_offsets

@@ -101,7 +101,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
     def save(self) -> bytes:
         """The state: after :meth:`load` the episode continues bit for bit, with the same noise of sensors and motors.
 
-        The newest observation is not in it: it is noisy, so that it cannot be made again.
+        It does not contain the newest observation. That observation cannot be computed again, because it is noisy.
         """
         base, robot = self.base, self.base.robot_env
         return pack(
@@ -117,7 +117,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
     def load(self, state: bytes, *, seed: int | None = None) -> None:
         """Return to a state of :meth:`save` of the same elements.
 
-        :param seed: of the noise from here on; None: the noise that would have come.
+        :param seed: of the noise from here on; None: the noise continues as it would have without a save.
         :raises StateError: the state is damaged, or of other elements.
         """
         saved = record(state, ("physics", "sensed", "completed", "steps", "noise"), seed=seed)

@@ -96,7 +96,7 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """The potential 4 nearness + 6 progress for an element, and 5 for its completion: PPO learnt with it in trials."""
+    """The potential 4 nearness + 6 progress for an element, and 5 for its completion. PPO learnt with it in trials."""
     elements = elements_of(task)
     keys = ["robot", "hand_position", "gripper_closed", "time"]
     for name in elements:

@@ -119,7 +119,8 @@ def along(
 ) -> Servo:
     """Move the hand along a path. The waypoint waits while the hand lags behind.
 
-    :param waypoint: share of the path in (0, 1] to position (3, m) and rotation (3, 3) or None.
+    :param waypoint: function that maps the completed share of the path, in (0, 1], to a position (3, m) and a rotation
+        (3, 3) or None.
     :param length: steps that the path takes at the intended speed.
     :returns: as :func:`servo`, for the end of the path.
     """

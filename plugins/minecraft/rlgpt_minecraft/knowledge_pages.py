@@ -45,7 +45,7 @@ def knowledge(task: Task) -> str:
 
 
 def _for_blind_code(text: str) -> str:
-    """The page of the world without what is said of the keys that the tier ``paper`` lacks, and with its own page."""
+    """The page about the world without the lines about keys that the tier ``paper`` lacks, then the tier's own page."""
     lines = [line for line in text.splitlines() if not line.startswith("Observing.")]
     return "\n".join([*lines, page("rlgpt_minecraft", "paper")])
 

@@ -1,7 +1,8 @@
 """The tier ``paper``: code has MineDojo's low-level actions and its body, policies have what lidar and voxels show.
 
-In the paper, code sends MineDojo's actions and cannot see; the policy observes. So no key of the view and no outcome
-names a block or an animal here. Their numbers are keys for a policy alone (``views``).
+In the paper, code sends MineDojo's actions and cannot see; the policy observes. So with this tier, no key of
+the view and no outcome names a block or an animal. Only policies can observe the numbers of blocks and animals
+(``views.policy_view``).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def equip(ctx: Context, *, item: str) -> Run:
 
 
 def primitives(spec: Spec) -> tuple[Primitive, ...]:
-    """MineDojo's actions by name. None looks, aims or chooses a way."""
+    """MineDojo's actions by name. None of them searches, aims or chooses a path."""
     found: list[Primitive | None] = [
         Primitive(
             "act",

@@ -1,4 +1,4 @@
-"""Reward terms. Each is bounded and uses only the observation. The RLSetup holds their weights."""
+"""Reward terms. Each is bounded and uses only the observation. The RLSetup has their weights."""
 
 from __future__ import annotations
 

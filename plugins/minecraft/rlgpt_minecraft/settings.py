@@ -75,5 +75,8 @@ def pixels(task: Task) -> tuple[int, int] | None:
 
 
 def is_blind(task: Task) -> bool:
-    """Whether code sees no blocks and no animals: the tier ``paper``. Views ask at each step, so nothing is checked."""
+    """Whether code sees no blocks and no animals: the tier ``paper``.
+
+    Views call this at each step, so it does not check the settings.
+    """
     return task.settings.get("tier") == "paper"

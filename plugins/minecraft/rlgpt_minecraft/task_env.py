@@ -94,7 +94,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
     def load(self, state: bytes, *, seed: int | None = None) -> None:
         """Return to a state of :meth:`save` of the same task.
 
-        :param seed: of the world's random numbers from here on; None: those that would have come.
+        :param seed: of the world's random numbers from here on; None: the saved random numbers continue.
         :raises StateError: the state is damaged, or of another task or version.
         """
         saved = record(state, ("world", "steps", "counts", "progress"))

@@ -89,8 +89,8 @@ def _item_keys(spec: Spec) -> tuple[ViewKey, ...]:
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
     """Return the keys of the view: body, hand, surroundings, each thing to look for, items.
 
-    If the task's policies observe pixels, only code can use the keys from lidar and voxels. In the tier ``paper`` only
-    policies can.
+    If the task's policies observe pixels, only code can use the keys from lidar and voxels. In the tier ``paper``
+    only policies can use these keys.
     """
     spec = spec_of(task)
     sights = (key for thing in things(spec.sights) for key in _sight_keys(thing))
@@ -111,7 +111,7 @@ def view(ctx: Context) -> dict[str, Plain]:
 
 
 def policy_view(ctx: Context) -> dict[str, Plain]:
-    """Return the values of the keys for a policy alone: the surroundings, in the tier ``paper``."""
+    """Return the values of the keys that only policies can use: in the tier ``paper``, those of the surroundings."""
     if not is_blind(ctx.task):
         return {}
     values = _read_surroundings(ctx, ctx.model.read(ctx.observation))

@@ -156,7 +156,7 @@ class CarTask(gymnasium.Env[Any, Any]):
     def save(self) -> bytes:
         """The state: after :meth:`load` the episode continues bit for bit.
 
-        The scene is not in it, but the generator that drew it.
+        It does not contain the scene, but the state of the random generator from which the scene is drawn again.
         """
         counts = self.steps, self.touch_checks, self.parked_steps, self._index
         physics = physics_of(self.model, self.data)
@@ -199,7 +199,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         observation = self._observe()
         if not len(late):
             return observation
-        # readings of the past cannot be taken again
+        # earlier sensor readings cannot be computed again, so they are restored
         self._late.clear()
         self._late.extend(late)
         return self._components(self._late[0]) | {key: observation[key] for key in observation if key == "pixels"}

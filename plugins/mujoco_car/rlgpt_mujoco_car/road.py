@@ -24,7 +24,7 @@ class Road:
 
     :ivar points: ``(N, 2)``, m, :data:`SPACING` apart along the line.
     :ivar headings: ``(N,)``, rad, the direction of the line at each point.
-    :ivar half_width: half_width of the road's width, m.
+    :ivar half_width: half of the road's width, m.
     """
 
     points: Array
@@ -81,7 +81,7 @@ def straight(length: float, half_width: float) -> Road:
 
 
 def along_curvature(curvatures: Array, half_width: float) -> Road:
-    """The road whose centre line has the curvatures ``[N]`` (1/m), each over one :data:`SPACING`."""
+    """The road whose centre line has the curvatures ``[N]`` (1/m), each over a length of :data:`SPACING`."""
     headings = np.concatenate(([0.0], np.cumsum(curvatures * SPACING)))
     middle = (headings[:-1] + headings[1:]) / 2
     steps = SPACING * np.stack((np.cos(middle), np.sin(middle)), axis=1)

@@ -51,7 +51,7 @@ class Scene:
     :ivar force: of the motor, N.
     :ivar closed: a wall stands across the start of the road.
     :ivar plateau: length of the level ground after the ramp, m.
-    :ivar friction: of the ground, as a share of the usual one.
+    :ivar friction: of the ground, as a share of the default friction.
     """
 
     road: Road
@@ -126,7 +126,7 @@ def wall_corners(road: Road) -> tuple[Array, Array]:
 def _walls(scene: Scene) -> Iterable[str]:
     """Boxes along both edges, and across the start where the road is closed.
 
-    All have the height of the highest, because rays are computed in the plane, without heights.
+    All are as high as the highest one needs to be, because rays are computed in the plane, without heights.
     """
     left, right = wall_corners(scene.road)
     top = scene.summit + WALL_HEIGHT
@@ -167,7 +167,11 @@ def _obstacle(box: Box) -> str:
 
 
 def _ground_friction(scene: Scene) -> str:
-    """Of two surfaces the larger friction counts, unless one has priority, which slippery ground needs."""
+    """The friction of the ground in MJCF.
+
+    MuJoCo uses the larger friction of two surfaces in contact, unless one of them has priority. Ground that is more
+    slippery than usual therefore gets priority.
+    """
     priority = "" if scene.friction == 1.0 else ' priority="1" condim="4"'
     return f'friction="{GROUND_FRICTION * scene.friction} 0.005 0.0001"{priority}'
 
@@ -183,7 +187,7 @@ def _wet(box: Box, friction: float) -> str:
 
 
 def _ramp(scene: Scene) -> Iterable[str]:
-    """A foot at half of the ramp's angle, against the jolt, then the ramp and the plateau."""
+    """Boxes of the ramp: a foot with half of its angle, which softens the jolt, then the ramp, then the plateau."""
     assert scene.ramp is not None
     start, length, angle = scene.ramp
     width, thick = scene.road.half_width, 0.05

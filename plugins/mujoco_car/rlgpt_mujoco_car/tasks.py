@@ -88,7 +88,7 @@ def sensor_delay(task: Task) -> float:
 
 
 def friction(task: Task) -> float:
-    """Friction of the ground and of its wet patches, as a share of the usual one: the setting ``friction``.
+    """Friction of the ground and of its wet patches, as a share of the default: the setting ``friction``.
 
     :raises ConfigError: it is no number from 0.1 to 1.
     """

@@ -53,7 +53,7 @@ def servo(
         place = part_pose(ctx, number)[0]
         twist = rotation_from_vector(clip_norm(angle, 0.12))
         shift = clip_norm(distance, speed) + (twist - np.eye(3)) @ (at - place)
-        # the target moves on by a share of the part's error: an integral that corrects for elastic contacts
+        # the target moves by a share of the part's error in each step: an integral term against elastic contacts
         model: FurnitureTask = ctx.model
         aim = model.target + 0.6 * shift
         ahead = clip_norm(aim - at, 0.03)

@@ -115,7 +115,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
     def load(self, data: bytes, *, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         """Continue from a saved state. Return its observation and info; ``delta_inv`` shows no change.
 
-        :param seed: of all random numbers from here on; None: those that would have come.
+        :param seed: of all random numbers from here on; None: the saved random numbers continue.
         :raises SaveError: ``data`` is not a saved state of this version."""
         self.sim.load(data, seed=seed)
         return self._begin()

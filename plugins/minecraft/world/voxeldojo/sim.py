@@ -185,8 +185,8 @@ class Sim:
     def load(self, data: bytes, *, seed: int | None = None) -> None:
         """Continue from a saved state.
 
-        :param seed: of all random numbers from here on; None: those that would have come. Land that is not generated
-            yet follows from the world's own seed in any case.
+        :param seed: of all random numbers from here on; None: the saved random numbers continue. Land that is not
+            generated yet follows from the world's own seed in any case.
         :raises SaveError: ``data`` is not a saved state of this version.
         """
         world, beside = unpack(data)

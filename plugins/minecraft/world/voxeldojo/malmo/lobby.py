@@ -16,7 +16,8 @@ PLACE_TIMEOUT_S = 3.0
 class Lobby:
     """Assigns places and creates games.
 
-    :param games: maximal number of concurrent games. :param seed: seed of the generator of missing mission seeds.
+    :param games: maximal number of concurrent games. :param seed: seed of the generator that draws seeds for missions
+        without one.
     :param begun: called with each new game, in the thread that plays it.
     :param timeout: seconds that a mission waits for a free place.
     """

@@ -30,7 +30,8 @@ class Server:
     :param port: 0 for any. :param host: address to listen on. There is no authentication, so keep it local.
     :param games: maximal number of concurrent missions. Further clients get a busy reply and ask again.
     :param silence: seconds until a silent client is disconnected.
-    :param seed: seed of the generator of missing mission seeds. :param begun: called with each new game.
+    :param seed: seed of the generator that draws seeds for missions without one.
+    :param begun: called with each new game.
     :param place_timeout: seconds that a mission waits for a free place before the busy reply.
     :raises ConfigError: an argument is out of its range, or the address is in use or not of this machine.
     """

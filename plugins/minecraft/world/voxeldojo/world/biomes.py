@@ -129,7 +129,8 @@ def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
 def chart(seed: np.uint64, fixed: int, west: int, north: int, apart: int, lie: bool, biomes: NDArray[np.uint8]) -> None:
     """Fill a square (x, z) with the biomes of columns ``apart`` blocks from one another, from its north-west corner.
 
-    :param lie: whether the biomes determine the height of the land. A world with rivers only then has banks.
+    :param lie: whether the biomes are for the height of the land. In a world whose only biome is a river, the places
+        away from the river then count as plains, so that it has banks.
     """
     for i in range(biomes.shape[0]):
         for k in range(biomes.shape[1]):

@@ -77,7 +77,10 @@ def _strike(world: World, m: Any, amount: float, force: float) -> bool:
 
 @part
 def _sweep(world: World, target: int, x: float, y: float, z: float, half: float, tall: float) -> None:
-    """Hit the mobs beside the target of a full sword attack on the ground. The target was at a place."""
+    """Hit the mobs beside the target of a full sword attack on the ground.
+
+    :param x, y, z: the place of the target before the attack. :param half, tall: its size.
+    """
     p = world.player[0]
     for index in range(MOBS):
         m = world.mobs[index]

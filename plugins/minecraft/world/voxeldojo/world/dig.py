@@ -1,8 +1,8 @@
 """Digging: speed, tools and cost.
 
 minecraft.wiki, Breaking, 1.11. The order is that of the client: the press of the attack key starts a block
-(``PlayerControllerMP.clickBlock``) and digs in the same tick (``onPlayerDamageBlock``). While the key is held, the next
-block takes the pause after the last one and one tick to start.
+(``PlayerControllerMP.clickBlock``) and digs in the same tick (``onPlayerDamageBlock``). While the key is held,
+digging of the next block begins after a pause of ``DIG_DELAY`` ticks and one further tick.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def dig(world: World) -> bool:
     """Dig for one tick at the block under the cross-hair. Return False if no block is in reach.
 
     Another block, or another item in the hand, discards the progress. While the key is held (``attack_held`` of the
-    previous tick), there are ``DIG_DELAY`` ticks after a block and one tick to start the next. A block that breaks at
-    once causes no pause.
+    previous tick), digging of the next block begins ``DIG_DELAY`` ticks and one further tick after a block is broken.
+    A block that breaks at once causes no pause.
     """
     p = world.player[0]
     x, y, z = eyes(world)

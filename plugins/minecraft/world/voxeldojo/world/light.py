@@ -98,8 +98,10 @@ def _change(world: World, count: int, shift: int) -> None:
 
 @maker
 def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
-    """Recompute the light of the generated columns from ``x0, z0`` (included) to ``x1, z1`` (excluded), with light from
-    around."""
+    """Recompute the light of the generated columns from ``x0, z0`` (included) to ``x1, z1`` (excluded).
+
+    This includes the light that enters from the columns around them.
+    """
     blocks, light, top, generated = world.blocks, world.light, world.top, world.generated
     for x in range(x0, x1):
         for y in range(HEIGHT):

@@ -126,7 +126,7 @@ def _hand(world: World, view: View, art: Art, row: Floats) -> None:
 
 @part
 def paint_boxes(view: View, art: Art, image: NDArray[np.uint8], depth: Floats, boxes: Floats, count: int) -> None:
-    """Draw the boxes where they are nearer than ``depth``, the distance along the look of what is drawn already."""
+    """Draw the boxes where they are nearer than ``depth``: for each pixel, the distance along the look so far."""
     rows, columns = image.shape[0], image.shape[1]
     at, pixel = view.at, 2.0 * view.tangent / rows
     for n in range(count):

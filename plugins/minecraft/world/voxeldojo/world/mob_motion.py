@@ -117,9 +117,12 @@ def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
 
 @part
 def shove(dx: float, dz: float, room: float) -> tuple[float, float]:
-    """Return the push between two bodies at the offset ``dx``, ``dz`` that are closer than ``room``.
+    """Return the push (x, z; blocks per tick) of one body on another that is ``dx``, ``dz`` away from it.
 
-    In each tick each body pushes the other (``Entity.applyEntityCollision``). The result includes both pushes.
+    There is no push if they are ``room`` or more apart along x or along z.
+
+    In each tick each of the two bodies pushes the other (``Entity.applyEntityCollision``). The result is the sum of
+    both pushes.
     """
     far = max(abs(dx), abs(dz))
     if far >= room or far < SHOVE_LEAST:

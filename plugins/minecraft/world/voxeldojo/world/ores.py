@@ -93,7 +93,7 @@ def veins(
                     y = low + (high - low) * chance
                     if (
                         y - (size / VEIN_THICKNESS + 0.5 + VEIN_SINK + 1.0) <= peak
-                    ):  # the others are completely above the stone
+                    ):  # veins above that are completely above the stone
                         _vein(stream, chunk, block, size, x, y, z)
     if BASE[biome[WIDE // 2, WIDE // 2]] > MOUNTAINS:
         start(stream, salted(seed, 45), chunk_x, chunk_z)

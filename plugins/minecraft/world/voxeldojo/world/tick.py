@@ -1,7 +1,7 @@
 """One tick of the world, in the game's order.
 
-The player's hands act on the target under the cross-hair after the turn and before the move, which is close to the last
-observation.
+The player's hands act on the target under the cross-hair after the turn and before the move, so the target is nearly
+that of the last observation.
 """
 
 from __future__ import annotations
