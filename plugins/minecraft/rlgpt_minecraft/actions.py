@@ -67,8 +67,8 @@ class BaseActions:
     def translate(self, action: NDArray[np.integer] | Sequence[int], obs: ParsedObservation) -> Action:
         """Translate a pair of choices to an action of MineDojo, int64 ``(8,)``.
 
-        The action keeps the move beside the hand's choice. If the item to place or equip is not in the inventory, the
-        hand does nothing.
+        The action contains both the move and the hand's choice. If the item to place or equip is not in the inventory,
+        the hand does nothing.
 
         :raises ConfigError: the pair is not in ``space``: two integers, each in its range.
         """
