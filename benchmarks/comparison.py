@@ -14,11 +14,12 @@ Rows, for each task and seed:
 ``rlgpt_turns``     RL-GPT with four iterations of the outer loop within the same total
 ==================  =================================================================================================
 
-The outer loop has one iteration unless ``--iterations`` says otherwise, so that a policy is trained with all steps that
-rehearsal, code alone and selection leave of the budget. Replies are replayed from the plugin's transcripts: seed s
-replays recording s modulo their number. Evaluation uses seeds that nothing was selected on, sampled and greedy.
-Prints lines of JSON at the end. A run that was cut off resumes only with its settings and at its commit. The trainer is
-the built-in PPO unless ``--trainer`` says otherwise, as in the results that are kept.
+The outer loop has one iteration unless ``--iterations`` says otherwise, so that the training gets all steps of the
+budget that rehearsals, evaluations of code alone and selection do not use. Replies are replayed from the plugin's
+transcripts: seed s replays recording s modulo their number. The final evaluation uses seeds that no selection used,
+once with sampled and once with greedy actions. Prints lines of JSON at the end. A run that was cut off resumes only
+with its settings and at its commit. The trainer is the built-in PPO unless ``--trainer`` names another one; the
+committed results use the built-in PPO.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Comparison:
     :ivar variants: row -> tasks on which it is measured.
     :ivar runner: measures a cell.
     :ivar first_seed: the seeds are this one and those after it.
-    :ivar lines: a file that keeps what is printed at the end; None: none does.
+    :ivar lines: a file that stores the lines printed at the end; None: they are only printed.
     """
 
     name: str

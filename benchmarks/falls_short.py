@@ -8,8 +8,8 @@ falls_short_cases.py has the tasks, falls_short_calibration.py the success of re
 explains the rows. The cells are in results/falls_short_cells.jsonl. results/falls_short.jsonl has what is printed: a
 line ``falls_short/TASK/ROW`` for each row, and ``falls_short/TASK/margin`` with RL-GPT minus the best other row.
 
-``rlgpt`` and the rows that are derived from it replay recordings; where a task has none, or older ones for other
-prompts, these cells fail and say what to record, and ``rl`` and ``primitives`` are measured all the same.
+``rlgpt`` and the rows that are derived from it replay recordings; where a task has no recording, or only recordings for
+older prompts, these cells fail with a message that says what to record. ``rl`` and ``primitives`` need no recording.
 """
 
 from __future__ import annotations

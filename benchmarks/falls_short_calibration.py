@@ -4,9 +4,9 @@
     python benchmarks/falls_short_calibration.py --table         # the table in Markdown
 
 For each recording: ``code`` plays its actions in the plan's order, ``untrained`` a fresh policy over them and the base
-actions; ``primitives`` is a fresh policy over the plugin's primitives, which chooses nearly at random. The seeds of the
-episodes are those that a report of run 900 would use, which no other run does. No policy is trained. The results are
-lines of JSON in results/falls_short_calibration.jsonl; ``rate`` is primitive steps per CPU-second.
+actions; ``primitives`` is a fresh policy over the plugin's primitives, which chooses nearly at random. The episodes
+have the report seeds of a run with seed 900, which no other run uses. No policy is trained. The results are lines of
+JSON in results/falls_short_calibration.jsonl; ``rate`` is primitive steps per CPU-second.
 """
 
 from __future__ import annotations

@@ -25,11 +25,11 @@ class Case:
     """One task of the suite.
 
     :ivar task: the id of a plugin's task; ``design/NAME`` is an environment without a plugin.
-    :ivar settings: of the task that differ.
+    :ivar settings: settings of the task that differ from its defaults.
     :ivar recorded: the task, or the folder of :data:`RECORDINGS`, whose code is played in the calibration; empty: the
         task's own.
     :ivar adds: what learning could add to code.
-    :ivar selection_episodes: of each judgement of code or policy; 0: as in every run.
+    :ivar selection_episodes: episodes of each evaluation of code or policy; 0: the default of every run.
     """
 
     task: str

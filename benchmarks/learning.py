@@ -1,4 +1,4 @@
-"""What a change of the learning is worth: policies trained under named variants with the same recorded actions.
+"""The effect of changes to the learning algorithm: policies of named variants, with the same recorded actions.
 
     nice python benchmarks/learning.py                  # every cell without a result, one at a time, then the figures
     python benchmarks/learning.py --report              # measure nothing, print the figures of the table
@@ -35,7 +35,7 @@ RECORDINGS = {
     "design/lunar_lander": 0,
     "design/mountain_car": 0,
 }
-"""Task -> the recording whose code falls short most, by the tables of docs/benchmarks.md."""
+"""Task -> the recording whose code alone has the lowest success, by the tables of docs/benchmarks.md."""
 GRID = "grid/door_slippery"
 """A cheap task with as many decisions as the noisy kitchen has, in a tenth of the steps: a key and a door in a grid of
 7 x 7, where three moves of ten fail, and code that counts its moves."""
@@ -48,11 +48,11 @@ THIRDS = 3
 
 @dataclass(frozen=True)
 class Variant:
-    """A way to learn.
+    """One variant of learning.
 
     :ivar changes: hyperparameters that differ from the task's own.
-    :ivar sharpness: of the policy that is judged.
-    :ivar policy_of: the row whose trained policy is judged; None: one is trained.
+    :ivar sharpness: of the policy's probabilities in the evaluation, as in :meth:`rlgpt.rl.base.Policy.act`.
+    :ivar policy_of: the row whose trained policy is evaluated; None: this row trains its own.
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class Measurement:
 
 
 def grid_door() -> tuple[Any, Any]:
-    """The slippery grid: code walks rows, then columns, as far as it is to the key, then to the door."""
+    """The slippery grid: code walks the rows, then the columns, to the key, then to the door."""
     from rlgpt.domain import CodedAction
     from rlgpt.rl.base import EnvSpec, Hyperparameters
     from rlgpt.testing.grid import TASKS as GRIDS

@@ -1,4 +1,4 @@
-"""How fast the embedded Minecraft is on one core, and how soon it begins.
+"""The speed of the embedded Minecraft on one core, and its start-up time.
 
     python benchmarks/minecraft_world.py               # some minutes
     python benchmarks/minecraft_world.py --quick       # that it runs, in a minute
@@ -88,7 +88,7 @@ def _play(count: int, seed: int) -> np.ndarray[Any, np.dtype[np.void]]:
 
 
 def _kept(world: World) -> None:
-    """Keep the player alive, and its look near the horizon."""
+    """Keep the player alive, and its view direction near the horizon."""
     player = world.player
     player["life"], player["food"], player["air"], player["dead"] = 20, 20, 300, False
     player["pitch"] = np.clip(player["pitch"], -40, 40)

@@ -69,7 +69,7 @@ def recorded_spec(steps_file: Path) -> EnvSpec:
 
 
 def hyperparameters(steps_file: Path) -> Hyperparameters:
-    """The plugin's own environment."""
+    """The hyperparameters that the plugin advises for the kitchen's task."""
     return Hyperparameters(**RecordedKitchen().trainer_defaults(recorded_spec(steps_file).task))
 
 

@@ -189,7 +189,7 @@ class RowRunner:
         return {**self._evaluate(policy, spec), "primitive_steps": self._design_steps()}
 
     def _best_iteration(self) -> Any:
-        """Of RL-GPT's run with the same seed."""
+        """The best iteration of RL-GPT's run with the same seed."""
         from rlgpt.domain import best_of
         from rlgpt.runs import Run
 
@@ -203,7 +203,7 @@ class RowRunner:
         return EnvSpec(self.task, best.setup, best.actions, self.factory)
 
     def _design_steps(self) -> int:
-        """Primitive steps RL-GPT spent on code until it had these actions: rehearsals and trials of code alone."""
+        """Primitive steps of RL-GPT on code up to its best iteration: rehearsals and evaluations of code alone."""
         from rlgpt.runs import Run
 
         last = self._best_iteration().index

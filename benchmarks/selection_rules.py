@@ -34,7 +34,7 @@ LEAST, MOST, REPEATS = 10, 30, 1000
 
 
 class Simulated:
-    """A judge whose episodes are known beforehand."""
+    """Stands for the loop's evaluator (``Judge``) with episodes that are drawn beforehand."""
 
     def __init__(self, mode: Any, wins: np.ndarray) -> None:
         self.mode, self.wins = mode, wins
@@ -47,7 +47,7 @@ class Simulated:
 
 
 def race(code: np.ndarray, ways: dict[str, np.ndarray]) -> tuple[bool, int]:
-    """Whether code is kept, and the episodes of all."""
+    """Whether code is kept, and the number of episodes that all candidates played together."""
     players: Any = {name: (Simulated(name, wins), None) for name, wins in ways.items()}
     judge = Simulated(CODE, code)
     players[CODE] = (judge, None)
@@ -61,7 +61,7 @@ def race(code: np.ndarray, ways: dict[str, np.ndarray]) -> tuple[bool, int]:
 
 
 def hoeffding(code: np.ndarray, policy: np.ndarray) -> tuple[bool, int]:
-    """Both play on until their intervals, of error / looks each, do not overlap."""
+    """Both play until their confidence intervals do not overlap. Each interval has error probability error / looks."""
     for n in range(LEAST, MOST + 1):
         half = math.sqrt(math.log(2 * (MOST - LEAST + 1) * 2 / ERROR) / (2 * n))
         if abs(code[:n].mean() - policy[:n].mean()) > 2 * half:

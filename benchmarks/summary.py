@@ -88,7 +88,7 @@ def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -
 
 
 def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: bool) -> tuple[Interval, str]:
-    """IQM minus IQM by seed, and how it was computed. The range stands in for the interval of too few seeds.
+    """IQM minus IQM by seed, and how it was computed. With too few seeds for an interval, the range is given instead.
 
     :param derived: ``theirs`` was derived from the run of ``ours`` with the same seed: seeds are then resampled in
         pairs, and only the seeds that both have.
@@ -152,7 +152,7 @@ def _grid(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Grid
 
 
 def _steps_per_success(results: Sequence[Mapping[str, Any]]) -> str:
-    """All steps of the evaluations over all successes, of the seeds with any success."""
+    """Evaluation steps divided by the number of successes, over all seeds with at least one success."""
     some = [r for r in results if r["steps_per_success"] is not None]
     if not some:
         return "none"

@@ -20,7 +20,7 @@ SLICE = 512
 WARM_UP = 4 * SLICE
 POLL_SECONDS = 0.003
 TIMEOUT_SECONDS = 300.0
-"""For the first steps of a trainer, and for a slice."""
+"""Most seconds for the first steps of a trainer, and for a slice."""
 
 
 class TrainerProcess:

@@ -1,4 +1,4 @@
-"""Parts of other distributions: they come in by hooks and by ``_target_``."""
+"""Parts of other distributions: selected by the names that hooks give, or by ``_target_``."""
 
 from __future__ import annotations
 

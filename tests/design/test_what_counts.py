@@ -1,4 +1,4 @@
-"""What counts in an environment without a plugin: said, tried, and kept on record."""
+"""Success and score of an environment without a plugin: reported, tried, and recorded."""
 
 import json
 from pathlib import Path
@@ -58,7 +58,7 @@ class Heard(Observer):
 
 
 def begin(folder: Path, make=Road, success=None, **environment):
-    """Begin a run without carrying it out; what it said, and its context."""
+    """Prepare a run without executing it. Returns its messages and its context."""
     heard = Heard()
     function = success if callable(success) else None
     given = {"goal": "Drive.", "success": None if function else success, **environment}

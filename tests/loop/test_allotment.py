@@ -1,4 +1,4 @@
-"""What a budget is spent on: judging has a share, learning the rest; where that is too little, it is not spent."""
+"""How a budget is divided: a share for judging, the rest for training; too small a rest is not spent on training."""
 
 from __future__ import annotations
 

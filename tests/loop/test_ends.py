@@ -1,4 +1,4 @@
-"""Runs that end early: the language model stops, a stage fails, another process works on it, a file is corrupt."""
+"""Runs that end early: the language model stops, a stage fails, another process holds the folder, a file is corrupt."""
 
 from __future__ import annotations
 

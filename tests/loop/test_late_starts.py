@@ -27,7 +27,7 @@ class Kept(Observer):
 
 
 class Watched(PPO):
-    """Keeps what trainings are asked for."""
+    """Records the environment and the hyperparameters of the newest training."""
 
     def train(self, spec: Any, **more: Any) -> Any:
         self.spec, self.hyperparameters = spec, more["hyperparameters"]

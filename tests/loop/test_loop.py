@@ -151,7 +151,7 @@ def half_solved(request: Request) -> str:
 
 
 def test_too_few_decisions_leave_their_steps_to_the_next_iteration(tmp_path: Path) -> None:
-    """The last iteration learns with all that is left, if a tenth of the decisions is there."""
+    """The last iteration trains with all remaining steps if these give a tenth of the required decisions."""
     said: list[str] = []
 
     class Listening(Observer):
@@ -181,7 +181,7 @@ def test_too_few_decisions_leave_their_steps_to_the_next_iteration(tmp_path: Pat
 
 
 def test_the_steps_of_an_iteration_that_cannot_come_are_learned_with(tmp_path: Path) -> None:
-    """As where a transcript holds one iteration: it trains, as it would have if it had been the last one asked for."""
+    """The transcript ends after one iteration: this iteration trains, as if it had been configured as the last one."""
 
     def once(request: Request) -> str:
         if request.key.iteration:
@@ -200,7 +200,7 @@ def test_the_steps_of_an_iteration_that_cannot_come_are_learned_with(tmp_path: P
 
 
 def test_code_that_looks_solved_is_confirmed(tmp_path: Path) -> None:
-    """Its first episodes succeed, the first of the others does not: it is not solved, and few episodes were played."""
+    """Its first episodes succeed, but the first confirmation episode fails: it is not solved after few episodes."""
     seeds = Seeds(0).selection(50)
     wins = {e.seed: e.success for e in _half(seeds)}
     assert len(set(wins.values())) == 2

@@ -1,4 +1,4 @@
-"""The race: its evidence is a test at every look, it prefers nobody, and it is over soon where the gap is large."""
+"""The race: its evidence is a valid test at every look, favours no candidate, and decides soon if the gap is large."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_to_win_often_by_little_is_not_to_be_better() -> None:
 
 
 def _dropped(p: float, *, looks: int = MOST) -> tuple[float, float]:
-    """Exact, for pairs that differ: the probability that the one that wins each with p is dropped, and of an end."""
+    """Exact probabilities for a candidate that wins each decided pair with p: that it is dropped; that either is."""
     alive = {(0, 0): 1.0}
     lost = won = 0.0
     for _ in range(looks):

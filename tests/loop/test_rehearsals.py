@@ -1,4 +1,4 @@
-"""Rehearsals: their cost, their view, and the effect of a failing ``can_start``."""
+"""Rehearsals: their steps, their view, and the effect of a failing ``can_start``."""
 
 from __future__ import annotations
 

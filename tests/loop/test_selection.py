@@ -1,4 +1,4 @@
-"""The selection between code and the policy's ways to act: who plays how much, who is kept, what a kill costs."""
+"""The selection between code and the policy's ways to act: episodes of each, which is kept, what a kill loses."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_environments_with_objects_need_their_classes() -> None:
 
 
 class Forgetful(AttributeStates):
-    """Its generator stays where it is."""
+    """Does not save or restore the environment's random generator."""
 
     def __init__(self) -> None:
         super().__init__([Ball], ["_np_random"])

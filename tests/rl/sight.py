@@ -1,4 +1,4 @@
-"""A task from pixels: name the corner of a picture that is bright. Processes of a training can import it."""
+"""A task from pixels: find the bright corner of a picture. Processes of a training can import it."""
 
 from __future__ import annotations
 

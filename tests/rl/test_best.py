@@ -62,7 +62,7 @@ def test_best_is_the_later_of_equals_and_reward_breaks_ties() -> None:
 
 
 def test_a_policy_that_degrades_is_not_the_one_that_is_judged(tmp_path: Path) -> None:
-    """load() returns the checkpoint of the best moment of the training, not of the last one."""
+    """load() returns the best checkpoint of the training, not the last one."""
     task = TASKS["grid/key"]
     spec = EnvSpec(task, GridPlugin().default_setup(task), factory=grid_plugin)
     seen: list[tuple[float, dict[str, torch.Tensor]]] = []

@@ -150,7 +150,7 @@ def test_each_primitive_steps_frame_comes_with_the_active_action(tmp_path: Path)
     ids=["masked", "without a change", "in motion"],
 )
 def test_code_that_goes_round_in_vain_is_stopped(actions: tuple[Any, ...], cut: str | None, tmp_path: Path) -> None:
-    """A round that is masked or changes nothing counts; a round that ends elsewhere than it began does not."""
+    """A round that is masked or leaves the view unchanged counts as idle; one that changes the view does not."""
     task = TASK.model_copy(update={"horizon": 200})
     there = action(
         "wander",

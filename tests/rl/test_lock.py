@@ -24,7 +24,7 @@ from rlgpt.rl.lock import Shared, exclusive
 from rlgpt.testing.counting import counted, grid_spec
 
 LONG = 120.0
-"""Seconds that nothing here takes."""
+"""A time limit in seconds that no step of these tests reaches."""
 
 
 @contextmanager

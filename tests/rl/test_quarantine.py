@@ -20,25 +20,25 @@ def _step(vector: Vector, *branches: int) -> list[Transition]:
 
 
 def _masks(vector: Vector) -> list[list[float]]:
-    """Of each environment, at the start of an episode: may the two coded actions start?"""
+    """For each environment, the action mask of the two coded actions at the start of an episode."""
     return [observation["action_mask"][BROKEN_BRANCH:].tolist() for observation, _ in vector.reset()]
 
 
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_violations_of_all_workers_add_up(workers: int, tmp_path: Path) -> None:
-    spec, seeds, ledger = grid_spec(tmp_path / "count", BROKEN, WANDER), [0, 1, 2, 3], tmp_path / "ledger"
-    tally, fallen = TrainingStats(TrainingStatsState()), np.zeros(4, int)
-    with WorkerVector(spec, seeds, ledger, workers) if workers else LocalVector(spec, seeds, ledger) as vector:
+    spec, seeds, step_file = grid_spec(tmp_path / "count", BROKEN, WANDER), [0, 1, 2, 3], tmp_path / "ledger"
+    stats, fallen = TrainingStats(TrainingStatsState()), np.zeros(4, int)
+    with WorkerVector(spec, seeds, step_file, workers) if workers else LocalVector(spec, seeds, step_file) as vector:
         assert _masks(vector) == [[1, 1]] * 4
         for branches in ((5, 6, 5, 6), (5, 6, 6, 6)):
-            assert not tally.close_segment()
+            assert not stats.close_segment()
             for env, transition in enumerate(_step(vector, *branches)):
-                tally.add_verdicts(transition.verdicts)
+                stats.add_verdicts(transition.verdicts)
                 fallen[env] += len(transition.verdicts)
         assert fallen.tolist() == [2, 0, 1, 0], "none of the two halves has enough alone"
         assert fallen.sum() == QUARANTINE_AFTER
-        assert tally.close_segment()
-        vector.quarantine(tally.quarantined)
+        assert stats.close_segment()
+        vector.quarantine(stats.quarantined)
         assert _masks(vector) == [[0, 1]] * 4
         assert [t.verdicts for t in _step(vector, *[BROKEN_BRANCH] * 4)] == [()] * 4
         vector.quarantine(("wander",))

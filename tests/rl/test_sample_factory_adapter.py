@@ -31,11 +31,11 @@ def test_adapter_keeps_last_observation_and_duration(tmp_path: Path) -> None:
         assert ("episode_extra_stats" in info) == (terminated or truncated)
         ends += terminated or truncated
     assert ends > 0
-    with StepCounter(job.folder / STEPS_FILE, 2) as ledger:
-        assert steps == ledger.total == counted(tmp_path / "count")
-    board = SharedStatus(job.folder / STATUS_FILE)
-    assert (board.get(FIRST_ENV + 1, DECISIONS), board.get(FIRST_ENV + 1, BUSY)) == (12, 0)
-    board.close()
+    with StepCounter(job.folder / STEPS_FILE, 2) as step_counter:
+        assert steps == step_counter.total == counted(tmp_path / "count")
+    shared_status = SharedStatus(job.folder / STATUS_FILE)
+    assert (shared_status.get(FIRST_ENV + 1, DECISIONS), shared_status.get(FIRST_ENV + 1, BUSY)) == (12, 0)
+    shared_status.close()
     env.close()
 
 
@@ -48,7 +48,7 @@ def test_streams_of_episodes_differ_between_environments_and_sessions(tmp_path: 
 def test_violations_of_all_environments_add_up_to_a_quarantine(tmp_path: Path) -> None:
     job = job_of(tmp_path / "train", grid_spec(tmp_path / "count", BROKEN, WANDER))
     job.folder.mkdir()
-    board = opened(job)
+    shared_status = opened(job)
     one, two = Adapter.build(job, 0), Adapter.build(job, 1)
     (seen,), _ = one.reset()
     two.reset()
@@ -56,7 +56,7 @@ def test_violations_of_all_environments_add_up_to_a_quarantine(tmp_path: Path) -
     assert seen["action_mask"][broken] == 1
     for env in (one, one, two):
         env.step([broken])
-    assert board.violations() == [3, 0]
+    assert shared_status.violations() == [3, 0]
     for env in (one, two):
         (seen,), _ = env.reset()
         assert list(seen["action_mask"][broken:]) == [0, 1]

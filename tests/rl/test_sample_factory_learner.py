@@ -1,4 +1,4 @@
-"""Sample Factory's learner: distribution, advantages, batches, the best moment."""
+"""Sample Factory's learner: distribution, advantages, batches, the best checkpoint."""
 
 from __future__ import annotations
 

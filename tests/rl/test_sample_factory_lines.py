@@ -31,7 +31,7 @@ def train(
 ) -> Any:
     """A session whose child only reports these points."""
 
-    def supervise(job: Any, board: Any, lock: int, progress: Any) -> None:
+    def supervise(job: Any, shared_status: Any, lock: int, progress: Any) -> None:
         for each in verdicts:
             verdict_lines(folder).append(each)
         for each in points:

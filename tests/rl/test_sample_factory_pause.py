@@ -30,31 +30,31 @@ class Stale:
 
 
 def test_pause_of_the_machine_restarts_the_heartbeat_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, board = Clock(), Stale()
+    clock, shared_status = Clock(), Stale()
     monkeypatch.setattr(supervisor, "time", clock)
     monkeypatch.setattr(supervisor, "stall", lambda *_, **__: "the learner: no beat for 93 s")
     job = SimpleNamespace(settings=SampleFactorySettings(heartbeat_timeout=25))
-    watch = supervisor._ChildMonitor(job, board, None, lambda _: None, 0)  # type: ignore[arg-type]
+    watch = supervisor._ChildMonitor(job, shared_status, None, lambda _: None, 0)  # type: ignore[arg-type]
 
     def look(after: float) -> None:
         clock.now += after
         watch._judge()
 
     look(90.0)
-    assert board.looks == 0
+    assert shared_status.looks == 0
     for _ in range(24):
         look(1.0)
-    assert board.looks == 0
+    assert shared_status.looks == 0
     with pytest.raises(supervisor._ChildError, match="no beat for 93 s"):
         look(1.1)
 
 
 def test_hang_is_reported_at_once_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, board = Clock(), Stale()
+    clock, shared_status = Clock(), Stale()
     monkeypatch.setattr(supervisor, "time", clock)
     monkeypatch.setattr(supervisor, "stall", lambda *_, **__: "the learner: no beat for 26 s")
     job = SimpleNamespace(settings=SampleFactorySettings())
-    watch = supervisor._ChildMonitor(job, board, None, lambda _: None, 0)  # type: ignore[arg-type]
+    watch = supervisor._ChildMonitor(job, shared_status, None, lambda _: None, 0)  # type: ignore[arg-type]
     clock.now += 0.1
     with pytest.raises(supervisor._ChildError, match="no beat for 26 s"):
         watch._judge()

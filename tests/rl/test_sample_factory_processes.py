@@ -35,12 +35,12 @@ def test_it_is_started_with_that_environment(guarded: bool, tmp_path: Path, monk
     start, telling = subprocess.Popen, [sys.executable, "-c", "import os; print(dict(os.environ))"]
     monkeypatch.setattr(subprocess, "Popen", lambda command, **given: start(telling, **given))
     job = job_of(tmp_path)
-    board = opened(job)
+    shared_status = opened(job)
     try:
         with (tmp_path / "lock").open("w") as lock, pytest.raises(TrainerError, match="canary-1") as caught:
-            supervisor.supervise(job, board, lock.fileno(), lambda point: None)
+            supervisor.supervise(job, shared_status, lock.fileno(), lambda point: None)
     finally:
-        board.close()
+        shared_status.close()
     assert ("canary-31337" in str(caught.value)) is not guarded
     assert ("CANARY_API_KEY" in str(caught.value)) is not guarded
 

@@ -34,8 +34,8 @@ def test_checkpoint_without_updates_is_an_error(tmp_path: Path) -> None:
 
 
 def test_steps_without_a_checkpoint_are_an_error(tmp_path: Path) -> None:
-    with StepCounter(tmp_path / STEPS_FILE, 2) as ledger:
+    with StepCounter(tmp_path / STEPS_FILE, 2) as step_counter:
         assert resumable(tmp_path, iterations=0) is None
-        ledger.add(1)
+        step_counter.add(1)
     with pytest.raises(TrainerError, match="no trained policy"):
         resumable(tmp_path, iterations=0)

@@ -23,13 +23,17 @@ from rlgpt.rl.sample_factory.shared_status import (
 def test_a_new_session_carries_over_what_was_counted(tmp_path: Path) -> None:
     path = tmp_path / STATUS_FILE
     for session in (1, 2, 3):
-        board = SharedStatus.open_session(path, 3, 1)
-        board.add(FIRST_ENV + 2, DECISIONS, 10)
-        board.add(LEARNER, ITERATIONS)
-        board.violation(FIRST_ENV, 0)
-        assert (board.spent(DECISIONS), board.iterations(), board.violations()) == (10 * session, session, [session])
-        assert board.get(LEARNER, ITERATIONS) == 1
-        board.close()
+        shared_status = SharedStatus.open_session(path, 3, 1)
+        shared_status.add(FIRST_ENV + 2, DECISIONS, 10)
+        shared_status.add(LEARNER, ITERATIONS)
+        shared_status.violation(FIRST_ENV, 0)
+        assert (shared_status.spent(DECISIONS), shared_status.iterations(), shared_status.violations()) == (
+            10 * session,
+            session,
+            [session],
+        )
+        assert shared_status.get(LEARNER, ITERATIONS) == 1
+        shared_status.close()
 
 
 def test_a_damaged_board_or_one_of_other_actions_is_an_error(tmp_path: Path) -> None:
@@ -60,11 +64,11 @@ def test_a_damaged_board_or_one_of_other_actions_is_an_error(tmp_path: Path) -> 
 def test_stall_names_the_component_that_hangs(
     tmp_path: Path, beats: dict[int, int], busy: list[int], serial: bool, said: str | None
 ) -> None:
-    board, now = SharedStatus.open_session(tmp_path / STATUS_FILE, 1, 0), 10**12
+    shared_status, now = SharedStatus.open_session(tmp_path / STATUS_FILE, 1, 0), 10**12
     for row, age in beats.items():
-        board.put(row, BEAT, now - age * 10**9)
+        shared_status.put(row, BEAT, now - age * 10**9)
     for row in busy:
-        board.put(row, BUSY, 1)
-    found = stall(board, now=now, timeout=25, serial=serial)
+        shared_status.put(row, BUSY, 1)
+    found = stall(shared_status, now=now, timeout=25, serial=serial)
     assert found is None if said is None else found is not None and said in found
-    board.close()
+    shared_status.close()

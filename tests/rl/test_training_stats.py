@@ -15,19 +15,19 @@ def verdict(action: str, kind: VerdictKind = "error") -> Verdict:
 
 @pytest.mark.parametrize(("kind", "counts"), [("fuel", True), ("error", True), ("wall", False), ("lint", False)])
 def test_the_wall_clock_counts_towards_nothing(kind: VerdictKind, counts: bool) -> None:
-    tally = TrainingStats(TrainingStatsState())
-    tally.add_verdicts([verdict("a", kind)] * QUARANTINE_AFTER)
-    assert tally.close_segment() is counts
-    assert tally.quarantined == (["a"] if counts else [])
-    assert len(tally.verdicts) == QUARANTINE_AFTER, "it is told all the same"
+    stats = TrainingStats(TrainingStatsState())
+    stats.add_verdicts([verdict("a", kind)] * QUARANTINE_AFTER)
+    assert stats.close_segment() is counts
+    assert stats.quarantined == (["a"] if counts else [])
+    assert len(stats.verdicts) == QUARANTINE_AFTER, "it is told all the same"
 
 
 def test_verdicts_of_one_action_do_not_displace_those_of_another() -> None:
     many = [*[verdict("loud")] * 1000, *[verdict("late")] * 10]
-    tally = TrainingStats(TrainingStatsState())
-    tally.add_verdicts(many)
-    assert worth_keeping(many) == tuple(tally.verdicts)
-    assert [sum(v.action == name for v in tally.verdicts) for name in ("loud", "late")] == [
+    stats = TrainingStats(TrainingStatsState())
+    stats.add_verdicts(many)
+    assert worth_keeping(many) == tuple(stats.verdicts)
+    assert [sum(v.action == name for v in stats.verdicts) for name in ("loud", "late")] == [
         KEPT_VERDICTS,
         QUARANTINE_AFTER,
     ]

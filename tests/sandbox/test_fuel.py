@@ -1,4 +1,4 @@
-"""Fuel of a call, of an episode and of all actions together; the heartbeat; the instances that stay."""
+"""Fuel of a call, of an episode and of all actions together; the heartbeat; the instances that stay alive."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Trusting(AttributeStates):
 
 
 class DeafToSeeds(AttributeStates):
-    """Its generator goes on from wherever it is."""
+    """A restore with a seed does not reseed the generator."""
 
     def restore(self, env, state, *, seed=None):
         rng = env.np_random

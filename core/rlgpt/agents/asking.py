@@ -79,7 +79,7 @@ def _further(
 ) -> Sequence[str]:
     """What else is wrong with ``reply``: the complaints about it with the defaults of the fields that ``fault`` names.
 
-    A model that is told one fault at a time needs one request for each. Empty where a faulty field has no default.
+    If the model receives one fault at a time, it needs one request for each. Empty where a faulty field has no default.
     """
     wrong = {str(error["loc"][0]) for error in fault.errors() if error["loc"]}
     fields = type(reply).model_fields

@@ -37,8 +37,8 @@ class Brief(Value):
     :ivar reward_terms: name and meaning of each reward term, with kind and range.
     :ivar reset_options: name and meaning of each start state that training may use.
     :ivar start: the first view of an episode as text.
-    :ivar training_steps: primitive steps of this iteration's training, by what the run has spent so far; None where
-        they are not known.
+    :ivar training_steps: primitive steps of this iteration's training, estimated from what the run has spent so far;
+        None if unknown.
     :ivar restores: whether training may begin where a coded action led to (``after:ACTION``).
     :ivar trainer_bounds: hyperparameter -> range, of those that a setup may choose.
     """

@@ -83,7 +83,7 @@ def brief_slots(brief: Brief) -> dict[str, str]:
 
 
 def _score(task: Task) -> str:
-    """What counts in a task that has a score and no success."""
+    """The score of a task without a success, in words."""
     assert task.score is not None
     measured = next((m for m in task.metrics if m.name == task.score.metric), None)
     name = "the total reward of the episode" if measured is None else measured.doc or measured.name

@@ -61,18 +61,18 @@ def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
 
 
 def of_attempts(rehearsals: Sequence[Rehearsal]) -> DeadLoops:
-    """Of the attempts at one coded action, in order."""
+    """The repairs among the attempts at one coded action, which are in order."""
     pairs = list(pairwise(rehearsals))
     return DeadLoops(len(pairs), sum(same_failure(a, b) for a, b in pairs))
 
 
 def of_iteration(iteration: Iteration) -> DeadLoops:
-    """Of all coded actions of an iteration."""
+    """The repairs of all coded actions of an iteration."""
     return sum((of_attempts(r) for r in iteration.rehearsals.values()), DeadLoops())
 
 
 def of_run(iterations: Iterable[Iteration]) -> DeadLoops:
-    """Of all iterations."""
+    """The repairs of all iterations."""
     return sum((of_iteration(i) for i in iterations), DeadLoops())
 
 

@@ -28,7 +28,7 @@ class SetupOverrides(RLSetup):
 
     @model_serializer(mode="wrap")
     def _only_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Unset fields stay out of a run's record: null is a value of its own for some of them."""
+        """Unset fields are not written to a run's record, because null is a valid value of some fields."""
         return {key: value for key, value in handler(self).items() if key in self.model_fields_set}
 
     def apply(self, setup: RLSetup) -> RLSetup:

@@ -21,8 +21,8 @@ from rlgpt.sandbox import Library, SandboxLimits
 class LLMSolo(SlowAgent, FastAgent):
     """Slow and fast agent in one: one request for each iteration, and one for each repair.
 
-    The reply of an iteration is kept in memory. Where a run is resumed between plan and setup, it is gone: code and
-    setup are then asked for one by one, for the plan on disk.
+    The reply of an iteration is kept in memory. A run that is resumed between plan and setup no longer has it: separate
+    requests then ask for code and setup, for the plan on disk.
 
     :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
     """

@@ -60,7 +60,7 @@ def sandbox() -> Check:
 
 
 def boundary() -> Check:
-    """Tries a handful of escapes: the boundary is not only installed, it holds on this machine."""
+    """Tries a few sandbox escapes, to show that the boundary holds on this machine."""
     from rlgpt.sandbox.proof import ESCAPES, prove
 
     faults = prove()

@@ -74,14 +74,14 @@ def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager
 
 
 def _default_trainer(config: RunConfig, manager: PluginManager) -> dict[str, Any]:
-    """The trainer of the same name with the settings that it has by itself; nothing if no such name is installed."""
+    """The trainer of the same name with its default settings; nothing if no trainer of this name is installed."""
     if config.trainer.target is not None or config.trainer.name is None:
         return {}
     named = type(config.trainer)(name=config.trainer.name)
     try:
         factory = factory_of("trainer", named, manager)
     except (ConfigError, UnknownNameError):
-        return {"name": named.name}  # the run's own error follows when the trainer is made
+        return {"name": named.name}  # making the trainer raises the error for the user
     return named.with_settings(effective("trainer", factory, {})).model_dump(mode="json")
 
 

@@ -75,7 +75,7 @@ def _design(design: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_rule(config: dict[str, Any]) -> dict[str, Any]:
-    """Adds the rule of success, which the record of an environment without a plugin once held in words only."""
+    """Adds the rule of success. Older records of environments without a plugin hold only its description in words."""
     environment = config.get("environment")
     prepared = environment.get("prepared") if isinstance(environment, Mapping) else None
     if not isinstance(environment, Mapping) or not isinstance(prepared, Mapping):
@@ -90,7 +90,7 @@ def _with_rule(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rule_of(words: str) -> str | None:
-    """The default rule that earlier versions told in ``words``; None where they tell of a function."""
+    """The default rule that an earlier version describes by ``words``; None where they describe a function."""
     if words == parse_rule(LEGACY).words:
         return LEGACY
     found = re.fullmatch(r"a total reward of at least (\S+) in the episode, unless the environment .*", words)

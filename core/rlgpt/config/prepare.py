@@ -135,7 +135,7 @@ def _registered(env_id: str) -> str:
 
 
 def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], limits: SandboxLimits) -> bool:
-    """Takes one step as a policy does, and renders what a language model would see. Whether it reported a success."""
+    """Takes one step as a policy does and renders the view for a model. Returns whether it reported a success."""
     spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
     env: PolicyEnv = guarded("the environment's reset(seed=0) raised", _API, build, spec, seed=0, evaluation=True)
     try:

@@ -20,7 +20,7 @@ KEPT = ("task", "task_settings", "environment", "seed", "folder")
 """Settings that a run keeps for its whole life."""
 
 PREPARED = tuple(f"environment.prepared.{name}" for name in ("task", "docs", "world"))
-"""What of a prepared environment a run keeps."""
+"""The fields of a prepared environment that a run keeps."""
 
 
 def new_folder(name: str, *, root: Path = Path("runs")) -> Path:

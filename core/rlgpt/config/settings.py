@@ -65,7 +65,7 @@ def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
 
 
 def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
-    """Those of the configuration, then those that the plugin advises for the task, then the defaults.
+    """The hyperparameters: first the configuration's values, then the plugin's advice for the task, then the defaults.
 
     :raises ConfigError: more environments than the task allows; or the plugin's advice is not valid.
     """

@@ -1,4 +1,4 @@
-"""Plays a few episodes at random and idly, before anything is paid for: do they already count as success?"""
+"""Plays a few episodes with random and with idle actions before a run: do they already count as success?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlgpt.plugin.rules import SuccessRule
 from rlgpt.plugin.types import Context
 
 STEPS = 20_000
-"""Primitive steps of a trial at most. Longer episodes are cut by the trial, which says so."""
+"""Most primitive steps of a trial. It cuts longer episodes, and its report mentions this."""
 
 SECONDS = 20.0
 """After this time no further episode begins, and the one that is played is cut. A backstop for slow simulators."""
@@ -25,7 +25,7 @@ SECONDS = 20.0
 
 FLAGS = 4
 UNTOLD = ("success", "is_success", "TimeLimit.truncated")
-"""Keys that say nothing of the cause of an end."""
+"""Keys of ``info`` that do not show why an episode ended."""
 
 
 class TrialEpisode(Value):
@@ -129,7 +129,7 @@ def _play(
 
 
 def rule_lines(plugin: GenericPlugin, task: Task, *, chosen: bool, horizon: int | None) -> list[str]:
-    """What counts, and how long an episode lasts, in lines of text.
+    """The rules of success and score, and the length of an episode, as lines of text.
 
     :param chosen: whether the user gave a success or a score.
     :param horizon: as the user gave it.

@@ -1,4 +1,4 @@
-"""What counts in an environment without a plugin, said and tried before a run begins."""
+"""Success and score of an environment without a plugin: reported and tried before a run begins."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rlgpt.plugin.rules import REPORTED
 
 
 def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
-    """Tell the observer what counts as success or score, and how long an episode lasts.
+    """Report to the observer what counts as success or score, and how long an episode lasts.
 
-    :param try_them: play the episodes of :mod:`rlgpt.config.trial` first. Where the user chose nothing and only later
-        steps than the first report a success, that becomes the rule.
+    :param try_them: play the episodes of :mod:`rlgpt.config.trial` first. If the user gave no rule, and the environment
+        reports a success only after the first step, this report becomes the rule.
     :returns: the context with the rule, and the trial in the run's configuration.
     """
     plugin, config = context.plugin, RunConfig(**context.run.record.config)

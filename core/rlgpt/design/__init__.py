@@ -76,7 +76,7 @@ def design(
     :param trial: before the run begins, so many episodes at random, and as many with the idle action, show what the
         rules make of them. Their steps are no part of the budget. 0: none are played, as for a real robot.
     :param idle: what a refused choice does for its one step: a label of a Discrete's value, or an action of the space.
-        Default: a label that says so (``noop``, ``stay``, ...), else zeros. The bundle carries it.
+        Default: a label with such a name (``noop``, ``stay``, ...), else zeros. The bundle carries it.
     :param states: saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that training can begin
         where coded actions led to. Default: the attributes of an environment in plain Python, if a trial shows that
         they are enough; objects in them need ``AttributeStates(classes=...)``.

@@ -1,4 +1,4 @@
-"""Code that is asked at every primitive step: features, reward terms and predicates. Data: only the sandbox runs it."""
+"""Code that runs at every primitive step: features, reward terms and predicates. Data: only the sandbox runs it."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Rehearsal(Value):
     :ivar attempt: 0 for the first version, 1 for the first repair.
     :ivar trace: the episode that ends with the action; None where lint refused it.
     :ivar verdict: what stopped the action in the trace; None where nothing did.
-    :ivar others: the other starts that it was rehearsed from.
+    :ivar others: the results from the other start states.
     :ivar review: None where the critic was not asked.
     """
 
@@ -75,7 +75,7 @@ class Rehearsal(Value):
     def failed(self) -> bool:
         """Whether a verdict stopped the action from any start, or the critic says that it does not work.
 
-        An action that never ran did not fail: nobody knows.
+        An action that never ran has not failed, although it may not work.
         """
         if self.stopped_by is not None:
             return True

@@ -236,7 +236,7 @@ def _end(
 
 
 def _drained(output: int) -> bool:
-    """Read some output; whether there may be more. A worker blocks while its output is not read."""
+    """Read some output. Returns whether there may be more. A worker blocks while its output is not read."""
     try:
         return bool(os.read(output, 1 << 16))
     except BlockingIOError:

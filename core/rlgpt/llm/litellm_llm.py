@@ -47,7 +47,7 @@ class LiteLLM(LLM):
     key is needed; the provider's variable is sent to it where it is set.
 
     :param model: ``PROVIDER/MODEL``; ``openai/NAME`` for any OpenAI-compatible ``api_base``.
-    :param temperature: None leaves it to the provider (some models refuse any).
+    :param temperature: None leaves it to the provider (some models refuse a request that sets it).
     :param timeout: seconds a try may take, from sending to the last byte.
     :param retries: tries after the first.
     :param price: dollars per million tokens (prompt, completion), where litellm's table does not know the model.

@@ -1,4 +1,7 @@
-"""What the budget of a run is spent on: how much judging may take, how much a training gets, whether it is worth it."""
+"""How a run divides its budget of primitive steps between evaluations and trainings.
+
+*Judging* is the evaluation of code and policy on the selection seeds, which decides what an iteration keeps.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from rlgpt.domain import Evaluation, Steps, Task
 from rlgpt.loop.settings import LoopSettings
 
 LAST_SHARE = 0.1
-"""Of ``min_decisions``: the last iteration, after which no step has another use, learns from so few."""
+"""The last iteration trains with this share of ``min_decisions``, because no later iteration could use its steps."""
 
 
 def max_iterations(settings: LoopSettings, agents: Agents) -> int:
@@ -17,7 +20,7 @@ def max_iterations(settings: LoopSettings, agents: Agents) -> int:
 
 
 class Allotment:
-    """The primitive steps of one run by purpose. Its methods are functions of what was spent."""
+    """Divides the primitive steps of one run by purpose. Its methods depend only on the steps spent so far."""
 
     def __init__(self, settings: LoopSettings, task: Task, agents: Agents) -> None:
         self._settings, self._task, self._agents = settings, task, agents
@@ -26,32 +29,32 @@ class Allotment:
 
     @property
     def limit(self) -> int:
-        """Primitive steps of a judged episode, at most: each iteration can afford one of code and one of the policy."""
+        """Most primitive steps of a judged episode: each iteration can pay for one of code and one of the policy."""
         return min(self._task.horizon, max(1, self._judging // (2 * self._iterations)))
 
     def judging(self, history: History, here: Steps) -> int:
         """Primitive steps that judging may still take in the iteration after ``history``.
 
-        The share of earlier iterations that they did not use is shared by this one and those to come.
+        What earlier iterations left unused is divided equally among this iteration and the later ones.
 
-        :param here: of the finished stages of this iteration.
+        :param here: steps of the finished stages of this iteration.
         """
         spent = sum(i.steps.code + i.steps.selection for i in history)
         share = (self._judging - spent) // max(1, self._iterations - len(history))
         return max(0, share - here.code - here.selection)
 
     def code_first(self, history: History) -> int:
-        """Primitive steps for the first episodes of code: half of what judging may take if a policy comes after it."""
+        """Most steps for the code's first episodes: half of those for judging if a policy is trained, else all."""
         judging = self.judging(history, Steps())
         return judging // 2 if self._agents.train else judging
 
     def training(self, history: History, here: Steps, *, with_code: bool, modes: int, last: bool = False) -> int:
-        """Primitive steps of a training that begins now: an equal share of what judging leaves.
+        """Primitive steps of a training that begins now: an equal share of the steps not reserved for judging.
 
-        :param here: of this iteration so far, lost ones included.
+        :param here: steps of this iteration so far, lost ones included.
         :param with_code: the policy is raced against code.
         :param modes: ways in which the policy may act.
-        :param last: no iteration comes after this one, so that all the rest is for it.
+        :param last: no iteration comes after this one, so it gets all remaining steps.
         """
         settings, left = self._settings, 1 if last else max(1, self._iterations - len(history))
         race = settings.selection_episodes * modes + (2 * settings.confirmation_episodes if with_code else 0)
@@ -67,8 +70,9 @@ class Allotment:
     def enough(self, steps: int, code: Evaluation, history: History, *, last: bool) -> tuple[bool, float]:
         """Whether a training of ``steps`` primitive steps is worth it, and how many decisions it has.
 
-        Decisions follow from the steps per decision that the newest training measured, before the first one those of
-        the code's episodes. They are enough from ``min_decisions`` on, in the last iteration from a tenth of it on.
+        The number of decisions is estimated from the steps per decision of the newest training, or of the code's
+        episodes if there was no training yet. A training is worth it with at least ``min_decisions`` decisions, or a
+        tenth of them in the last iteration.
         """
         trainings = [i.training for i in history if i.training is not None and i.training.decisions]
         taken = trainings[-1].primitive_steps if trainings else code.primitive_steps
@@ -77,7 +81,7 @@ class Allotment:
         return decisions >= self._settings.min_decisions * (LAST_SHARE if last else 1), decisions
 
     def note(self) -> str:
-        """What is said before a run whose budget does not reach for all episodes of its task's length; else ""."""
+        """The note to the user if the budget does not pay for all full-length episodes of judging; else ""."""
         settings, task = self._settings, self._task
         wanted, share = settings.selection_episodes, self._judging // (2 * self._iterations)
         if share >= wanted * task.horizon:

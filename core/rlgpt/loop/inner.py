@@ -114,9 +114,9 @@ def _attempt(
 
 
 def _best(tried: Sequence[Rehearsal]) -> CodedAction | None:
-    """The newest attempt without a violation from any start; where there is none, from the start that is shown.
+    """The newest attempt without a verdict from any start; if there is none, without a verdict in its trace.
 
-    The critic may find fault with it; the policy may still use it.
+    The policy may use it even if the critic's review is negative.
     """
     sound = [r for r in tried if r.stopped_by is None] or [r for r in tried if r.verdict is None]
     return sound[-1].action if sound else None

@@ -38,7 +38,7 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
 def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
     """One iteration, the first without history. The comments name who decides what in the paper.
 
-    :param last: no iteration comes after this one; None: if it is the last that may come.
+    :param last: no iteration comes after this one; None: this follows from the number of iterations.
     """
     last = ctx.allotment.is_last(history) if last is None else last
     stages = Stages(ctx, brief, history)
@@ -77,13 +77,13 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
 
 
 def _stored(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
-    """The iteration after ``history``: read where it is finished."""
+    """The iteration after ``history``: read from disk if it is finished, else run."""
     name = f"iterations/{len(history)}/iteration"
     return ctx.run.once(name, Iteration, lambda: iterate(ctx, brief, history, last=last))
 
 
 def _learned_at_last(ctx: LoopContext, brief: Brief, history: History) -> History:
-    """``history`` with a policy in its newest iteration, which left its steps to a next one that will not come."""
+    """``history`` with the newest iteration trained after all, if it saved its steps for one that does not come."""
     if not history or not ctx.agents.train or ctx.agents.evaluate == "code":
         return history
     *before, newest = history

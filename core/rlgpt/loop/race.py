@@ -2,10 +2,10 @@
 
 In a race (Maron and Moore 1994; for policies Heidrich-Meisner and Igel 2009) all candidates play the same seeds, and
 one is dropped as soon as another is better beyond a stated error. Their Hoeffding and Bernstein bounds decide little
-within the few tens of episodes that a run can pay for. On the same seeds there is more to see: only the seeds on which
-two candidates *differ* say which is better (McNemar 1947), and if neither is better, each of these falls to either with
-probability 1/2. The test of that is the mixture martingale of Robbins (1970). By Ville's inequality its error holds at
-every look, so a race may look after every episode.
+within the few tens of episodes that a run can pay for. Results on the same seeds are paired, which gives more evidence:
+only the seeds on which two candidates *differ* show which is better (McNemar 1947), and if neither is better, each
+candidate wins such a seed with probability 1/2. This hypothesis is tested with the mixture martingale of Robbins
+(1970). By Ville's inequality its error holds at every look, so a race may look after every episode.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ERROR = 0.1
 
 
 def evidence(wins: int, losses: int) -> float:
-    """How much the decided pairs speak for one of two candidates, as a likelihood ratio against "it is not better".
+    """The evidence that one of two candidates is better, as a likelihood ratio against "it is not better".
 
     The mean of ``(2 p)^wins (2 (1 - p))^losses`` over all p from 1/2 to 1, where p is the probability to win a decided
     pair: with n = wins + losses, ``sum_{j <= wins} C(n + 1, j) / ((n + 1) C(n, wins))``. If p is at most 1/2, it ever
@@ -34,7 +34,8 @@ def evidence(wins: int, losses: int) -> float:
 def is_better(ours: Sequence[float], theirs: Sequence[float], *, error: float = ERROR) -> bool:
     """Whether ``ours`` is better than ``theirs`` beyond ``error``: by the pairs, and by the mean of these pairs.
 
-    For successes the two agree. A score needs the mean as well: to win often by little is not to be better.
+    For successes both conditions agree. For a score the mean is needed, because many small wins can be outweighed by a
+    few large losses.
 
     :param ours: a result for each seed, higher is better.
     :param theirs: of the same seeds, in the same order; what only one of the two has is left out.
@@ -55,7 +56,7 @@ class Race:
         self._error = error / max(1, len(candidates) - 1)
 
     def look(self, results: Mapping[str, Sequence[float]]) -> None:
-        """Drop each candidate than which an open one is better.
+        """Drop each candidate if another candidate in the race is better.
 
         :param results: candidate -> a result for each seed, all in the same order of seeds.
         """
@@ -66,5 +67,5 @@ class Race:
         )
 
     def withdraw(self, candidates: Collection[str]) -> None:
-        """Take candidates out of the race that have nothing more to show."""
+        """Take these candidates out of the race without a comparison."""
         self.open = tuple(name for name in self.open if name not in candidates)

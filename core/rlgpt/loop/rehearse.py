@@ -17,8 +17,8 @@ ROUNDS = 3
 class RehearsalResult(NamedTuple):
     """The outcome of a rehearsal.
 
-    :ivar trace: the episode that is shown; its last decision is the rehearsed action. The first in which it ran, or
-        else the first.
+    :ivar trace: the episode that is shown; its last decision is the rehearsed action. It is the first episode in which
+        the action ran, else the first episode.
     :ivar steps: primitive steps of all episodes.
     :ivar verdict: the verdict on the action's call, else the first one on its ``can_start``; None where there is none.
     :ivar others: the other starts.

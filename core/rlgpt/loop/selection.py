@@ -1,4 +1,4 @@
-"""Which is better, code or policy, and how the policy acts best: a race on the selection seeds, stored in blocks."""
+"""Selection by a race on the selection seeds: code or policy, and the policy's best way to act. Stored in blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgpt.loop.race import Race
 from rlgpt.rl.evaluation import Acting, Judge, together
 
 BLOCK = 5
-"""Seeds of one stored block: what a kill can cost."""
+"""Seeds of one stored block. A kill loses at most the episodes of one block."""
 
 CODE = "code"
 
@@ -22,15 +22,15 @@ class Block(Value):
 
 
 class Selection:
-    """A race between the ways in which a policy may act, and code.
+    """A race between code and the ways in which a policy may act (:data:`rlgpt.domain.events.Mode`).
 
-    The ways of the policy race for ``least`` seeds. Then the best of them goes on against code, seed by seed. A
-    candidate that is dropped plays no further episode.
+    On the first ``least`` seeds all ways of the policy race. After these, only the best of them continues against code.
+    A candidate that is dropped plays no further episode.
 
     :param players: candidate -> its judge and way to act; ``code`` is one of them where there is code.
     :param seeds: all that may be played, in order.
     :param code: the code's episodes so far; None where there is no code.
-    :param steps: no further seed is begun once it would take more primitive steps; the first always is.
+    :param steps: most primitive steps: a seed that would exceed them is not played, except the first one.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Selection:
 
         :param stored: block n of this race, if an earlier session played it. One with other ways to act, as after a
             change of settings, is played again.
-        :param store: receives block n when it was played.
+        :param store: receives block n after it was played.
         """
         for number in range(-(-len(self._seeds) // BLOCK)):
             indices = range(number * BLOCK, min(len(self._seeds), (number + 1) * BLOCK))
@@ -79,7 +79,7 @@ class Selection:
 
     @property
     def policy(self) -> Evaluation:
-        """The policy, in its best way to act: one that was not dropped, with the best result; of equals the first."""
+        """The policy, in its best way to act: the best of those not dropped; the first of equal ones."""
         return self._of(self._best_mode())
 
     @property
@@ -118,7 +118,7 @@ class Selection:
         self._taken += part.primitive_steps
 
     def _look(self, index: int) -> None:
-        """Look at the results up to this seed: those of seeds that all who are in the race have played."""
+        """Compare the candidates in the race on the seeds up to this one that all of them have played."""
         each = {name: self._results(name) for name in self._race.open}
         common = [s for s in self._seeds[: index + 1] if all(s in results for results in each.values())]
         self._race.look({name: [results[s] for s in common] for name, results in each.items()})

@@ -74,7 +74,7 @@ class Seeds:
         return tuple(self.rehearsal(iteration) + 1_000 * i for i in range(n))
 
     def starts(self, iteration: int, n: int) -> tuple[int, ...]:
-        """Of the episodes that reach the states from which a training begins."""
+        """Seeds of the episodes that reach the states from which a training begins."""
         return tuple(self._base + 200_000 + 100 * iteration + i for i in range(n))
 
     def selection(self, n: int) -> tuple[int, ...]:

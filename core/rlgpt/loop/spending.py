@@ -18,7 +18,7 @@ from rlgpt.runs import Run
 Purpose = Literal["rehearsal", "code", "selection"]
 
 TELL_SECONDS = 2.0
-"""Longest time for which the run's record does not follow a stage that counts steps."""
+"""Longest time between two updates of the run's record while a stage counts steps."""
 
 _CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
 
@@ -47,7 +47,7 @@ class RunStepCounter:
         self._known, self._cells_known, self._training = steps, self._counter.cells, 0
 
     def counting(self, purpose: Purpose) -> OnStep:
-        """Called at every primitive step of a stage. The run's record follows within :data:`TELL_SECONDS`."""
+        """Called at every primitive step of a stage. The run's record is updated within :data:`TELL_SECONDS`."""
         count = self._counter.counting(_CELLS[purpose])
 
         def counted(env: gymnasium.Env[Any, Any], step: int) -> None:

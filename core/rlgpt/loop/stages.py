@@ -1,4 +1,4 @@
-"""The stages of one iteration. Each is stored when it is finished, and read where it is stored already."""
+"""The stages of one iteration. Each is stored when it is finished; a stored stage is read, not repeated."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Stages:
         return f"iterations/{self.index}"
 
     def _briefed(self, here: Steps) -> Brief:
-        """The brief with the steps of this iteration's training: so many if it began now."""
+        """The brief with the number of training steps of this iteration, as if its training began now."""
         ctx = self.ctx
         if not ctx.agents.train:
             return self.brief
@@ -96,7 +96,9 @@ class Stages:
         return self.ctx.run.once(f"{self._folder}/setup", RLSetup, set_up)
 
     def evaluate_code(self, setup: RLSetup, actions: Actions, rehearsals: Rehearsals) -> Evaluation | None:
-        """The coded actions alone, in the plan's order, on the selection seeds; on more where they look solved.
+        """Evaluate the coded actions alone, in the plan's order, on the selection seeds.
+
+        If they reach the target there, they play the confirmation episodes as well.
 
         None where there are no actions, where no agent repairs them, or where the policy stays untrained: that
         ablation measures what the extended action space is worth without learning.
@@ -125,7 +127,7 @@ class Stages:
         return code
 
     def complete(self, code: Evaluation, setup: RLSetup, actions: Actions, rehearsals: Rehearsals) -> Evaluation:
-        """``code`` with the episodes that its first judgement spared for a policy, which does not come."""
+        """``code`` with the episodes that its first evaluation left out to save steps for a policy."""
         wanted, here = self.ctx.settings.selection_episodes, steps_of(rehearsals, code)
         return self._more(code, "remaining", setup, actions, wanted, here=here)
 
@@ -140,7 +142,7 @@ class Stages:
         here: Steps,
         failures: int | None = None,
     ) -> Evaluation:
-        """``code`` with further episodes, so that there are ``total``; fewer where judging has no steps left."""
+        """``code`` with further episodes, ``total`` in all; fewer if no steps for judging are left."""
         seeds, steps = range(len(code.episodes), total), self._judging_left(here)
         if not seeds or not steps:
             return code
@@ -153,7 +155,7 @@ class Stages:
         """Episodes of code on the selection seeds with these indices.
 
         :param steps: no further episode begins once so many primitive steps were taken.
-        :param failures: none begins after more than so many episodes without success.
+        :param failures: no further episode begins after more than so many episodes without success.
         """
         ctx = self.ctx
 
@@ -165,7 +167,7 @@ class Stages:
         return ctx.run.once(f"{self._folder}/{stage}", Evaluation, judge)
 
     def _by_code(self, actions: Actions) -> Acting:
-        """Code that may be stopped when it is stuck, unless its score would not be known then."""
+        """Acting by code. A stuck episode ends early, unless the task has a score, which would then be incomplete."""
         return by_code(actions, may_stop=self.ctx.task.score is None)
 
     def _code_judge(self, setup: RLSetup, actions: Actions) -> Judge:
@@ -174,14 +176,14 @@ class Stages:
         return Judge(spec, traces=ctx.settings.traces, limit=ctx.allotment.limit, on_step=count)
 
     def is_solved_by(self, code: Evaluation | None) -> bool:
-        """Whether the coded actions alone reach the target success, in the episodes that confirm it as well."""
+        """Whether the coded actions alone reach the target success, confirmation episodes included."""
         if code is None or not self.ctx.is_solved(code):
             return False
         self.ctx.observer.message("the plan's code alone reaches the target: no steps are spent on learning")
         return True
 
     def reach_starts(self, setup: RLSetup, actions: Actions) -> Reached:
-        """The states that training begins from: where the setup's ``after:ACTION`` led to, on seeds of their own.
+        """The states that training begins from: those that the setup's ``after:ACTION`` led to, on separate seeds.
 
         No episode of an evaluation has such a seed. None where the setup names no action, or the action never returned.
 
@@ -306,7 +308,7 @@ class Stages:
         return Selected(race.code, race.policy, race.rivals)
 
     def _modes(self, *, trained: bool) -> tuple[Mode, ...]:
-        """The ways in which the policy may act. The most likely choice of an untrained network is arbitrary."""
+        """The ways in which the policy may act. An untrained one only samples: its most likely choice is arbitrary."""
         if not trained:
             return ("sampled",)
         return ("sampled", "greedy") if self.ctx.settings.sharpness is None else ("sampled", "sharpened", "greedy")
@@ -349,7 +351,7 @@ def steps_of(
 ) -> Steps:
     """The primitive steps of finished stages.
 
-    :param evaluations: of the policy. One that is the code's own counts once, as code.
+    :param evaluations: of the policy. An evaluation of code among them is counted once, as code.
     """
     return Steps(
         rehearsal=sum(r.steps for tried in rehearsals.values() for r in tried) + (starts.steps if starts else 0),

@@ -147,7 +147,7 @@ def _words(value: Any) -> str:
 
 
 def _result(point: CurvePoint) -> str:
-    """Success and score of a point. A task with a score may have no success: it is shown from the first one on."""
+    """Success and score of a point. For a task with a score, success is shown only once there was one."""
     parts = [f"success {point.success:.2f}"] if point.success or point.score is None else []
     return ", ".join([*parts, *([f"score {point.score:.4g}"] if point.score is not None else [])])
 

@@ -78,9 +78,9 @@ def extend(
         then calls ``act(action="left")``. Default: the bundle's; else what the environment says, else ``action_0``, ...
     :param observations: without a plugin: names of the numbers of a one-dimensional observation, or name -> meaning;
         code then reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the bundle's, else none.
-    :param idle: without a plugin: the low-level action of a masked choice, and of a coded action that asks for nothing:
-        a label of a Discrete space, or an action of the space. Default: the bundle's, else a label with such a meaning
-        (``noop``, ``idle``, ``stay``, ...), else zeros, which is value 0 of a Discrete.
+    :param idle: without a plugin: the low-level action of a masked choice, and of a coded action that calls no
+        primitive: a label of a Discrete space, or an action of the space. Default: the bundle's, else a label that
+        means "do nothing" (``noop``, ``idle``, ``stay``, ...), else zeros, which is value 0 of a Discrete.
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
     :param base_actions: labels of the base actions that stay; None keeps all.
     :param reward_weights: replace the environment's reward by the plugin's terms with these weights.
@@ -93,9 +93,9 @@ def extend(
         default, leaves that to ``env``.
     :param on_step: called with ``env`` and the primitive steps of the episode: 0 after a reset, then after every step.
     :param trace: put a :class:`~rlgpt.domain.Decision` with the views before and after into ``info["decision"]``.
-    :param functions: coded features, reward terms and predicates, asked at each primitive step: features become keys of
-        the view, rewards become terms that ``reward_weights`` may name, predicates stand in ``info["predicates"]``.
-        Default: those of the bundle.
+    :param functions: coded features, reward terms and predicates, evaluated at each primitive step: features become
+        keys of the view, rewards become terms that ``reward_weights`` may name, predicates stand in
+        ``info["predicates"]``. Default: those of the bundle.
     :returns: the environment with its action space extended as :mod:`rlgpt.options.space` tabulates. With no actions
         and all base actions it has the same spaces and trajectories, bit for bit. The ``info`` of every step has
         ``success``, if the environment reports it: whether any primitive step of the decision had it.

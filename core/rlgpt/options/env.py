@@ -236,7 +236,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         The environment's time goes on from there, so that the task's horizon holds. ``horizon`` of :func:`extend`
         counts from here.
 
-        :param seed: what is random from here on is drawn from this seed. None: as it would have been.
+        :param seed: seeds all randomness from here on. None: the saved random generators continue.
         :returns: observation and info, as :meth:`reset` does.
         :raises StateError: the state is of another task, or damaged.
         """

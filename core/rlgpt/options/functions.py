@@ -1,4 +1,4 @@
-"""Features, reward terms and predicates of one environment, asked at its resets and after every primitive step."""
+"""Features, reward terms and predicates of an environment, evaluated at resets and after every primitive step."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 NUMBER_BYTES = 32
-"""At most what a number takes in a view, with its quotes, colon and comma."""
+"""Most bytes that a number takes in a view, with its quotes, colon and comma."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Names that functions and their outputs may not have: verdicts, weights and policies would mistake them."""
+    """Names that functions and their outputs may not have, because verdicts, weights and observations use them."""
 
     actions: Collection[str] = ()
     reward_terms: Collection[str] = ()
@@ -37,13 +37,14 @@ def _check_taken(names: Collection[str], what: str, taken: Collection[str]) -> N
 
 
 class StepFunctions:
-    """Asks the functions about each view, and holds what they say.
+    """Calls the functions with each view, and stores their answers.
 
     :param library: of the task, without the outputs of ``functions``.
     :param taken: what names are taken by -> these names, for each kind of name that a function or an output may clash
         with.
     :ivar names: of the functions.
-    :ivar sandbox: as given, with room for the outputs in views: what one function adds is no fault of another's.
+    :ivar sandbox: as given, with a larger limit for views, so that the outputs of one function do not make another one
+        fail.
     :ivar answers: at the newest primitive step.
     :raises SandboxError: names are equal, or there are too many functions.
     """
@@ -89,9 +90,9 @@ class StepFunctions:
         )
 
     def reset(self, view: Mapping[str, Plain], *, seed: int, quarantined: Collection[str]) -> tuple[Verdict, ...]:
-        """Begin an episode: memories are empty again, and each function is asked about the first view.
+        """Begin an episode: memories are empty again, and each function gets the first view.
 
-        :param quarantined: functions that are not asked; they give neutral answers.
+        :param quarantined: functions that are not called; they give neutral answers.
         :returns: the verdicts on functions that failed.
         """
         skipped = [name for name in self.names if name in quarantined]
@@ -99,7 +100,7 @@ class StepFunctions:
         return self.update(view)
 
     def update(self, view: Mapping[str, Plain]) -> tuple[Verdict, ...]:
-        """Ask each function about the newest view. :returns: the verdicts on functions that failed."""
+        """Call each function with the newest view. :returns: the verdicts on functions that failed."""
         self.answers = self._open.evaluate(view)
         return self.answers.verdicts
 

@@ -45,7 +45,7 @@ class Guards:
         return bool(self._names) and (self._applicable is not None or bool(self._conditional))
 
     def offer(self, quarantined: Collection[str], view: Callable[[], View], guest: Callable[[], Guest]) -> Offer:
-        """The actions that may start now. Each guard is asked only about actions that passed the guards before it."""
+        """The actions that may start now. Each guard checks only actions that passed the guards before it."""
         names = [name for name in self._names if name not in quarantined]
         if not self.vary:
             return Offer(frozenset(names))

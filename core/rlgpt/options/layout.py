@@ -18,7 +18,8 @@ class Head:
 
     :ivar role: ``base`` is the base action, or a part of it; ``parameters`` holds the parameters of all coded actions.
     :ivar space: a Discrete or a Box.
-    :ivar names: one for each component (``reach.dx``); they say which weights a grown action space may reuse.
+    :ivar names: one for each component (``reach.dx``); a warm start reuses the weights of components with the same
+        name.
     """
 
     role: Literal["base", "parameters"]

@@ -10,7 +10,7 @@ from rlgpt.plugin.types import Context, RewardTerm
 
 
 class Shaping:
-    """Keeps what its terms were worth before, for one environment.
+    """Stores the previous values of its terms, for one environment.
 
     :param weights: term -> weight; terms that are not named are not paid.
     :raises UnknownNameError: a weight names no term of the plugin.
@@ -31,7 +31,7 @@ class Shaping:
         self._before = {t.name: self._value(t, ctx) for t, _ in self._terms if t.kind == "potential"}
 
     def restore(self, ctx: Context) -> None:
-        """Go on in an episode that has reached ``ctx``: an event that holds there was paid before."""
+        """Continue an episode at ``ctx``. An event term that is above zero there counts as already paid."""
         self.reset(ctx)
         self._paid = {t.name for t, _ in self._terms if t.kind == "event" and self._value(t, ctx) > 0}
 

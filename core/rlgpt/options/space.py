@@ -77,9 +77,9 @@ class ExtendedSpace:
         self.space = self._space([*([] if selector is None else [selector]), *(head.space for head in heads)])
 
     def read(self, action: Any) -> Choice:
-        """What an action of :attr:`space` asks for.
+        """What an action of :attr:`space` chooses.
 
-        :raises ConfigError: it is none.
+        :raises ConfigError: it is not an action of :attr:`space`.
         """
         try:
             return self._read(action)

@@ -81,8 +81,8 @@ class ActionCodec:
     each number, named by its label. Parts that can take only one value have no parameter.
 
     :param labels: one for each value of a Discrete, each number of a Box, each head of anything else; or label ->
-        meaning, which the parameters then tell. The numbers of a head that is no Discrete may have names: label ->
-        (name -> meaning).
+        meaning, which the parameters' descriptions then contain. The numbers of a head that is no Discrete may have
+        names: label -> (name -> meaning).
     :raises ConfigError: the space has no parameters, or the labels do not fit it.
     """
 
@@ -208,7 +208,7 @@ def _children(space: spaces.Space[Any]) -> list[spaces.Space[Any]]:
 
 
 def _build(space: spaces.Space[Any], values: Iterator[Any]) -> Any:
-    """Takes the space's values off ``values``, in the order of its parameters."""
+    """An element of the space from the next items of ``values``, in the order of its parameters."""
     if isinstance(space, spaces.Discrete):
         return np.int64(next(values) if space.n > 1 else space.start)
     if isinstance(space, spaces.Box):

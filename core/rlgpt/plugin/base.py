@@ -102,14 +102,14 @@ class EnvironmentPlugin(ABC):
         return self.defaults(task).view_keys
 
     def view(self, ctx: Context) -> dict[str, Plain]:
-        """What coded actions observe: plain values, exactly the keys of :meth:`view_keys` that are not ``alone``."""
+        """What coded actions observe: plain values for the keys of :meth:`view_keys` not marked ``alone``."""
         return self.defaults(ctx.task).view(ctx)
 
     def policy_view(self, ctx: Context) -> Mapping[str, Any]:
         """What a policy alone observes: a number or an array for each key of :meth:`view_keys` with ``alone``.
 
         For numbers that would fill a prompt and help no code: the cells of a map, one-hot; a history of sensors. It is
-        asked only where the RLSetup names such a key. The arrays need not be plain, and no limit of the sandbox holds
+        called only where the RLSetup names such a key. The arrays need not be plain, and no limit of the sandbox holds
         for them. Default: none.
         """
         return {}
@@ -121,7 +121,7 @@ class EnvironmentPlugin(ABC):
         return self.view(ctx)[key]
 
     def applicable(self, action: str, view: Mapping[str, Plain]) -> bool:
-        """Whether coded action ``action`` may start now. The action's own ``can_start`` is asked as well."""
+        """Whether coded action ``action`` may start now. The action's own ``can_start`` must allow it as well."""
         return True
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:

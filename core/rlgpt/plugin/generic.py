@@ -93,7 +93,7 @@ class GenericPlugin(EnvironmentPlugin):
             else 1,000.
         :param primitives: primitives of the caller, beside ``act``, ``repeat`` and ``act_until``.
         :param idle: the action that does nothing: a label of a Discrete's value, or an action of the space. Default: a
-            label that says so (:data:`~rlgpt.plugin.idle.IDLE`), else zeros, which may do something in a Discrete.
+            label with such a name (:data:`~rlgpt.plugin.idle.IDLE`), else zeros, which may do something in a Discrete.
         :param states: saves and restores the environment that :meth:`make_env` makes. Default: the attributes of an
             environment in plain Python (:class:`~rlgpt.plugin.states.AttributeStates`), if a trial shows that it goes
             on from them exactly as before.

@@ -31,7 +31,7 @@ _WANTED = frozenset({"env", "info", "total_reward", "observation", "terminated",
 
 @dataclass(frozen=True)
 class Asked:
-    """A function of the user's as a rule.
+    """A rule of success that calls a function of the user.
 
     :ivar names: of its parameters, where all of them are known; else empty.
     """
@@ -75,7 +75,7 @@ def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | 
 
 
 def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
-    """The rule where nobody gave one and nobody can be told: ``success`` or ``is_success`` in info; else the
+    """The default rule where the user gave none: first ``success`` or ``is_success`` in info; else the
     ``reward_threshold`` with which the environment is registered; else an episode that it ends with a positive return.
 
     :func:`rlgpt.design` does not use it.

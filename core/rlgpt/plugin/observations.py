@@ -113,7 +113,7 @@ def _all(every: Sequence[Part]) -> Iterator[tuple[ViewKey, Read]]:
 
 
 def _told(every: Sequence[Part], labels: Sequence[str] | Mapping[str, Any]) -> list[tuple[ViewKey, Read]]:
-    """The keys of all parts of a Dict or Tuple, with the names and meanings of those that ``labels`` tells of."""
+    """The keys of all parts of a Dict or Tuple, with the names and meanings that ``labels`` gives."""
     known = {str(part.path[0]): part.name for part in every if len(part.path) == 1} | {p.name: p.name for p in every}
     said: dict[str, Any] = {}
     told = labels if isinstance(labels, Mapping) else dict.fromkeys(labels, "")

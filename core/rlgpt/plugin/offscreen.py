@@ -1,4 +1,4 @@
-"""Finds an offscreen OpenGL library. Imports no simulator: it must be asked before mujoco is imported.
+"""Finds an offscreen OpenGL library. Imports no simulator: it must run before mujoco is imported.
 
 ``import mujoco`` reads ``MUJOCO_GL`` and fails if it names a missing library, or a value that mujoco does not know.
 """

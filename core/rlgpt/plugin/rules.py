@@ -109,7 +109,7 @@ class SuccessRule:
     """A parsed rule.
 
     :ivar text: as :func:`parse_rule` takes it, in its shortest form.
-    :ivar unless_reported: what the environment reports takes the rule's place.
+    :ivar unless_reported: whether a success that the environment reports replaces the rule.
     :ivar never: no episode succeeds; for a task that has a score alone.
     """
 
@@ -139,7 +139,7 @@ class SuccessRule:
 
     @property
     def words(self) -> str:
-        """For prompts."""
+        """The rule in words, for prompts."""
         if self.unless_reported and self.text == f"{REPORTED} else terminated and return > 0":
             return "what the environment reports as success, or else an episode it ends with a positive total reward"
         told = " and ".join(c.words for c in self.conditions)

@@ -22,7 +22,7 @@ def skills(codec: ActionCodec, keys: Sequence[ViewKey], look: Look) -> tuple[Pri
     """``act``, ``repeat`` and, where the view has numbers for a policy, ``act_until``.
 
     :param keys: of the view.
-    :param look: asked once before the first step of ``act_until`` and once after each.
+    :param look: called once before the first step of ``act_until`` and once after each step.
     """
     again = tuple(p.model_copy(update={"doc": "as of act"}) if len(p.doc) > 60 else p for p in codec.parameters)
     steps = Parameter(name="steps", kind="int", low=1, high=LONGEST_REPEAT, default=10, doc="primitive steps")

@@ -1,8 +1,8 @@
 """Python data as bytes and back, without pickle: what a saved state of an environment is made of.
 
 The text is JSON with a tag on everything that JSON does not have: tuples, sets, arrays, random generators, and objects
-of classes that the reader lists. Reading it runs no code but the ``__init__``-less creation of those objects. Values
-that are shared, or contain themselves, stay so.
+of classes that the reader lists. Reading runs no code except to create those objects, without their ``__init__``.
+Values that are shared, or contain themselves, stay so.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _CONSTANT = (
     *(gymnasium.Space, gymnasium.envs.registration.EnvSpec, Value, logging.Logger, re.Pattern, ModuleType),
     *(FunctionType, BuiltinFunctionType, MethodType, type, PurePath),
 )
-"""Types of attributes that belong to an environment's making and not to its episode."""
+"""Types of attributes that describe the environment and do not change in an episode."""
 _SKIPPED = (
     *("env", "spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs"),
     *("_action_space", "_observation_space", "_reward_range"),
@@ -32,12 +32,12 @@ _SKIPPED = (
 
 
 class EpisodeState(Value):
-    """A moment of an episode from which it can go on: in a file, data of a stranger.
+    """A moment of an episode from which the episode can continue. In a file it is untrusted data.
 
     :ivar task: id of the task.
     :ivar step: primitive steps of the episode so far.
     :ivar data: from the plugin's :class:`~rlgpt.plugin.types.StateCodec`.
-    :ivar seen: the newest observation and ``info``, and of the context its memory and generator
+    :ivar seen: the newest observation and ``info``, and the context's memory and random generator
         (:func:`rlgpt.plugin.state_data.pack`).
     """
 
@@ -65,7 +65,7 @@ def restore_episode(
 ) -> None:
     """Put ``env`` and ``ctx`` where :func:`save_episode` was called.
 
-    :param seed: what is random from here on is drawn from this seed. None: as it would have been.
+    :param seed: seeds all randomness from here on. None: the saved random generators continue.
     :raises StateError: the state is of another task, or damaged.
     """
     if state.task != ctx.task.id:
@@ -157,7 +157,7 @@ def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, ste
     """Whether the law of :class:`~rlgpt.plugin.types.StateCodec` holds in a trial: ``steps`` random actions before a
     save, and twice as many after it, played again after a restore. Episodes of ``env`` begin and end.
 
-    False too if the environment's state is no data, or it raises: whoever plays it next sees why.
+    False too if the state cannot be saved or the environment raises: the next episode then shows the error.
     """
     try:
         env.action_space.seed(seed)
@@ -213,7 +213,7 @@ def _is_observation(space: gymnasium.Space[Any], value: Any) -> bool:
         warnings.simplefilter("ignore")  # a space warns of what it has to cast
         try:
             return bool(space.contains(value))
-        except Exception:  # a space may stumble over what is no element
+        except Exception:  # a space may raise on a value that is not its element
             return False
 
 

@@ -128,7 +128,7 @@ class StateCodec(ABC):
         """Return to a saved state.
 
         :param env: as for :meth:`save`; its own episode, if there is one, is lost.
-        :param seed: what is random from here on is drawn from this seed. None: as it would have been.
+        :param seed: seeds all randomness from here on. None: the saved random generators continue.
         :raises StateError: the bytes are no saved state of this task.
         """
 

@@ -54,7 +54,7 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, 
 
 
 def _is_drawable(value: float, evaluation: Evaluation) -> bool:
-    """Whether a value of a run, perhaps a stranger's, has a place on the axis: sums of such values stay finite."""
+    """Whether a value of a run can be drawn. Runs may be untrusted; sums of drawable values stay finite."""
     return 0 <= value <= 1 if evaluation.has_success else abs(value) < MAX_SCORE
 
 

@@ -22,7 +22,7 @@ FEW = 5
 
 
 class Interval(Value):
-    """A statistic and where it lies with confidence ``level``; level 1 is the range of the scores themselves."""
+    """A statistic and its interval at confidence ``level``; at level 1 the interval is the range of the scores."""
 
     point: float
     low: float

@@ -71,7 +71,7 @@ def table(page: Page) -> str:
 
 
 def _column(name: str, intervals: Sequence[Interval | None]) -> list[str]:
-    """The column's title and its cells, of one width. The title says what the brackets are, or each cell does."""
+    """The column's title and its cells, of one width. The meaning of the brackets is in the title, or in each cell."""
     levels = {i.level for i in intervals if i is not None}
     mixed = len(levels) > 1
     title = name if mixed else f"{name} (range)" if levels == {1.0} else f"{name} (95 %)"

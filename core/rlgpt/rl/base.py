@@ -71,7 +71,7 @@ class EnvSpec:
     :ivar actions: the coded actions that ``setup`` may choose from.
     :ivar factory: a plugin's name (found through the manager), or a picklable ``f(task) -> EnvironmentPlugin``.
     :ivar sandbox: fields of :class:`rlgpt.sandbox.SandboxLimits` that differ from the defaults.
-    :ivar quarantined: names of coded actions that are masked, and of functions that are not asked.
+    :ivar quarantined: names of coded actions that are masked, and of functions that are not called.
     :ivar functions: coded features, reward terms and predicates.
     :ivar starts: where training episodes begin if the setup's ``reset_option`` is ``after:ACTION``; empty: at the
         task's own start.

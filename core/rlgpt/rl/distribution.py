@@ -1,8 +1,8 @@
 """The distribution over an extended action space: a selector of branches, and heads that only some branches use.
 
-An extended space is a parameterised action space (Masson, Ranchod and Konidaris 2016): a choice ``s`` among branches,
-and numbers that count only where the chosen branch owns them. With ``owner[s, c]`` in {0, 1} and components ``c`` that
-are independent given the state,
+An extended space is a parameterised action space (Masson, Ranchod and Konidaris 2016): a discrete choice ``s`` among
+branches, and further components, which have an effect only if the chosen branch uses (owns) them. With ``owner[s, c]``
+in {0, 1} and components ``c`` that are independent given the state,
 
     log p(a)  = log p(s) + sum_c owner[s, c] log p_c(a_c)
     H(p)      = H(p_s)   + sum_c (sum_s p(s) owner[s, c]) H(p_c)

@@ -83,8 +83,8 @@ def evaluate_code(
 class Acting:
     """A way to act in an episode.
 
-    :ivar chooser: makes what chooses each action of the episodes of an environment.
-    :ivar sequence: of actions of which a whole round may show that the episode is stuck; 0: none ever is.
+    :ivar chooser: returns, for an environment, the function that chooses each action.
+    :ivar sequence: number of actions in a round, after which the episode is checked for being stuck; 0: it never is.
     """
 
     mode: Mode
@@ -107,7 +107,7 @@ def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False) -> Acting
     """The plan's coded actions in order, over and over.
 
     :param may_stop: end an episode that is stuck: :data:`STUCK_ROUNDS` whole rounds in a row in which every action was
-        masked, or after which the view was what it was before.
+        masked, or which left the view as it was.
     """
     names = tuple(a.name for a in actions)
 
@@ -142,10 +142,10 @@ class _Turns:
 
 
 class Judge:
-    """Plays episodes of one environment, which the first of them opens.
+    """Plays episodes in one environment, which is made for the first episode.
 
-    :param traces: of each :meth:`play`, at most.
-    :param limit: primitive steps of an episode, where that is less than the task's horizon.
+    :param traces: most traces that each :meth:`play` stores.
+    :param limit: most primitive steps of an episode, if less than the task's horizon.
     """
 
     def __init__(
@@ -164,10 +164,10 @@ class Judge:
     def play(
         self, acting: Acting, seeds: Iterable[int], *, steps: int | None = None, failures: int | None = None
     ) -> Evaluation:
-        """Play one episode for each seed. The first always begins.
+        """Play one episode for each seed. The first one is always played.
 
-        :param steps: no further one begins once so many primitive steps were taken.
-        :param failures: no further one begins after more than so many episodes without success.
+        :param steps: no further episode begins once so many primitive steps were taken.
+        :param failures: no further episode begins after more than so many episodes without success.
         """
         env = self._open()
         choose = acting.chooser(env)
@@ -228,10 +228,10 @@ class Judge:
 
 
 def together(parts: Sequence[Evaluation], traces: int) -> Evaluation:
-    """One evaluation of all episodes of ``parts``, which are of the same way to act.
+    """One evaluation of all episodes of ``parts``, which have the same mode.
 
     :param parts: at least one.
-    :param traces: of them that are kept, at most.
+    :param traces: most traces that are kept.
     """
     usage: Counter[str] = Counter()
     for part in parts:
@@ -293,10 +293,11 @@ def _episode(
 
 
 class _Stuck:
-    """Notices an episode in which code goes round in vain.
+    """Detects an episode in which repeating the plan's actions changes nothing.
 
-    A round of the plan is idle if every action in it was masked, or if the view after it is the view before it. Code
-    that waits is idle, too: so it takes several rounds, and a part of the horizon.
+    A round of the plan is idle if every action in it was masked, or if the view is the same before and after it. Code
+    that waits for something is idle, too. Therefore an episode is stuck only after several idle rounds that take a part
+    of the horizon.
     """
 
     def __init__(self, actions: int, horizon: int) -> None:

@@ -130,7 +130,7 @@ class SelfImitation:
             descend(-settings.imitation_coef * log_probs.mean())
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """For a checkpoint. It does not contain unfinished episodes: a resumed training begins new ones."""
+        """The state for a checkpoint. It has no unfinished episodes, because a resumed training begins new ones."""
         rule = self.rule
         seen = torch.tensor([rule.count, rule.mean, rule.squares], dtype=torch.float64)
         return {**self.memory.tensors(), _RETURNS: seen}

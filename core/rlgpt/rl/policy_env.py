@@ -28,7 +28,7 @@ TRAINING_SEEDS = (2**30, 2**31)
 
 
 class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
-    """An extended environment for a learner.
+    """An extended environment with the observations and actions of a policy network.
 
     Observation: ``obs`` float32 ``(D,)``; ``image_KEY`` for each image; ``action_mask`` float32 ``(branches,)``, 1
     where a branch may be chosen (``(1,)`` of ones where the space has no selector); ``duration`` float32 ``(1,)``, the

@@ -74,12 +74,12 @@ class PPO(Trainer):
                 _restore(checkpoint, learner, generator, folder)
             run = _Run(spec, state, learner, generator, folder)
             envs = min(hyperparameters.num_envs, plugin_of(spec).limits(spec.task).max_envs)
-            with StepCounter(folder / STEPS_FILE, envs) as ledger:
-                if ledger.total < budget:
+            with StepCounter(folder / STEPS_FILE, envs) as step_counter:
+                if step_counter.total < budget:
                     every = max(1, budget // self.segments)
-                    with self._vector(run.spec, seed, ledger.total, envs, folder, lock) as vector:
-                        run.segments(vector, ledger, budget, every, progress)
-                return run.record(self.name, ledger.total)
+                    with self._vector(run.spec, seed, step_counter.total, envs, folder, lock) as vector:
+                        run.segments(vector, step_counter, budget, every, progress)
+                return run.record(self.name, step_counter.total)
 
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
         """The best policy of the training in ``folder``; see :meth:`Trainer.load`."""
@@ -121,28 +121,30 @@ class _Run:
     def __init__(
         self, spec: EnvSpec, state: TrainingState, learner: Learner, generator: torch.Generator, folder: Path
     ) -> None:
-        self.tally = TrainingStats(state.tally)
-        self.spec = with_quarantined(spec, self.tally.quarantined)
+        self.stats = TrainingStats(state.tally)
+        self.spec = with_quarantined(spec, self.stats.quarantined)
         self.learner, self.generator, self.folder = learner, generator, folder
         self.decisions, self._before, self._start = state.decisions, state.seconds, time.monotonic()
         self._given, self._best = spec.quarantined, state.best
 
-    def segments(self, vector: Vector, ledger: StepCounter, budget: int, every: int, progress: Progress | None) -> None:
+    def segments(
+        self, vector: Vector, step_counter: StepCounter, budget: int, every: int, progress: Progress | None
+    ) -> None:
         """Train until ``budget`` steps are counted, or ``progress`` asks for a stop."""
-        collector = Collector(vector, self.learner.network, self.generator, self.tally)
-        length, end = self.learner.hyperparameters.num_steps, ledger.total + every
+        collector = Collector(vector, self.learner.network, self.generator, self.stats)
+        length, end = self.learner.hyperparameters.num_steps, step_counter.total + every
         while True:
-            rollout = collector.collect(length, lambda: ledger.total >= budget)
+            rollout = collector.collect(length, lambda: step_counter.total >= budget)
             self.decisions += rollout.rewards.numel()
             self.learner.update(rollout, self.generator)
-            spent = ledger.total
+            spent = step_counter.total
             if spent < min(end, budget):
                 continue
             end = spent + every
-            point = self.tally.close_point(primitive_steps=spent, decisions=self.decisions)
-            if self.tally.close_segment():
-                vector.quarantine((*self._given, *self.tally.quarantined))
-            merit = recent_merit(self.tally.curve, self.spec.task.score)
+            point = self.stats.close_point(primitive_steps=spent, decisions=self.decisions)
+            if self.stats.close_segment():
+                vector.quarantine((*self._given, *self.stats.quarantined))
+            merit = recent_merit(self.stats.curve, self.spec.task.score)
             best = point is not None and is_best(merit, self._best)
             self._best = merit if best else self._best
             _save(self.folder, self._state(), self.learner, self.generator, best=best)
@@ -151,15 +153,15 @@ class _Run:
                 return
 
     def record(self, name: str, spent: int) -> TrainingRecord:
-        tally = self.tally.state()
+        stats = self.stats.state()
         return TrainingRecord(
             trainer=name,
             primitive_steps=spent,
             decisions=self.decisions,
             seconds=self._seconds,
-            curve=tally.curve,
-            verdicts=tally.verdicts,
-            quarantined=tally.quarantined,
+            curve=stats.curve,
+            verdicts=stats.verdicts,
+            quarantined=stats.quarantined,
         )
 
     @property
@@ -172,7 +174,7 @@ class _Run:
             axis_names=self.learner.network.axis_names(),
             decisions=self.decisions,
             seconds=self._seconds,
-            tally=self.tally.state(),
+            tally=self.stats.state(),
             best=self._best,
             returns=Returns.of(self.spec.setup, self.learner.hyperparameters),
         )

@@ -56,11 +56,11 @@ def stack(observations: Sequence[Observation]) -> Batch:
 class Collector:
     """Runs the policy of ``network`` in ``vector``, across episodes."""
 
-    def __init__(self, vector: Vector, network: ActorCritic, generator: torch.Generator, tally: TrainingStats) -> None:
-        self._vector, self._network, self._generator, self._tally = vector, network, generator, tally
+    def __init__(self, vector: Vector, network: ActorCritic, generator: torch.Generator, stats: TrainingStats) -> None:
+        self._vector, self._network, self._generator, self._stats = vector, network, generator, stats
         first = vector.reset()
         for _, verdicts in first:
-            tally.add_verdicts(verdicts)
+            stats.add_verdicts(verdicts)
         self._current = stack([observation for observation, _ in first])
 
     @torch.no_grad()
@@ -73,9 +73,9 @@ class Collector:
             flat = self._network.distribution(self._current).sample(self._generator)
             transitions = self._vector.step(flat.numpy())
             for slot, t in enumerate(transitions):
-                self._tally.add_verdicts(t.verdicts)
+                self._stats.add_verdicts(t.verdicts)
                 if t.episode is not None:
-                    self._tally.add_episode(t.episode, t.usage)
+                    self._stats.add_episode(t.episode, t.usage)
                     ends[slot].append(End(at, bool(t.episode["success"]), float(t.episode["total_reward"])))
                 if t.last is not None:
                     lasts.append(t.last)

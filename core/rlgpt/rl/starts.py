@@ -79,11 +79,11 @@ def reach(
 ) -> Reached:
     """Play ``actions`` once each, in order, with default parameters, and save where the last of them returned.
 
-    An episode that ends or succeeds before, or whose last action does not return, leaves no state.
+    An episode that ends or succeeds earlier, or whose last action does not return, gives no state.
 
     :param seeds: of the episodes, at most one state each.
     :param most_steps: primitive steps after which no further episode begins.
-    :returns: no further episode begins where the states have :data:`MAX_STARTS_BYTES`.
+    :returns: the states. No further episode begins once they have :data:`MAX_STARTS_BYTES` together.
     :raises StateError: the plugin cannot save this task.
     """
     from rlgpt.rl.policy_env import build

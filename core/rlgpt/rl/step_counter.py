@@ -88,5 +88,5 @@ def steps_in(path: Path) -> int:
     folder = Folder(path.parent, TrainingFolderError)
     if not folder.exists(path.name) or not path.stat().st_size:
         return 0
-    with StepCounter(path, 0) as ledger:
-        return ledger.total
+    with StepCounter(path, 0) as counter:
+        return counter.total

@@ -31,7 +31,7 @@ def keep(verdicts: list[Verdict], verdict: Verdict) -> None:
 
 
 def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """The verdicts that a record stores; see :func:`keep`."""
+    """The verdicts of ``verdicts`` that a record stores; see :func:`keep`."""
     found: list[Verdict] = []
     for verdict in verdicts:
         keep(found, verdict)

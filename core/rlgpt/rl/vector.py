@@ -51,8 +51,8 @@ class Transition:
 class Slot:
     """One environment that resets itself at the end of an episode, and counts each primitive step."""
 
-    def __init__(self, spec: EnvSpec, seed: int, ledger: StepCounter, cell: int) -> None:
-        self.env: PolicyEnv = build(spec, seed=seed, on_step=ledger.counting(cell))
+    def __init__(self, spec: EnvSpec, seed: int, step_counter: StepCounter, cell: int) -> None:
+        self.env: PolicyEnv = build(spec, seed=seed, on_step=step_counter.counting(cell))
 
     def reset(self) -> tuple[Observation, tuple[Verdict, ...]]:
         observation, info = self.env.reset()
@@ -109,11 +109,11 @@ class LocalVector(Vector):
     """Environments in this process, one after another.
 
     :param seeds: one for each environment.
-    :param ledger: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
+    :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
     """
 
-    def __init__(self, spec: EnvSpec, seeds: Sequence[int], ledger: Path) -> None:
-        self._steps = StepCounter(ledger, len(seeds))
+    def __init__(self, spec: EnvSpec, seeds: Sequence[int], step_file: Path) -> None:
+        self._steps = StepCounter(step_file, len(seeds))
         self._slots = [Slot(spec, seed, self._steps, cell) for cell, seed in enumerate(seeds)]
 
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
@@ -136,25 +136,25 @@ class WorkerVector(Vector):
     """Environments in ``workers`` spawned processes, a share in each. The processes get no secret variables.
 
     :param seeds: one for each environment.
-    :param ledger: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
+    :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
     :param lock: descriptor of the lock of the training's folder. Each worker holds it too, because a worker outlives a
         killed parent until the end of its decision and counts the steps of that decision.
     :raises TrainerError: a worker died, or its environment raised; the message has the error.
     """
 
     def __init__(
-        self, spec: EnvSpec, seeds: Sequence[int], ledger: Path, workers: int, *, lock: int | None = None
+        self, spec: EnvSpec, seeds: Sequence[int], step_file: Path, workers: int, *, lock: int | None = None
     ) -> None:
         held = None if lock is None else Shared(lock)
         context = multiprocessing.get_context("spawn")
-        StepCounter(ledger, len(seeds)).__exit__(None, None, None)
+        StepCounter(step_file, len(seeds)).__exit__(None, None, None)
         self._shares = [list(share) for share in np.array_split(np.arange(len(seeds)), workers) if len(share)]
         self._pipes: list[Connection] = []
         self._processes = []
         for share in self._shares:
             ours, theirs = context.Pipe()
             jobs = [(int(cell), seeds[cell]) for cell in share]
-            process = context.Process(target=_work, args=(theirs, spec, jobs, ledger, len(seeds), held), daemon=True)
+            process = context.Process(target=_work, args=(theirs, spec, jobs, step_file, len(seeds), held), daemon=True)
             with secrets_hidden():
                 process.start()
             theirs.close()
@@ -194,10 +194,10 @@ class WorkerVector(Vector):
 
 
 def _work(
-    pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], ledger: Path, cells: int, lock: Shared | None
+    pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], step_file: Path, cells: int, lock: Shared | None
 ) -> None:
     """The main function of a worker. It returns when the other end of ``pipe`` is closed, and then frees ``lock``."""
-    with StepCounter(ledger, cells) as steps:
+    with StepCounter(step_file, cells) as steps:
         try:
             slots = [Slot(spec, seed, steps, cell) for cell, seed in share]
             while True:

@@ -16,10 +16,10 @@ Status = Literal["running", "finished", "stopped", "failed"]
 
 
 class Report(Value):
-    """What a run reports: its best iteration on seeds that served no selection. Not part of the step budget.
+    """What a run reports: its best iteration on seeds that no selection used. Not part of the step budget.
 
     :ivar acting: how the selection chose to act; None in a record of an earlier version, which always sampled.
-    :ivar sampled: the policy's samples, or the code.
+    :ivar sampled: evaluation of the policy's samples, or of the code.
     """
 
     iteration: int

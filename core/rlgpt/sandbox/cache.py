@@ -155,7 +155,8 @@ def _store(code: bytes | bytearray, where: Path, key: str) -> None:
 def _drop_old(where: Path) -> None:
     """Keep the :data:`KEPT` guests that were used last; remove what killed processes left half written.
 
-    A file that another process has mapped stays mapped after it is removed. Where the system refuses that, it stays.
+    A file that another process has mapped stays mapped after it is removed. Where the system refuses to remove a file,
+    the file stays.
     """
     last = sorted(((_used(path), path) for path in where.glob("*.cwasm")), reverse=True)
     half = [(used, path) for path in where.glob(".*-*") if (used := _used(path)) < time.time() - _ABANDONED_SECONDS]

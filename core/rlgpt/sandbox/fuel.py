@@ -44,7 +44,7 @@ class FuelMeter:
         self._call_left = self._call
 
     def spend(self, fuel: int, kind: Kind) -> None:
-        """Enter what a crossing burned."""
+        """Add the fuel that a crossing burned."""
         self._episode_left = max(0, self._episode_left - fuel)
         if kind == "turn":
             self._call_left = max(0, self._call_left - fuel)

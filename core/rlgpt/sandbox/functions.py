@@ -1,4 +1,4 @@
-"""Features, reward terms and predicates of one episode, asked at every primitive step."""
+"""Features, reward terms and predicates of one episode, evaluated at every primitive step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Result = bool | float | dict[str, float]
 
 @dataclass
 class Answers:
-    """What all functions say at one primitive step.
+    """The answers of all functions at one primitive step.
 
     :ivar features: output -> number within its bounds.
     :ivar rewards: reward term -> number within its bounds.
@@ -81,13 +81,13 @@ class FunctionRunner(CodeRunner):
 
 
 class Functions:
-    """The functions of an episode. Features are asked first: rewards and predicates see them as keys of the view.
+    """The functions of an episode. Features are evaluated first: rewards and predicates see them as keys of the view.
 
     A function that fails gives its neutral answer until the episode ends, and one verdict. What one does changes
     nothing in another.
 
     :param seed: of the ``random`` of each function.
-    :param quarantined: names of functions that are not asked; their answers are neutral.
+    :param quarantined: names of functions that are not called; their answers are neutral.
     :raises SandboxError: see :func:`check`.
     """
 

@@ -41,7 +41,7 @@ class Sandbox:
         """Features, reward terms and predicates for one episode. Nothing runs before the first question.
 
         :param seed: of the ``random`` of each function; any integer.
-        :param quarantined: names of functions that are not asked; their answers are neutral.
+        :param quarantined: names of functions that are not called; their answers are neutral.
         :raises SandboxError: names are equal, or there are too many functions.
         """
         return Functions(self.limits, library, functions, seed, self.on_turn, quarantined)

@@ -12,8 +12,9 @@ from rlgpt.domain import Name, Parameter, Value
 from rlgpt.sandbox.guest.modules import PREIMPORTED
 
 Vectors = Literal["all", "plain", "none"]
-"""Which functions of ``vec`` a language model is told of: ``all``; ``plain``, those without quaternions; ``none``. The
-guest has all of them in every case."""
+"""The functions of ``vec`` that prompts describe: ``all``; ``plain``, those without quaternions; ``none``. The guest
+has all of them in every case.
+"""
 
 OBSERVE = "observe"
 """The request for the view. It has no arguments, costs no primitive step and is not a primitive of a plugin."""

@@ -98,7 +98,8 @@ class _Uses(NamedTuple):
     """Where the source uses each variable.
 
     :ivar values: variables that are yielded, returned, stored or passed on: a request in one may reach a yield.
-    :ivar containers: these, and variables that are indexed or have methods called: so may a request in a list in one.
+    :ivar containers: these, and variables that are indexed or whose methods are called: a request in a list that such a
+        variable holds may reach a yield.
     """
 
     values: set[str]

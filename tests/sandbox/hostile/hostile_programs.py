@@ -1,10 +1,16 @@
 """The corpus: hostile programs as data, one file for each kind, each program with its expected verdict.
 
-``verdict``   a kind of :class:`rlgpt.domain.Verdict`, or ``returned``: nothing is there to object to, nothing was done
-``says``      part of the verdict's message, with ``@NAME@`` as below: the words of what stopped the program. Without
-them an ``error`` could have any cause; only the kinds of :data:`SPEAKS_FOR_ITSELF` need none ``source`` the program;
-``@NAME@`` stands for something of the host that it is to attack (:class:`Targets`) ``generate`` instead of a source:
-``[head, opening, middle, closing, n]``, openings and closings repeated n times
+Fields of a program:
+
+``verdict``
+    A kind of :class:`rlgpt.domain.Verdict`; or ``returned``: nothing in it is forbidden, and it has no effect.
+``says``
+    Part of the verdict's message, which shows what stopped the program: an ``error`` alone could have any cause. Only
+    the kinds of :data:`SPEAKS_FOR_ITSELF` need none. ``@NAME@`` in it is replaced as in ``source``.
+``source``
+    The program. ``@NAME@`` in it is replaced by the part of the host that the program attacks (:class:`Targets`).
+``generate``
+    Instead of a source: ``[head, opening, middle, closing, n]``, openings and closings repeated n times.
 """
 
 from __future__ import annotations

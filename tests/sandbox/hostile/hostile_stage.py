@@ -89,7 +89,7 @@ class Stage:
         sources = {"hostile": source, "probe": PROBE, "neighbour": NEIGHBOUR}
         actions = [CodedAction(name=name, doc="", source=text) for name, text in sources.items()]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BrokenActionWarning)  # the attack will tell
+            warnings.simplefilter("ignore", BrokenActionWarning)  # the verdict of the attack reports a broken source
             self.env: ExtendedEnv = extend(
                 self.witness, actions, plugin=GridPlugin(), task=TASK, trace=True, sandbox=sandbox, quarantined=()
             )

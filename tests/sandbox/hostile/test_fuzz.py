@@ -1,6 +1,6 @@
 """An episode survives any message of a guest at any moment. Only requests and verdicts come of it.
 
-``tests/sandbox/test_replies.py`` reads single replies; here a guest that says anything at all plays whole decisions
+``tests/sandbox/test_replies.py`` reads single replies; here a guest that sends arbitrary messages plays whole decisions
 through the host and the options.
 """
 

@@ -47,7 +47,7 @@ def targets(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Itera
     with pytest.MonkeyPatch.context() as patch, watched(tmp_path_factory.mktemp("host")) as found:
         patch.setenv(KEY, SECRET)
         Stage(BENIGN, sandbox).attack()
-        gc.collect()  # what earlier tests left open is not to be closed between two looks
+        gc.collect()  # so that files left open by earlier tests do not close between two comparisons
         yield found
 
 

@@ -52,7 +52,7 @@ def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginM
 
 
 def _is_kept(config: RunConfig, override: Override) -> bool:
-    """Whether an override repeats a setting of the task, which approves it in a run that was made elsewhere."""
+    """Whether an override repeats a task setting with its value. In a run made elsewhere this approves the setting."""
     group, _, name = override.key_or_group.partition(".")
     known = group == "task_settings" and name in config.task_settings and not override.is_sweep_override()
     return known and bool(config.task_settings[name] == override.value())

@@ -55,9 +55,9 @@ class Adapter(gymnasium.Env[Any, Any]):
     num_agents = 1
     is_multiagent = True
 
-    def __init__(self, env: PolicyEnv, job: Job, index: int, board: SharedStatus | None = None) -> None:
+    def __init__(self, env: PolicyEnv, job: Job, index: int, shared_status: SharedStatus | None = None) -> None:
         self.env, self._job, self._row = env, job, FIRST_ENV + index
-        self._board = board
+        self._shared_status = shared_status
         inner = env.observation_space
         assert isinstance(inner, spaces.Dict)
         self._entries = policy_entries(inner)
@@ -68,8 +68,8 @@ class Adapter(gymnasium.Env[Any, Any]):
             LAST + key: np.zeros(inner[key].shape or (), inner[key].dtype or np.float32) for key in self._entries
         }
         shown = {key: entry for key, entry in inner.spaces.items() if key not in self._hidden}
-        self._course = EpisodeTag(index) if job.hyperparameters.imitation_coef else None
-        if self._course is not None:
+        self._episode_tag = EpisodeTag(index) if job.hyperparameters.imitation_coef else None
+        if self._episode_tag is not None:
             shown[EPISODE_TAG] = SPACE
         self.observation_space: spaces.Dict = spaces.Dict(
             {**shown, **{LAST + key: inner[key] for key in self._entries}}
@@ -81,18 +81,18 @@ class Adapter(gymnasium.Env[Any, Any]):
     @classmethod
     def build(cls, job: Job, index: int) -> Adapter:
         """Environment ``index`` of a training, with a stream of seeds of its own; its primitive steps are counted."""
-        board, row = SharedStatus(job.folder / STATUS_FILE), FIRST_ENV + index
-        ledger = StepCounter(job.folder / STEPS_FILE, job.hyperparameters.num_envs)
+        shared_status, row = SharedStatus(job.folder / STATUS_FILE), FIRST_ENV + index
+        step_counter = StepCounter(job.folder / STEPS_FILE, job.hyperparameters.num_envs)
 
         def beat() -> None:
-            board.beat(row)
+            shared_status.beat(row)
 
         def count(env: gymnasium.Env[Any, Any], step: int) -> None:
             beat()
             if step:
-                ledger.add(index)
+                step_counter.add(index)
 
-        return cls(build(job.spec, seed=job.draw(row), on_step=count, on_turn=beat), job, index, board)
+        return cls(build(job.spec, seed=job.draw(row), on_step=count, on_turn=beat), job, index, shared_status)
 
     @property
     def unwrapped(self) -> Adapter:
@@ -103,21 +103,21 @@ class Adapter(gymnasium.Env[Any, Any]):
     ) -> tuple[list[dict[str, NDArray[Any]]], list[dict[str, Any]]]:
         """``seed`` is ignored: Sample Factory passes the environment's index, for every seed of the training."""
         observation = {**self._reset(), **self._blank}
-        if self._course is not None:
-            observation[EPISODE_TAG] = self._course.begin()
+        if self._episode_tag is not None:
+            observation[EPISODE_TAG] = self._episode_tag.begin()
         return [observation], [{}]
 
     def step(self, actions: Sequence[Any]) -> _Agents:  # type: ignore[override]
-        board = self._board
-        if board is not None:
-            board.begin(self._row)
+        shared_status = self._shared_status
+        if shared_status is not None:
+            shared_status.begin(self._row)
         action = actions[0]
         observation, reward, terminated, truncated, info = self.env.step(tuple(action) if self._is_tuple else action)
         observation = self._shown(observation)
         report: dict[str, Any] = {}
-        if board is not None:
-            board.add(self._row, DECISIONS)
-            self._record(board, info.get("verdicts", ()))
+        if shared_status is not None:
+            shared_status.add(self._row, DECISIONS)
+            self._record(shared_status, info.get("verdicts", ()))
         blank = self._blank
         if terminated or truncated:
             report["episode_extra_stats"] = {"episode": info["episode"], "usage": info["usage"]}
@@ -126,23 +126,23 @@ class Adapter(gymnasium.Env[Any, Any]):
             duration = observation["duration"]
             observation = self._reset()
             observation["duration"] = duration
-        if self._course is not None:
-            observation[EPISODE_TAG] = self._course.after(info.get("episode"))
-        if board is not None:
-            board.end(self._row)
+        if self._episode_tag is not None:
+            observation[EPISODE_TAG] = self._episode_tag.after(info.get("episode"))
+        if shared_status is not None:
+            shared_status.end(self._row)
         return [{**observation, **blank}], [reward], [terminated], [truncated and not terminated], [report]
 
     def close(self) -> None:
         self.env.close()
-        if self._board is not None:
-            self._board.close()
+        if self._shared_status is not None:
+            self._shared_status.close()
 
     def _reset(self) -> dict[str, NDArray[Any]]:
-        if self._board is None:
+        if self._shared_status is None:
             return self._shown(self.env.reset()[0])
-        self._quarantine(self._board)
+        self._quarantine(self._shared_status)
         observation, info = self.env.reset()
-        self._record(self._board, info.get("verdicts", ()))
+        self._record(self._shared_status, info.get("verdicts", ()))
         return self._shown(observation)
 
     def _shown(self, observation: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -152,18 +152,18 @@ class Adapter(gymnasium.Env[Any, Any]):
             del observation[key]
         return observation
 
-    def _quarantine(self, board: SharedStatus) -> None:
-        banned = set(to_quarantine(dict(zip(self._job.coded, board.violations(), strict=True))))
+    def _quarantine(self, shared_status: SharedStatus) -> None:
+        banned = set(to_quarantine(dict(zip(self._job.coded, shared_status.violations(), strict=True))))
         banned |= set(self._job.spec.quarantined) & set(self._job.coded)
         if banned != self._quarantined:
             self.env.quarantine(banned)
             self._quarantined = frozenset(banned)
 
-    def _record(self, board: SharedStatus, verdicts: Sequence[Verdict]) -> None:
+    def _record(self, shared_status: SharedStatus, verdicts: Sequence[Verdict]) -> None:
         if not verdicts:
             return
         lines = verdict_lines(self._job.folder)
         for verdict in verdicts:
             if is_violation(verdict):
-                board.violation(self._row, self._job.coded.index(verdict.action))
+                shared_status.violation(self._row, self._job.coded.index(verdict.action))
             lines.append(verdict)

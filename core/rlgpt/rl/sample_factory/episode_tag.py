@@ -62,11 +62,11 @@ class TrajectoryReorderer:
         :param actions: flat, ``[rollouts, T, action_size]``; with ``dones``, ``[rollouts, T]``.
         :raises TrainerError: rollouts are missing.
         """
-        course = observations[EPISODE_TAG].cpu()
-        for row, told in enumerate(course.tolist()):
-            slot, first = int(told[1][0]), int(told[1][1]) - 1
+        tags = observations[EPISODE_TAG].cpu()
+        for row, tag in enumerate(tags.tolist()):
+            slot, first = int(tag[1][0]), int(tag[1][1]) - 1
             ended = dones[row].nonzero().flatten().tolist()
-            ends = tuple(End(t, bool(told[t + 1][2]), told[t + 1][3]) for t in ended)
+            ends = tuple(End(t, bool(tag[t + 1][2]), tag[t + 1][3]) for t in ended)
             entries = {k: v[row, :-1].to("cpu", copy=True) for k, v in observations.items() if k != EPISODE_TAG}
             self._waiting[slot][first] = entries, actions[row].to("cpu", copy=True), ends
             self._show(slot)

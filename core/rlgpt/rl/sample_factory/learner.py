@@ -48,7 +48,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
 
     def init(self) -> Any:
         job: Job = self.cfg.job
-        self.board, self._start = SharedStatus(job.folder / STATUS_FILE), time.monotonic()
+        self.shared_status, self._start = SharedStatus(job.folder / STATUS_FILE), time.monotonic()
         self._best: Merit | None = None
         self.imitation = SelfImitation.of(job.hyperparameters)
         self._follower = TrajectoryReorderer(self.imitation) if self.imitation is not None else None
@@ -62,12 +62,12 @@ class OptionLearner(Learner):  # type: ignore[misc]
     def load_from_checkpoint(self, policy_id: int, load_progress: bool = True) -> None:
         """Resume, or begin with a warm start, or begin from zero.
 
-        :raises TrainerError: a checkpoint cannot be read or does not fit; or there were updates and no checkpoint has
-            any.
+        :raises TrainerError: a checkpoint cannot be read or does not fit; or there were updates, but no checkpoint
+            contains them.
         """
         job: Job = self.cfg.job
         network = self.actor_critic.network
-        found = resumable(job.folder, iterations=self.board.iterations())
+        found = resumable(job.folder, iterations=self.shared_status.iterations())
         if found is not None:
             fit(network, found, job.folder)
             try:
@@ -107,7 +107,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
         weights, optimizer = network.state_dict(), self.optimizer.state_dict()
         kept = self.imitation.tensors() if self.imitation is not None else None
         Checkpoint(state, weights, optimizer, torch.get_rng_state(), kept).save(job.folder, best=best)
-        self.board.put(LEARNER, SAVED, 1)
+        self.shared_status.put(LEARNER, SAVED, 1)
         return True
 
     def _apply_lr(self, lr: float) -> None:
@@ -116,8 +116,8 @@ class OptionLearner(Learner):  # type: ignore[misc]
     # -- one training iteration ---------------------------------------------------------------------------------------
 
     def train(self, batch: TensorDict) -> dict[str, Any] | None:
-        self.board.put(LEARNER, SAVED, 0)
-        self.board.begin(LEARNER)
+        self.shared_status.put(LEARNER, SAVED, 0)
+        self.shared_status.begin(LEARNER)
         if self._follower is not None:
             self._follow(self._follower, batch)
         stats: dict[str, Any] | None = super().train(batch)
@@ -125,14 +125,14 @@ class OptionLearner(Learner):  # type: ignore[misc]
             self.imitation.learn(self.actor_critic.network, self._descend, None)
         if not all(bool(torch.isfinite(p).all()) for p in self.actor_critic.parameters()):
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
-        if self.board.iterations() == 0:
+        if self.shared_status.iterations() == 0:
             self.save()
-        self.board.add(LEARNER, ITERATIONS)
-        self.board.end(LEARNER)
+        self.shared_status.add(LEARNER, ITERATIONS)
+        self.shared_status.end(LEARNER)
         return stats
 
     def _follow(self, follower: TrajectoryReorderer, batch: TensorDict) -> None:
-        """Show ``follower`` the rollouts before the update, which overwrites the actions of stale ones."""
+        """Pass the rollouts to self-imitation before the update, which overwrites the actions of stale rollouts."""
         entries = {**self.actor_critic.read(batch["obs"]), EPISODE_TAG: batch["obs"][EPISODE_TAG]}
         follower.see(entries, batch["actions"], batch["dones"])
 
@@ -151,7 +151,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
 
     def _after_optimizer_step(self) -> None:
         super()._after_optimizer_step()
-        self.board.beat(LEARNER)
+        self.shared_status.beat(LEARNER)
 
     def _get_minibatches(self, batch_size: int, experience_size: int) -> list[Any]:
         count = self.cfg.num_batches_per_epoch

@@ -34,19 +34,22 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
     def prepare(
         self,
         env_info: EnvInfo,
-        board: SharedStatus,
-        ledger: StepCounter,
+        shared_status: SharedStatus,
+        step_counter: StepCounter,
         budget: int,
         stop: Event,
         send: Callable[[dict[str, Any]], None],
     ) -> None:
         """:param budget: primitive steps, of this session and those before, at which training ends.
         :param stop: set from another thread; training ends at the next check.
-        :param send: is given ``point``, a point of the learning curve, and ``closing`` when the end begins.
+        :param send: receives ``point``, a point of the learning curve, and ``closing`` when the training begins to end.
         """
-        self._info, self._board, self._ledger = env_info, board, ledger
+        self._info, self._shared_status, self._step_counter = env_info, shared_status, step_counter
         self._budget, self._stop, self._send = budget, stop, send
-        self._tally, self._due = TrainingStats(TrainingStatsState(curve=self.cfg.job.curve)), ledger.total
+        self._training_stats, self._due = (
+            TrainingStats(TrainingStatsState(curve=self.cfg.job.curve)),
+            step_counter.total,
+        )
         self.register_episodic_stats_handler(self._on_episode)
         self.register_observer(_CurveObserver())
         self._look_timer = Timer(self.event_loop, _INTERVAL)
@@ -67,13 +70,13 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         return OptionLearnerWorker(event_loop, self.cfg, self.env_info, self.buffer_mgr, batcher, policy_id)
 
     def _look(self) -> None:
-        self._board.beat(RUNNER)
+        self._shared_status.beat(RUNNER)
         if self.stopped:
             return
         dead = [p.name for p in self.workers() if p.exitcode is not None]
         if dead:
             raise TrainerError(f"{', '.join(dead)} ended during the training")
-        if self._stop.is_set() or self._ledger.total >= self._budget:
+        if self._stop.is_set() or self._step_counter.total >= self._budget:
             self._stop_training()
 
     def workers(self) -> list[Any]:
@@ -83,18 +86,20 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
     @staticmethod
     def _on_episode(runner: BudgetedRunner, message: dict[str, Any], policy_id: int) -> None:
         ended = message[EPISODIC]["episode_extra_stats"]
-        runner._tally.add_episode(ended["episode"], ended["usage"])
+        runner._training_stats.add_episode(ended["episode"], ended["usage"])
 
     def point(self, *, last: bool = False) -> None:
         """If a point of the curve is due, send it, and send its merit to the learner."""
-        steps = self._ledger.total
+        steps = self._step_counter.total
         if steps < self._due and not last:
             return
-        point = self._tally.close_point(primitive_steps=steps, decisions=self._board.spent(DECISIONS))
+        point = self._training_stats.close_point(primitive_steps=steps, decisions=self._shared_status.spent(DECISIONS))
         if point is not None:
             self._due = steps + max(1, self._budget // _POINTS)
             self._send({"point": point.model_dump(mode="json")})
-            self.save_best.emit(_POLICY, "recent_merit", recent_merit(self._tally.curve, self.cfg.job.spec.task.score))
+            self.save_best.emit(
+                _POLICY, "recent_merit", recent_merit(self._training_stats.curve, self.cfg.job.spec.task.score)
+            )
 
     def close(self) -> None:
         self._send({"closing": True})

@@ -61,7 +61,7 @@ def configuration(job: Job) -> AttrDict:
 def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None]) -> None:
     """Train until the budget is spent or ``stop`` is set.
 
-    :param send: is given ``point``, a point of the curve, and ``closing`` when the end begins.
+    :param send: receives ``point``, a point of the curve, and ``closing`` when the training begins to end.
     :raises RlgptError: the job cannot run; raised before Sample Factory starts any process.
     :raises RuntimeError: Sample Factory failed; the log says how.
     """
@@ -76,8 +76,8 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
     info = extract_env_info(NonBatchedVecEnv(probe), cfg)
     probe.close()
     runner = (BudgetedSerialRunner if cfg.serial_mode else BudgetedParallelRunner)(cfg)
-    with StepCounter(job.folder / STEPS_FILE, job.hyperparameters.num_envs) as ledger:
-        runner.prepare(info, SharedStatus(job.folder / STATUS_FILE), ledger, job.budget, stop, send)
+    with StepCounter(job.folder / STEPS_FILE, job.hyperparameters.num_envs) as step_counter:
+        runner.prepare(info, SharedStatus(job.folder / STATUS_FILE), step_counter, job.budget, stop, send)
         status = runner.init()
         if status == ExperimentStatus.SUCCESS:
             status = runner.run()

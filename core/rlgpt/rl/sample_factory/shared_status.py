@@ -111,15 +111,15 @@ class SharedStatus:
         return int(self._cells[self._at(row, column)])
 
     def spent(self, column: int) -> int:
-        """Of all environments, in this session and the earlier ones."""
+        """The total of a column over all environments, in this session and the earlier ones."""
         return self.get(CARRIED, column) + sum(self.get(row, column) for row in range(FIRST_ENV, self.rows))
 
     def iterations(self) -> int:
-        """Of the learner, in this session and the earlier ones."""
+        """Training iterations of the learner, in this session and the earlier ones."""
         return self.get(CARRIED, ITERATIONS) + self.get(LEARNER, ITERATIONS)
 
     def violations(self) -> list[int]:
-        """Of each coded action, by all environments, in this session and the earlier ones."""
+        """Violations of each coded action, in all environments, in this session and the earlier ones."""
         return [self.spent(_COLUMNS + action) for action in range(self.actions)]
 
     def _carried(self) -> list[int]:
@@ -134,7 +134,7 @@ class SharedStatus:
         return at
 
 
-def stall(board: SharedStatus, *, now: int, timeout: float, serial: bool) -> str | None:
+def stall(shared_status: SharedStatus, *, now: int, timeout: float, serial: bool) -> str | None:
     """What hangs, in words; None if nothing hangs.
 
     A component hangs if it is busy and its last beat is older than ``timeout`` seconds. The runner hangs if its last
@@ -142,13 +142,13 @@ def stall(board: SharedStatus, *, now: int, timeout: float, serial: bool) -> str
     parts has done anything for that long.
     """
     limit = int(timeout * 1e9)
-    workers = [LEARNER, *range(FIRST_ENV, board.rows)]
+    workers = [LEARNER, *range(FIRST_ENV, shared_status.rows)]
     for row in workers:
-        age = now - board.get(row, BEAT)
-        if board.get(row, BUSY) and age > limit:
+        age = now - shared_status.get(row, BEAT)
+        if shared_status.get(row, BUSY) and age > limit:
             return f"{_name(row)} has been busy for {age / 1e9:.0f} s"
-    newest = max(board.get(row, BEAT) for row in workers)
-    alive = max(board.get(RUNNER, BEAT), newest) if serial else board.get(RUNNER, BEAT)
+    newest = max(shared_status.get(row, BEAT) for row in workers)
+    alive = max(shared_status.get(RUNNER, BEAT), newest) if serial else shared_status.get(RUNNER, BEAT)
     if not alive:
         return "the runner has not begun"
     if now - alive > limit:

@@ -30,14 +30,14 @@ _PAUSE = 5.0
 """If more seconds pass between two checks, the machine, and this process with it, was suspended."""
 
 
-def supervise(job: Job, board: SharedStatus, lock: int, progress: Progress) -> None:
+def supervise(job: Job, shared_status: SharedStatus, lock: int, progress: Progress) -> None:
     """Train in a child process, to the end.
 
     The child leads its own process group. In every case the whole group is ended: no simulator and no learner stays
     behind.
 
     :param lock: descriptor of the folder's lock, which the child holds too.
-    :param progress: is given each point of the curve; True asks for the end.
+    :param progress: receives each point of the curve; if it returns True, training stops.
     :raises TrainerError: the child crashed or hung; the message contains the end of its log.
     :raises ConfigError: the child refused its job.
     """
@@ -58,7 +58,7 @@ def supervise(job: Job, board: SharedStatus, lock: int, progress: Progress) -> N
     os.close(sender)
     try:
         _send_job(child, payload)
-        _ChildMonitor(job, board, child, progress, receiver).follow()
+        _ChildMonitor(job, shared_status, child, progress, receiver).follow()
     except _ChildError as fault:
         raise TrainerError(f"Sample Factory {fault}. The end of {log}:\n{tail(log, start)}") from None
     finally:
@@ -75,9 +75,9 @@ class _ChildError(Exception):
 
 class _ChildMonitor:
     def __init__(
-        self, job: Job, board: SharedStatus, child: subprocess.Popen[bytes], progress: Progress, receiver: int
+        self, job: Job, shared_status: SharedStatus, child: subprocess.Popen[bytes], progress: Progress, receiver: int
     ) -> None:
-        self._settings, self._board, self._child, self._progress = job.settings, board, child, progress
+        self._settings, self._shared_status, self._child, self._progress = job.settings, shared_status, child, progress
         self._receiver, self._began = receiver, time.monotonic()
         self._pending = b""
         self._done = self._closing = False
@@ -93,7 +93,7 @@ class _ChildMonitor:
                 selector.select(_POLL)
                 status = self._child.poll()
                 for message in self._messages():
-                    self._hear(message)
+                    self._handle(message)
                 if self._done and (status is not None or time.monotonic() - self._done_at > _FAREWELL):
                     return
                 if self._done:
@@ -109,18 +109,18 @@ class _ChildMonitor:
             self._judging_from = self._last_look + self._settings.heartbeat_timeout
         if self._last_look < self._judging_from:
             return
-        started = self._board.get(LEARNER, ITERATIONS) > 0
+        started = self._shared_status.get(LEARNER, ITERATIONS) > 0
         if not started and time.monotonic() - self._began < self._settings.startup_grace:
             return
         found = stall(
-            self._board,
+            self._shared_status,
             now=time.monotonic_ns(),
             timeout=self._settings.heartbeat_timeout,
             serial=self._settings.mode == "serial",
         )
         if found is None:
             return
-        if self._closing and self._board.get(LEARNER, SAVED):
+        if self._closing and self._shared_status.get(LEARNER, SAVED):
             self._end()  # the training is saved; only its processes do not end by themselves
             return
         if not started:
@@ -144,7 +144,7 @@ class _ChildMonitor:
         *lines, self._pending = self._pending.split(b"\n")
         yield from map(json.loads, lines)
 
-    def _hear(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         if "point" in message and self._progress(CurvePoint.model_validate(message["point"])):
             _say_stop(self._child)
         if "error" in message:

@@ -84,15 +84,15 @@ class SampleFactory(Trainer):
             if found is None and warm_start is not None:
                 Checkpoint.load_best(warm_start)
             before = found.state.seconds if found else 0.0
-            with StepCounter(folder / STEPS_FILE, envs) as ledger:
-                spent = ledger.total
+            with StepCounter(folder / STEPS_FILE, envs) as step_counter:
+                spent = step_counter.total
                 job = Job(spec, seed, budget, folder, hyperparameters, self.settings, spent, before, warm_start, curve)
-                return self._session(job, ledger, lock, progress)
+                return self._session(job, step_counter, lock, progress)
 
-    def _session(self, job: Job, ledger: StepCounter, lock: int, progress: Progress | None) -> TrainingRecord:
+    def _session(self, job: Job, step_counter: StepCounter, lock: int, progress: Progress | None) -> TrainingRecord:
         folder, began = job.folder, time.monotonic()
         curve = list(job.curve)
-        board = SharedStatus.open_session(folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.coded))
+        shared_status = SharedStatus.open_session(folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.coded))
 
         def note(point: CurvePoint) -> bool | None:
             curve.append(point)
@@ -101,19 +101,19 @@ class SampleFactory(Trainer):
 
         try:
             if job.carried < job.budget:
-                supervise(job, board, lock, note)
-            violations = dict(zip(job.coded, board.violations(), strict=True))
+                supervise(job, shared_status, lock, note)
+            violations = dict(zip(job.coded, shared_status.violations(), strict=True))
             return TrainingRecord(
                 trainer=self.name,
-                primitive_steps=ledger.total,
-                decisions=board.spent(DECISIONS),
+                primitive_steps=step_counter.total,
+                decisions=shared_status.spent(DECISIONS),
                 seconds=job.seconds + time.monotonic() - began,
                 curve=tuple(curve),
                 verdicts=worth_keeping(verdict_lines(folder).read()),
                 quarantined=to_quarantine(violations),
             )
         finally:
-            board.close()
+            shared_status.close()
 
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
         return PPO().load(folder, spec)
@@ -125,8 +125,8 @@ class SampleFactory(Trainer):
 def _iterations(folder: Path) -> int:
     if not Folder(folder, TrainingFolderError).exists(STATUS_FILE):
         return 0
-    board = SharedStatus(folder / STATUS_FILE)
+    shared_status = SharedStatus(folder / STATUS_FILE)
     try:
-        return board.iterations()
+        return shared_status.iterations()
     finally:
-        board.close()
+        shared_status.close()

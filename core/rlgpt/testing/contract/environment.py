@@ -93,7 +93,7 @@ class EnvironmentLaws(Laws):
 
 
 def _play(stage: Stage, task: Task, *, idle: bool) -> bool:
-    """Play at random, or do nothing. Whether the episode lasted until the horizon."""
+    """Play at random, or do nothing. Returns whether the episode lasted until the horizon."""
     space = stage.env.action_space
     for t in range(1, task.horizon + 1):
         action = stage.plugin.noop(space, stage.context) if idle else space.sample()

@@ -30,13 +30,13 @@ CALLS = 2
 
 
 class FirstLaws(Laws):
-    """The task can be played at all; labels fit; its seed decides; it is a gymnasium environment."""
+    """The task can be played at all; labels fit; equal seeds give equal episodes; it is a gymnasium environment."""
 
     duration = ""
 
     @pytest.fixture(autouse=True)
     def _say_how_long(self, request: pytest.FixtureRequest) -> Iterator[None]:
-        """Once the task was played, say how long its other laws will take."""
+        """After the first play of the task, report how long its other laws will take."""
         yield
         manager = request.config.pluginmanager
         reporter: Any = manager.getplugin("terminalreporter")
