@@ -73,10 +73,12 @@ def design(
     :param primitives: skills of your own (:class:`rlgpt.plugin.Primitive`). Users of the bundle need them too.
     :param horizon: primitive steps of an episode at most. Default: the environment's own limit, else 1,000, and the run
         says so.
-    :param trial: before the run begins, so many episodes at random, and as many with the idle action, show what the
-        rules make of them. Their steps are no part of the budget. 0: none are played, as for a real robot.
-    :param idle: what a refused choice does for its one step: a label of a Discrete's value, or an action of the space.
-        Default: a label with such a name (``noop``, ``stay``, ...), else zeros. The bundle carries it.
+    :param trial: number of episodes with random actions, and of episodes with the idle action, that are played before
+        the run begins to see how the rules judge them. Their steps are no part of the budget. 0: none are played, as
+        for a real robot.
+    :param idle: the action that replaces a choice that is not allowed to start, for one step: a label of a Discrete's
+        value, or an action of the space. Default: a label with such a name (``noop``, ``stay``, ...), else zeros. The
+        bundle carries it.
     :param states: saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that training can begin
         where coded actions led to. Default: the attributes of an environment in plain Python, if a trial shows that
         they are enough; objects in them need ``AttributeStates(classes=...)``.

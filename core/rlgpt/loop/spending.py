@@ -57,7 +57,7 @@ class RunStepCounter:
         return counted
 
     def trained(self, steps: int) -> None:
-        """The training under way has taken so many primitive steps in this session."""
+        """Set the primitive steps that the training in progress has taken in this session."""
         self._training = steps
         self._tell_now_and_then()
 

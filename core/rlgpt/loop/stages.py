@@ -154,8 +154,8 @@ class Stages:
     ) -> Evaluation:
         """Episodes of code on the selection seeds with these indices.
 
-        :param steps: no further episode begins once so many primitive steps were taken.
-        :param failures: no further episode begins after more than so many episodes without success.
+        :param steps: primitive steps after which no further episode begins.
+        :param failures: most episodes without success; after more no further episode begins.
         """
         ctx = self.ctx
 

@@ -16,7 +16,7 @@ MOST = 24
 """Maximal number of shapes of one picture."""
 
 SMALL = 512
-"""An array of bytes with at most so many numbers is data (the cells of a grid, say), not a picture."""
+"""An array of bytes with at most this many numbers is data (the cells of a grid, say), not a picture."""
 
 CHANNELS = 16
 """Channels. An array with more channels is not a picture, unless its numbers are bytes."""

@@ -29,8 +29,9 @@ every primitive step."""
 Chooser = Callable[[Observation, np.random.Generator], Any]
 
 STUCK_ROUNDS, STUCK_STEPS, STUCK_SHARE = 5, 25, 0.05
-"""An episode of code is stuck after so many idle rounds of the plan that took so many primitive steps, and this share
-of the horizon."""
+"""An episode of code is stuck after this many idle rounds of the plan, if they took at least this many primitive steps
+and this share of the horizon.
+"""
 
 
 def evaluate(
@@ -166,8 +167,8 @@ class Judge:
     ) -> Evaluation:
         """Play one episode for each seed. The first one is always played.
 
-        :param steps: no further episode begins once so many primitive steps were taken.
-        :param failures: no further episode begins after more than so many episodes without success.
+        :param steps: primitive steps after which no further episode begins.
+        :param failures: most episodes without success; after more no further episode begins.
         """
         env = self._open()
         choose = acting.chooser(env)

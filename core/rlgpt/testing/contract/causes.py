@@ -31,7 +31,7 @@ Law = Callable[..., None]
 
 
 class Causes:
-    """What the laws of one contract found broken so far.
+    """The breaks of cause laws that one contract has found so far.
 
     :cvar broken: (law, task id) of each break of a cause.
     """
