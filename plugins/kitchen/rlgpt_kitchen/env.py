@@ -1,4 +1,7 @@
-"""FrankaKitchen-v1 as the environment of a task: physics, goals and success are unchanged, values are copied."""
+"""FrankaKitchen-v1 as the environment of a task: physics, goals and success are unchanged.
+
+Observations are copies of the environment's values.
+"""
 
 from __future__ import annotations
 

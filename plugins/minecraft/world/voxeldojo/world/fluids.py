@@ -1,9 +1,10 @@
 """Water and lava: spreading, falling, drying, mixing and pushing.
 
 The rules are those of the game (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid). A fluid
-updates at a fixed interval. It takes the level of the highest neighbour minus its step, falls if possible, and else
-spreads towards the nearest hole within reach, or to all sides. Two water sources beside a cell make it a third source.
-Lava that touches water becomes obsidian (a source) or cobblestone. Lava that flows onto water turns it to stone.
+updates at a fixed interval. It becomes thinner than its highest neighbour by the step of the fluid. It falls if
+possible. Otherwise it spreads towards the nearest hole within reach, or to all sides. Two water sources beside a cell
+make it a third source. Lava that touches water becomes obsidian (a source) or cobblestone. Lava that flows onto water
+turns it to stone.
 """
 
 from __future__ import annotations
