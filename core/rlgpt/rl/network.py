@@ -90,7 +90,7 @@ class ActorCritic(nn.Module):
         return BranchedDistribution(self.layout, self.logits(batch), mask, branch_masking=self._branch_masking)
 
     def scaled_value(self, batch: Batch) -> torch.Tensor:
-        """``[B]``: the value in units of the running returns (see :attr:`returns`)."""
+        """``[B]``: the value, normalised by the running mean and deviation of returns (:attr:`returns`)."""
         scaled: torch.Tensor = self.value(self.critic(self._vector(batch), batch)).squeeze(-1)
         return scaled
 

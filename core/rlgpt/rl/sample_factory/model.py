@@ -49,7 +49,7 @@ class OptionActorCritic(nn.Module):
         return BranchedDistribution(self.layout, logits, branch_masking=self._branch_masking)
 
     def values(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
-        """``[B]``, in units of the running returns."""
+        """``[B]``, normalised by the running mean and deviation of returns."""
         return self.network.scaled_value(observations)
 
     def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
