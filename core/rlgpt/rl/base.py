@@ -141,7 +141,7 @@ class Trainer(ABC):
         :param seed: of weights, sampling and episodes.
         :param folder: of this training alone. While another training runs there, this one waits for up to 15 s.
         :param progress: called with each point of the curve; may stop training.
-        :param warm_start: folder of an earlier training, whose best policy this training starts from. Coded actions that
+        :param warm_start: folder of an earlier training, whose best policy this one starts from. Coded actions that
             the policy does not know get fresh output weights. The value function starts fresh if reward, gamma or
             normalisation differ.
         :raises TrainerError: the learner crashed or hung; a checkpoint is missing or cannot be read (training never
