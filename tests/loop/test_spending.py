@@ -133,7 +133,7 @@ def test_run_without_a_step_file_starts_from_its_stages(tmp_path: Path) -> None:
     run(context(tmp_path, PPO(), settings=ONCE))
     (tmp_path / STEPS_FILE).unlink()
     (tmp_path / "iterations" / "0" / "iteration.json").unlink()
-    run(context(tmp_path, PPO()))
+    run(context(tmp_path, PPO(), settings=SETTINGS.model_copy(update={"seed": ONCE.seed})))
     steps, taken = ended(tmp_path)
     assert steps.lost == 0
     assert steps.total == taken
