@@ -194,7 +194,7 @@ def _number(name: str, low: float, high: float, kind: Any) -> Parameter:
 
 
 def _bounds(space: spaces.Box) -> tuple[list[float], list[float]]:
-    """Finite bounds of each number, flat. What is wider than a million counts as unbounded."""
+    """Finite bounds of each number, flat. A bound beyond a million in absolute value counts as infinite."""
     low, high = (np.asarray(b, np.float64).reshape(-1) for b in (space.low, space.high))
     no_low, no_high = low < -1e6, high > 1e6
     bounded_low = np.where(no_low, np.where(no_high, -UNBOUNDED, high - UNBOUNDED), low)
