@@ -20,7 +20,7 @@ LIMIT = 6_000
 
 
 def visible(text: str, limit: int = LIMIT) -> str:
-    """At most ``limit`` characters of a text, with invisible characters spelt out, and a note of how many are left out."""
+    """At most ``limit`` characters of a text, with invisible characters spelt out, and a note of what is left out."""
     shown = terminal.visible(text[:limit])
     return shown if len(text) <= limit else f"{shown}… ({len(text) - limit:,} more characters)"
 

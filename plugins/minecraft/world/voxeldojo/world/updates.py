@@ -1,7 +1,7 @@
 """Block updates after a change of a neighbour: a queue with a maximal number of updates per tick.
 
-The queue is a ring. Updates that are not due return to the end of the queue. Updates without room (``clock.overflow``) are
-recovered: a search through the columns around the player queues all blocks that would react.
+The queue is a ring. Updates that are not due return to the end of the queue. Updates without room
+(``clock.overflow``) are recovered: a search through the columns around the player queues all blocks that would react.
 """
 
 from __future__ import annotations
