@@ -73,5 +73,5 @@ def test_a_terminal_gets_a_live_line() -> None:
         assert words in shown
 
 
-def test_without_a_terminal_progress_is_lines() -> None:
+def test_progress_is_lines_of_text_where_there_is_no_terminal() -> None:
     assert isinstance(progress_reporter(io.StringIO()), PlainProgressReporter)

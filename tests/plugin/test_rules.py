@@ -151,3 +151,15 @@ def test_metrics_come_from_info_by_key() -> None:
 )
 def test_a_function_names_what_it_wants(success) -> None:
     assert [info["success"] for info in play(Judged(Counts(), 9, success))] == [False, True, False]
+
+
+@pytest.mark.parametrize("value", [3, True, np.float32(3), np.array([3]), np.array(3.0), np.array([[3]])])
+def test_a_number_is_read_from_numbers_and_arrays_of_one(value: Any) -> None:
+    assert number_of(value) in (1.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    "value", ["3", [3], (3,), {}, None, object(), np.array(["x"]), np.array([1, 2]), 10**400, float("nan"), np.inf]
+)
+def test_what_is_no_finite_number_is_none(value: Any) -> None:
+    assert number_of(value) is None

@@ -63,7 +63,7 @@ def test_violations_of_all_environments_add_up_to_a_quarantine(tmp_path: Path) -
     assert [json.loads(line)["kind"] for line in (job.folder / VERDICTS).read_text().splitlines()] == ["error"] * 3
 
 
-def test_heartbeat_sounds_at_each_turn_of_a_coded_action(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_turn_of_a_coded_action_counts_as_a_heartbeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     look = action("look", "def run():\n    for _ in range(20):\n        yield observe()\n    yield use()")
     job = job_of(tmp_path / "train", grid_spec(tmp_path / "count", look))
     job.folder.mkdir()

@@ -227,7 +227,7 @@ def test_large_or_infinite_view_is_a_verdict(open_guest: Open) -> None:
     assert guest.send({"text": "x" * 80}) == Done()
 
 
-def test_outcome_that_is_not_plain_is_a_plugin_error(open_guest: Open) -> None:
+def test_outcome_with_another_type_than_plain_values_is_a_plugin_error(open_guest: Open) -> None:
     guest = open_guest("def run():\n    yield observe()")
     guest.start("a", {})
     with pytest.raises(PluginError, match="None, bool, int, float, str, list and dict alone"):

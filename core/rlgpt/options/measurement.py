@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from rlgpt.domain import RETURN, Metric, Task
 from rlgpt.errors import PluginError
+from rlgpt.plugin.rules import number_of
 
 
 class Measurement:
@@ -48,12 +48,12 @@ class Measurement:
     def _add(self, info: Mapping[str, Any]) -> None:
         if not self._metrics:
             return
-        told = info.get("metrics", {})
-        if not isinstance(told, Mapping):
+        reported = info.get("metrics", {})
+        if not isinstance(reported, Mapping):
             raise PluginError(
-                f"{self._task.id}: info['metrics'] is {told!r:.60}; it must be a mapping, name -> number."
+                f"{self._task.id}: info['metrics'] is {reported!r:.60}; it must be a mapping, name -> number."
             )
-        for name, given in told.items():
+        for name, given in reported.items():
             if (metric := self._metrics.get(name)) is not None:
                 value = self._number(name, given)
                 count = self._counts[name] = self._counts.get(name, 0) + 1
@@ -61,11 +61,8 @@ class Measurement:
                 self._values[name] = _reduced(metric, before, value, count)
 
     def _number(self, name: str, given: Any) -> float:
-        try:
-            value = float(given)
-        except (TypeError, ValueError):
-            value = math.nan
-        if not math.isfinite(value):
+        value = number_of(given)
+        if value is None:
             raise PluginError(
                 f"{self._task.id}: info['metrics'][{name!r}] is {given!r:.60}; it must be a finite number. Leave "
                 "the key out at a step that has none."

@@ -159,11 +159,8 @@ def finite(reward: Any, step: int) -> float:
 
     :raises PluginError: it is not a finite number: returns, values and outcomes would be undefined from then on.
     """
-    try:
-        number = float(reward)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
+    number = number_of(reward)
+    if number is None:
         raise PluginError(
             f"the environment paid the reward {reward!r} at step {step} of its episode; a reward must be a finite "
             "number. Fix the environment, or wrap it: gymnasium.wrappers.TransformReward(env, f) replaces what f is "

@@ -16,6 +16,7 @@ its last step. Default: ``at the end`` where the rule names the return or an end
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -209,12 +210,14 @@ def lookup(info: Mapping[str, Any], key: str) -> Any:
 
 def number_of(value: Any) -> float | None:
     """A number, truth value or array of one number as a float; None where it is something else, or not finite."""
-    if isinstance(value, bool | int | float | np.bool_ | np.number) or (
-        isinstance(value, np.ndarray) and value.size == 1
-    ):
-        number = float(np.asarray(value).reshape(-1)[0])
-        return number if np.isfinite(number) else None
-    return None
+    if isinstance(value, str | bytes | list | tuple | Mapping):
+        return None
+    try:
+        array = np.asarray(value)
+        number = float(array.reshape(-1)[0]) if array.size == 1 else math.nan
+    except (TypeError, ValueError, OverflowError):  # an object, an array of text, a huge integer
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _truth(value: Any) -> bool:

@@ -20,6 +20,8 @@ from rlgpt.errors import StateError
 from rlgpt.plugin.state_data import MAX_STATE_BYTES, bounded, pack, unpack
 from rlgpt.plugin.types import Context, StateCodec
 
+log = logging.getLogger(__name__)
+
 _CONSTANT = (
     *(gymnasium.Space, gymnasium.envs.registration.EnvSpec, Value, logging.Logger, re.Pattern, ModuleType),
     *(FunctionType, BuiltinFunctionType, MethodType, type, PurePath),
@@ -171,7 +173,8 @@ def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, ste
         env.reset(seed=seed + 1)
         codec.restore(env, saved)
         return same(first, _played(env, actions))
-    except Exception:
+    except Exception as fault:
+        log.info("episodes cannot be saved: %s: %s", type(fault).__name__, fault)
         return False
 
 

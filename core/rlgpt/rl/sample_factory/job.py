@@ -34,8 +34,8 @@ def verdict_lines(folder: Path) -> JsonLines[Verdict]:
 class Job:
     """One session of training.
 
-    :ivar carried: primitive steps that earlier sessions spent. Each session draws episodes that earlier sessions did
-        not have.
+    :ivar carried: primitive steps that earlier sessions spent. The seeds of this session's episodes depend on it, so
+        that no session repeats the episodes of another.
     :ivar curve: of earlier sessions, because the choice of the best policy also uses points before a resume.
     """
 

@@ -120,7 +120,7 @@ def test_observations_are_not_overwritten(env: MineDojoEnv) -> None:
     assert info == expected_info
 
 
-def test_delta_inv_marks_crafting(env: MineDojoEnv) -> None:
+def test_delta_inv_has_what_crafting_used_and_made(env: MineDojoEnv) -> None:
     before, _ = env.reset(seed=0)
     assert before["masks"]["craft_smelt"][CRAFTS.index("planks")]
     after, _, _, _, info = env.step(act(env, "craft", "planks"))
