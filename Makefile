@@ -65,12 +65,11 @@ metaworld: .metaworld/.installed ## Meta-World, in an environment of its own in 
 	.metaworld/bin/python -m pip install --quiet -r $<
 	@touch $@
 
-DEMO_TASK ?= kitchen/microwave_noisy
 DEMO_RUNS := runs/demo/$(shell date +%Y-%m-%d-%H%M%S)
 
 # Status 3 is a run that ended early but cleanly, as at the end of its transcript: its figures count.
-demo: setup ## pure RL, pure code and RL-GPT on one task, three seeds each; no key needed
-	$(BIN)/rlgpt train -m -j 2 experiment=demo task=$(DEMO_TASK) agents=slow_fast_critic,rl_only,code_only \
+demo: setup ## RL-GPT, pure code and pure RL on a task where code falls short, three seeds each; no key needed
+	$(BIN)/rlgpt train -m -j 2 experiment=falls_short agents=slow_fast_critic,code_only,rl_only \
 	  'seed=range(3)' hydra.sweep.dir=$(DEMO_RUNS) || test $$? -eq 3
 	$(BIN)/rlgpt report $(DEMO_RUNS)
 

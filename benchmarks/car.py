@@ -1,4 +1,4 @@
-"""RL-GPT and its baselines with the car, every row within the same total of primitive steps.
+"""Compares RL-GPT with its baselines on the car's tasks. Every row has the same budget of primitive steps.
 
     python benchmarks/car.py                      # all cells, two at a time; run it again to resume
     python benchmarks/car.py --report             # measure nothing, print the figures of the table

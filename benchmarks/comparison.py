@@ -1,12 +1,12 @@
-"""RL-GPT and its baselines on a plugin's tasks, every row within the same total of primitive steps.
+"""Compares RL-GPT with its baselines on a plugin's tasks. Every row has the same budget of primitive steps.
 
 Rows, for each task and seed:
 
 ==================  =================================================================================================
-``rlgpt``           the whole method; rehearsals, code trials, every iteration and selection count
+``rlgpt``           the whole method; steps of rehearsals, evaluations of code, training and selection all count
 ``rl``              PPO on base actions, the plugin's default setup
 ``rl_setup``        PPO on base actions, with the reward, observation and horizon of RL-GPT's final RLSetup
-``code``            the coded actions of RL-GPT's best iteration, in the plan's order, again and again
+``code``            the coded actions of RL-GPT's best iteration, repeated in the plan's order
 ``untrained``       the policy of RL-GPT's best iteration before training: a fresh network
 ``primitives``      PPO over the plugin's primitives as parameterised actions, without a language model
 ``rlgpt_gamma``     RL-GPT with one gamma for each decision (ablation)
@@ -16,10 +16,10 @@ Rows, for each task and seed:
 
 The outer loop has one iteration unless ``--iterations`` says otherwise, so that the training gets all steps of the
 budget that rehearsals, evaluations of code alone and selection do not use. Replies are replayed from the plugin's
-transcripts: seed s replays recording s modulo their number. The final evaluation uses seeds that no selection used,
-once with sampled and once with greedy actions. Prints lines of JSON at the end. A run that was cut off resumes only
-with its settings and at its commit. The trainer is the built-in PPO unless ``--trainer`` names another one; the
-committed results use the built-in PPO.
+transcripts: seed s replays recording s modulo the number of recordings. The final evaluation uses seeds that no
+selection used, once with sampled and once with greedy actions. The script prints lines of JSON at the end. An
+interrupted run resumes only with the same settings and at the same commit. The trainer is the built-in PPO unless
+``--trainer`` names another one; the committed results use the built-in PPO.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ BASELINES = ("rl", "primitives")
 
 @dataclass(frozen=True)
 class Comparison:
-    """A benchmark of this kind.
+    """A benchmark that compares rows on some tasks.
 
-    :ivar name: of the plugin, and of the table of results.
+    :ivar name: name of the plugin and of the table of results.
     :ivar budget: primitive steps of each cell; a mapping gives each task its own.
-    :ivar rows: measured on every task.
-    :ivar variants: row -> tasks on which it is measured.
-    :ivar runner: measures a cell.
-    :ivar first_seed: the seeds are this one and those after it.
+    :ivar rows: rows that are measured on every task.
+    :ivar variants: further row -> the tasks on which it is measured.
+    :ivar runner: the class that measures a cell (a task, a row and a seed).
+    :ivar first_seed: the first seed; the others follow it.
     :ivar lines: a file that stores the lines printed at the end; None: they are only printed.
     """
 
@@ -70,7 +70,7 @@ class Comparison:
     def main(self, script: str) -> int:
         """Run the command line of ``script``.
 
-        :returns: the exit status: 1 where a cell failed.
+        :returns: the exit status: 1 if a cell failed.
         """
         arguments = self._arguments()
         table = ResultTable(arguments.out)

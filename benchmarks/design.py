@@ -1,4 +1,5 @@
-"""RL-GPT beside pure PPO, code alone and an untrained policy in environments without a plugin, at equal total steps.
+"""Compares RL-GPT with PPO, code alone and an untrained policy in environments without a plugin, with equal numbers of
+primitive steps.
 
     python benchmarks/design.py --out runs/design.jsonl   # all cells, two at a time; run it again to resume
     python benchmarks/design.py --report                  # measure nothing, print the figures of the table

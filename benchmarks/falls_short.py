@@ -1,11 +1,12 @@
-"""RL-GPT and its baselines where code alone falls short: tasks of all plugins and of ``design()``.
+"""Compares RL-GPT with its baselines on tasks in which code alone fails in some episodes: tasks of all plugins and of
+``design()``.
 
     python benchmarks/falls_short.py                      # all cells, two at a time; run it again to resume
     python benchmarks/falls_short.py --report             # measure nothing, print the figures of the table
     python benchmarks/falls_short.py --tasks falls_short/microwave falls_short/parking
 
 falls_short_cases.py has the tasks, falls_short_calibration.py the success of recorded code on them, and comparison.py
-explains the rows. The cells are in results/falls_short_cells.jsonl. results/falls_short.jsonl has what is printed: a
+explains the rows. The cells are in results/falls_short_cells.jsonl. results/falls_short.jsonl has the printed lines: a
 line ``falls_short/TASK/ROW`` for each row, and ``falls_short/TASK/margin`` with RL-GPT minus the best other row.
 
 ``rlgpt`` and the rows that are derived from it replay recordings; where a task has no recording, or only recordings for

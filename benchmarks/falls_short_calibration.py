@@ -1,12 +1,13 @@
-"""The success of fixed code on the tasks of the suite ``falls_short``, by which the suite was chosen.
+"""Measures the success of fixed code on the tasks of the suite ``falls_short``. The suite was chosen by these figures.
 
     python benchmarks/falls_short_calibration.py                 # what has no result yet
     python benchmarks/falls_short_calibration.py --table         # the table in Markdown
 
-For each recording: ``code`` plays its actions in the plan's order, ``untrained`` a fresh policy over them and the base
-actions; ``primitives`` is a fresh policy over the plugin's primitives, which chooses nearly at random. The episodes
-have the report seeds of a run with seed 900, which no other run uses. No policy is trained. The results are lines of
-JSON in results/falls_short_calibration.jsonl; ``rate`` is primitive steps per CPU-second.
+There are three rows for each recording. ``code`` plays the recording's actions in the plan's order. ``untrained`` is an
+untrained policy over these actions and the base actions. ``primitives`` is an untrained policy over the plugin's
+primitives, which chooses nearly at random. The episodes have the report seeds of a run with seed 900, which no other
+run uses. No policy is trained. The results are lines of JSON in results/falls_short_calibration.jsonl; ``rate`` is
+primitive steps per CPU-second.
 """
 
 from __future__ import annotations
@@ -14,61 +15,62 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from falls_short_cases import CASES, Case
-from recorded_code import recorded_code
+from falls_short import CaseRunner
+from falls_short_cases import CASES
 from reporting import commit
+from result_table import Cell, ResultTable
 
 RESULTS = Path(__file__).parent / "results" / "falls_short_calibration.jsonl"
 RUN = 900
 """The seed of the run whose report seeds are used."""
-ROWS = ("code", "untrained", "primitives")
+BUDGET = 20_000
+"""Primitive steps: enough for rehearsals and the selection episodes."""
+KINDS = {"code": "code_only", "untrained": "untrained"}
+ROWS = (*KINDS, "primitives")
 
 
-def measure(case: Case, row: str, recording: int, episodes: int) -> dict[str, Any]:
+def measure(name: str, row: str, recording: int, episodes: int) -> dict[str, Any]:
     """The success of one row with one recording."""
-    from rlgpt.agents.fixed import primitive_actions
-    from rlgpt.loop import Seeds
-    from rlgpt.rl.base import EnvSpec, Hyperparameters
-    from rlgpt.rl.evaluation import evaluate, evaluate_code
-    from rlgpt.rl.ppo import PPO
+    settings = {"budget": BUDGET, "iterations": 1, "episodes": episodes, "trainer": "ppo"}
+    with tempfile.TemporaryDirectory() as folder:
+        runner = CaseRunner(Cell(f"falls_short/{name}", row, RUN), ResultTable(Path(folder) / "cells.jsonl"), settings)
+        if row == "primitives":
+            return {"success": untrained_primitives(runner)}
+        runner.transcripts = (CASES[name].find()[3][recording],)
+        return {"success": runner.run_loops(KINDS[row], {})["kept"]}
 
-    plugin, task, factory, _ = case.find()
-    setup, seeds = plugin.default_setup(task), Seeds(RUN).report(episodes)
-    if row == "primitives":
-        actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
-    else:
-        actions, _ = recorded_code(case.transcripts()[recording])
-    # the plugin's own setup: a recording of other settings names keys and terms that may not exist here
-    spec = EnvSpec(task, setup.model_copy(update={"coded_actions": tuple(a.name for a in actions)}), actions, factory)
-    start = time.process_time()
-    if row == "code":
-        evaluation = evaluate_code(spec, actions, seeds=seeds)
-    else:
-        hyperparameters = Hyperparameters(**plugin.trainer_defaults(task))
-        policy = PPO().untrained(spec, seed=Seeds(RUN).training(recording), hyperparameters=hyperparameters)
-        evaluation = evaluate(policy, spec, seeds=seeds, greedy=False)
-    steps = sum(e.primitive_steps for e in evaluation.episodes)
-    return {
-        "success": evaluation.success_rate,
-        "steps": round(steps / episodes),
-        "rate": round(steps / (time.process_time() - start)),
-    }
+
+def untrained_primitives(runner: CaseRunner) -> float:
+    from rlgpt.agents.fixed import primitive_actions
+    from rlgpt.rl.base import EnvSpec
+    from rlgpt.rl.evaluation import evaluate
+
+    plugin, task = runner.plugin, runner.task
+    actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
+    setup = plugin.default_setup(task).model_copy(update={"coded_actions": tuple(a.name for a in actions)})
+    spec = EnvSpec(task, setup, tuple(actions), runner.factory)
+    seed = runner.seeds.training(0)
+    policy = runner.trainer.untrained(spec, seed=seed, hyperparameters=runner.hyperparameters)
+    seeds = runner.seeds.report(runner.settings.report_episodes)
+    return float(evaluate(policy, spec, seeds=seeds, greedy=False).success_rate)
 
 
 def load() -> dict[tuple[str, str, int], dict[str, Any]]:
-    """Task, row and recording to result."""
+    """(task, row, recording) -> result."""
     lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
     return {(r["task"], r["row"], r["recording"]): r for r in map(json.loads, lines)}
 
 
 def print_table() -> None:
-    """A line for each task: code for each recording and its mean, untrained, primitives."""
+    """Print a line for each task: the success of code for each recording and its mean, of untrained and
+    of primitives.
+    """
     results = load()
     print("| task | settings | code, by recording | mean | untrained | primitives | steps per CPU-second |")
     print("|---|---|---|---|---|---|---|")
@@ -80,8 +82,7 @@ def print_table() -> None:
         settings = ", ".join(f"{k}={v}" for k, v in case.settings.items())
         print(
             f"| {name} | `{case.task}` {settings} | {', '.join(f'{s:.2f}' for s in by_row['code'])} "
-            f"| **{mean(by_row['code']):.2f}** | {_means(by_row['untrained'])} | {_means(by_row['primitives'])} "
-            f"| {mean(r['rate'] for r in rows['code']):.0f} |"
+            f"| **{mean(by_row['code']):.2f}** | {_means(by_row['untrained'])} | {_means(by_row['primitives'])} |"
         )
 
 
@@ -102,10 +103,10 @@ def main() -> int:
     for row in arguments.rows:
         for name in arguments.tasks:
             case = CASES[name]
-            for recording in range(1 if row == "primitives" else len(case.transcripts())):
+            for recording in range(1 if row == "primitives" else len(case.find()[3])):
                 if (name, row, recording) in load():
                     continue
-                figures = measure(case, row, recording, arguments.episodes)
+                figures = measure(name, row, recording, arguments.episodes)
                 result = {"task": name, "row": row, "recording": recording, "episodes": arguments.episodes, **figures}
                 result |= {"settings": dict(case.settings), "commit": commit()}
                 with RESULTS.open("a") as out:

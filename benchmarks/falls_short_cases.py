@@ -1,4 +1,4 @@
-"""The tasks of the suite ``falls_short``: those on which code alone succeeds in a part of the episodes.
+"""The tasks of the suite ``falls_short``. On these tasks code alone succeeds in only a part of the episodes.
 
 The list was fixed by the success of recorded code (falls_short_calibration.py), before any method was tuned on it.
 """
@@ -16,8 +16,6 @@ import gymnasium
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "design"
 sys.path.insert(0, str(EXAMPLES))
-RECORDINGS = Path(__file__).with_name("recordings")
-"""Recordings for the calibration alone: small budgets, and prompts that have changed since."""
 
 
 @dataclass(frozen=True)
@@ -26,20 +24,19 @@ class Case:
 
     :ivar task: the id of a plugin's task; ``design/NAME`` is an environment without a plugin.
     :ivar settings: settings of the task that differ from its defaults.
-    :ivar recorded: the task, or the folder of :data:`RECORDINGS`, whose code is played in the calibration; empty: the
-        task's own.
-    :ivar adds: what learning could add to code.
+    :ivar adds: a text that says what learning could add to code.
     :ivar selection_episodes: episodes of each evaluation of code or policy; 0: the default of every run.
     """
 
     task: str
     adds: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    recorded: str = ""
     selection_episodes: int = 0
 
     def find(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
-        """Plugin, task with its settings, how a spec finds the plugin, and the transcripts that are replayed."""
+        """The plugin, the task with its settings, the factory by which a spec finds the plugin, and the
+        transcripts to replay.
+        """
         if self.task == "design/lunar_lander":
             return _windy_lander()
         from rlgpt.config.settings import with_settings
@@ -49,20 +46,9 @@ class Case:
         task = with_settings(task, self.settings)
         return plugin, task, plugin.name, tuple(plugin.transcripts(task))
 
-    def transcripts(self) -> tuple[Path, ...]:
-        """The recordings whose code is played in the calibration."""
-        if not self.recorded:
-            return self.find()[3]
-        if "/" not in self.recorded:
-            return tuple(sorted((RECORDINGS / self.recorded).glob("*.jsonl")))
-        from rlgpt.plugin.manager import PluginManager
-
-        plugin, task = PluginManager().task(self.recorded)
-        return tuple(plugin.transcripts(task))
-
 
 def windy_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Gymnasium's lander with its wind and turbulence : 10 and 1 of at most 20 and 2."""
+    """Gymnasium's lunar lander with wind 10 (of at most 20) and turbulence 1 (of at most 2)."""
     return gymnasium.make(
         "LunarLander-v3", enable_wind=True, wind_power=10.0, turbulence_power=1.0, render_mode=render_mode
     )
@@ -80,9 +66,8 @@ def _windy_lander() -> tuple[Any, Any, Any, tuple[Path, ...]]:
         "and differ from episode to episode. They end when a leg touches the ground.\n"
     )
     plugin, task = prepare(**described)
-    recorded = [EXAMPLES / "transcripts" / name for name in ("lunar_lander_windy", "lunar_lander")]
-    folder = next(folder for folder in recorded if folder.is_dir())
-    return plugin, task, ConstantPluginFactory(plugin), tuple(sorted(folder.glob("*.jsonl")))
+    recordings = sorted((EXAMPLES / "transcripts" / "lunar_lander_windy").glob("*.jsonl"))
+    return plugin, task, ConstantPluginFactory(plugin), tuple(recordings)
 
 
 NOISY_MICROWAVE = {"robot_noise_ratio": 0.6, "object_noise_ratio": 0.36}
@@ -102,7 +87,6 @@ CASES: Mapping[str, Case] = {
     "sequence_a": Case(
         "kitchen/sequence_a_noisy",
         "which of the four elements to try again and which to leave, within one horizon",
-        recorded="kitchen/sequence_a",
     ),
     "sequence_b": Case(
         "kitchen/sequence_b_noisy",
@@ -112,25 +96,21 @@ CASES: Mapping[str, Case] = {
         "mujoco_car/blocked_start",
         "how much to steer and how fast to drive on what was seen 0.1 s ago, and when to back out again",
         {"sensor_delay": 0.1},
-        "mujoco_car/blocked_start",
     ),
     "parking": Case(
         "mujoco_car/parking",
         "when to brake before the place that late sensors show, and which correction to make next",
         {"sensor_delay": 0.2, "friction": 0.3},
-        "mujoco_car/parking",
     ),
     "one_leg": Case(
         "furniture/one_leg_medium",
         "where to search for the hole: which offset to try next after the peg met the rim",
         {"tag_error": 0.006},
-        "furniture/one_leg_medium",
     ),
     "wooden_pickaxe": Case(
         "minecraft/wooden_pickaxe",
         "the policy sees the trunk that code finds by touch alone: where to turn, how far to walk, where to chop",
         {"tier": "paper"},
-        "wooden_pickaxe",
     ),
     "lunar_lander": Case(
         "design/lunar_lander",

@@ -1,4 +1,4 @@
-"""RL-GPT and its baselines with the furniture, every row within the same total of primitive steps.
+"""Compares RL-GPT with its baselines on the furniture tasks. Every row has the same budget of primitive steps.
 
     python benchmarks/furniture.py --out runs/furniture.jsonl # all cells, two at a time; run it again to resume
     python benchmarks/furniture.py --report                   # measure nothing, print the figures of the table

@@ -1,7 +1,8 @@
-"""Statistics for costs on noisy machines: work in short interleaved blocks, compared block by block.
+"""Statistics for the measurement of costs on a machine with other load. The compared kinds of work alternate in short
+blocks, and neighbouring blocks are compared.
 
-Other load slows neighbouring blocks equally, so the ratio of two neighbours varies less than the ratio of two totals. A
-figure is the median over blocks with its percentile-bootstrap interval.
+Other load slows neighbouring blocks equally, so the ratio of two neighbouring blocks varies less than the ratio of two
+totals. A figure is the median over blocks with its percentile-bootstrap interval.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ def bootstrap_median(values: Sequence[float], *, seed: int = 0) -> tuple[float, 
 
 
 def block_order(names: Sequence[str], number: int) -> list[str]:
-    """The order of block ``number``: each name takes each place, and follows each other name, equally often."""
+    """The order of the names in block ``number``. Over all blocks, each name has each position, and
+    follows each other name, equally often.
+    """
     shift = number % len(names)
     order = [*names[shift:], *names[:shift]]
     return order if (number // len(names)) % 2 == 0 else order[::-1]
@@ -45,5 +48,7 @@ def block_figures(repeats: Sequence[Sequence[float]], commit: str, digits: int =
 
 
 def cpu_seconds(pid: int) -> float:
-    """CPU time of another process, to the nanosecond: its clock by Linux's numbering (clock_getcpuclockid(3))."""
+    """CPU time of another process in seconds, with nanosecond resolution. The clock's number follows
+    Linux's rule (clock_getcpuclockid(3)).
+    """
     return time.clock_gettime((~pid << 3) | 2)

@@ -1,4 +1,4 @@
-"""RL-GPT and its baselines on the Franka kitchen, every row within the same total of primitive steps.
+"""Compares RL-GPT with its baselines on the Franka kitchen. Every row has the same budget of primitive steps.
 
     python benchmarks/kitchen.py                      # all cells, two at a time; run it again to resume
     python benchmarks/kitchen.py --report             # measure nothing, print the figures of the table

@@ -1,19 +1,21 @@
-"""The effect of changes to the learning algorithm: policies of named variants, with the same recorded actions.
+"""Measures the effect of changes to the learning algorithm. Named variants train policies with the same recorded
+actions.
 
     nice python benchmarks/learning.py                  # every cell without a result, one at a time, then the figures
     python benchmarks/learning.py --report              # measure nothing, print the figures of the table
-    python benchmarks/learning.py --rows rollout_8 --seeds 10 11 12 --out runs/try.jsonl
+    python benchmarks/learning.py --rows guided --seeds 10 11 12 --out runs/try.jsonl
 
-Actions and setup of a task come from one of its shipped recordings, whose rehearsals are replayed once (those of the
-grid are below), and every cell starts from them. A cell is a task, a row and a seed. Its policy is trained for the
-whole budget and plays fresh episodes, sampled. Settings are chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each
-line has the IQM over seeds with its 95 % bootstrap interval, and ``minus_first`` the difference from the first variant,
-with seeds drawn in pairs.
+Actions and setup of a task come from one of its shipped recordings, whose rehearsals are replayed once. (Those of the
+grid are in this file.) All cells of a task use the same actions. A cell is a task, a row and a seed: its policy is
+trained for the whole budget and then plays fresh episodes with sampled actions. Settings are chosen on seeds 10 to 12
+and reported on seeds 5 to 9. Each printed line has the IQM over seeds with its 95 % bootstrap interval. ``minus_first``
+is the difference from the first variant, with seeds resampled in pairs.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -35,41 +37,49 @@ RECORDINGS = {
     "design/lunar_lander": 0,
     "design/mountain_car": 0,
 }
-"""Task -> the recording whose code alone has the lowest success, by the tables of docs/benchmarks.md."""
+"""Task -> the recording whose code alone has the lowest success in the tables of docs/benchmarks.md."""
 GRID = "grid/door_slippery"
-"""A cheap task with as many decisions as the noisy kitchen has, in a tenth of the steps: a key and a door in a grid of
-7 x 7, where three moves of ten fail, and code that counts its moves."""
+"""A cheap task: a key and a door in a grid of 7 x 7, in which three of ten moves fail, with code that
+counts its moves. It has as many decisions as the noisy kitchen, in a tenth of the steps.
+"""
 TASKS = (*RECORDINGS, GRID)
 BUDGETS = {GRID: 5_000}
-"""Primitive steps of tasks that have their own."""
+"""Task -> its budget of primitive steps, if it differs from the default."""
 THIRDS = 3
-"""Parts of the budget in which the success of the training episodes is reported."""
+"""Number of equal parts of the budget for which the success of training episodes is reported."""
 
 
 @dataclass(frozen=True)
 class Variant:
     """One variant of learning.
 
+    :ivar setup: fields of the RLSetup that differ from the defaults of a run.
     :ivar changes: hyperparameters that differ from the task's own.
-    :ivar sharpness: of the policy's probabilities in the evaluation, as in :meth:`rlgpt.rl.base.Policy.act`.
-    :ivar policy_of: the row whose trained policy is evaluated; None: this row trains its own.
+    :ivar sharpness: sharpness of the policy's probabilities in the evaluation, as in :meth:`rlgpt.rl.base.Policy.act`.
+    :ivar policy_of: the row whose trained policy is evaluated; None: this row trains a policy.
     """
 
+    setup: dict[str, Any] = field(default_factory=dict)
     changes: Mapping[str, Any] = field(default_factory=dict)
     sharpness: float = 1.0
     policy_of: str | None = None
 
 
+OPTIONS = {"interrupt_every": None, "residual": 0.0, "plan_prior": 0.0}
+"""The paper's: the policy decides when an action ends, and begins without knowledge of the plan."""
 VARIANTS = {
-    "rollout_32": Variant({"num_steps": 32}),
-    "rollout_8": Variant({"num_steps": 8}),
-    "sharp_4": Variant(sharpness=4.0, policy_of="rollout_32"),
+    "options": Variant(OPTIONS),
+    "prior": Variant({"interrupt_every": None, "residual": 0.0}),
+    "interrupt": Variant({"residual": 0.0}),
+    "guided": Variant(),
+    "sharp_4": Variant(sharpness=4.0, policy_of="guided"),
 }
+"""``guided`` has the defaults of a run, the others lack a part of them."""
 ROWS = ("code", "untrained", *VARIANTS)
 
 
 class Measurement:
-    """One cell."""
+    """The measurement of one cell."""
 
     def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
         from rlgpt.loop import Seeds
@@ -80,13 +90,19 @@ class Measurement:
         self.spec, self.hyperparameters = grid_door() if cell.task == GRID else self._recorded()
 
     def measure(self) -> dict[str, Any]:
-        """The figures of the cell."""
+        """Measure the figures of the cell."""
+        from rlgpt.plugin.defaults import GUIDED, default_setup_of
         from rlgpt.rl.evaluation import evaluate, evaluate_code
+        from rlgpt.rl.policy_env import plugin_of
 
         row, fresh = self.cell.row, self.seeds.report(self.settings["episodes"])
         seed = self.seeds.training(0)
         if row == "code":
             return _figures(evaluate_code(self.spec, self.spec.actions, seeds=fresh))
+        if row in VARIANTS:
+            default = default_setup_of(plugin_of(self.spec), self.spec.task)
+            fields = {name: getattr(default, name) for name in GUIDED} | VARIANTS[VARIANTS[row].policy_of or row].setup
+            self.spec = dataclasses.replace(self.spec, setup=self.spec.setup.model_copy(update=fields))
         if row == "untrained":
             policy = self.trainer.untrained(self.spec, seed=seed, hyperparameters=self.hyperparameters)
             return _figures(evaluate(policy, self.spec, seeds=fresh, greedy=False))
@@ -107,7 +123,7 @@ class Measurement:
         return {**_figures(evaluation), **figures}
 
     def _recorded(self) -> tuple[Any, Any]:
-        """The recording's actions and setup as the recipe of an environment, and the task's hyperparameters."""
+        """The recipe of an environment with the recording's actions and setup, and the task's hyperparameters."""
         from rlgpt.rl.base import EnvSpec
         from rlgpt.runs import Run
 
@@ -125,7 +141,9 @@ class Measurement:
 
 
 def grid_door() -> tuple[Any, Any]:
-    """The slippery grid: code walks the rows, then the columns, to the key, then to the door."""
+    """The recipe of the slippery grid. Its code walks along the rows, then along the columns, first to
+    the key, then to the door.
+    """
     from rlgpt.domain import CodedAction
     from rlgpt.rl.base import EnvSpec, Hyperparameters
     from rlgpt.testing.grid import TASKS as GRIDS
@@ -149,7 +167,8 @@ def grid_door() -> tuple[Any, Any]:
     task = GRIDS["grid/door"].model_copy(update={"horizon": 30, "settings": {"slip": 0.3}})
     names = tuple(a.name for a in actions)
     setup = GridPlugin().default_setup(task).model_copy(update={"coded_actions": names, "base_actions": ("use",)})
-    return EnvSpec(task, setup, actions, grid_plugin), Hyperparameters()
+    small = Hyperparameters(num_envs=4, num_steps=32, learning_rate=1e-3)  # for a few thousand decisions
+    return EnvSpec(task, setup, actions, grid_plugin), small
 
 
 def _figures(evaluation: Any) -> dict[str, Any]:
@@ -165,7 +184,9 @@ def measure(cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None
 
 
 def thirds(result: Mapping[str, Any]) -> list[float]:
-    """Success of the training episodes in each third of the budget, pooled over the points of the curve."""
+    """Success rate of the training episodes in each third of the budget, pooled over the points of the
+    learning curve.
+    """
     found = []
     for part in range(THIRDS):
         low, high = (result["budget"] * (part + i) / THIRDS for i in (0, 1))
@@ -176,7 +197,7 @@ def thirds(result: Mapping[str, Any]) -> list[float]:
 
 
 def report(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-    """Print the figures of each task and row, and each variant minus the first one measured."""
+    """Print the figures of each task and row, and the difference of each variant from the first measured variant."""
     from rlgpt.report.stats import FEW, difference, spread
 
     for task in dict.fromkeys(c.task for c in cells):

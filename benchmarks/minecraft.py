@@ -1,4 +1,4 @@
-"""RL-GPT and its baselines in Minecraft's embedded world, every row within the same total of primitive steps.
+"""Compares RL-GPT with its baselines in the embedded Minecraft world. Every row has the same budget of primitive steps.
 
     python benchmarks/minecraft.py                      # all cells, two at a time; run it again to resume
     python benchmarks/minecraft.py --report             # measure nothing, print the figures of the table

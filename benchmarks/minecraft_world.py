@@ -1,4 +1,4 @@
-"""The speed of the embedded Minecraft on one core, and its start-up time.
+"""Measures the speed of the embedded Minecraft world on one core, and its start-up time.
 
     python benchmarks/minecraft_world.py               # some minutes
     python benchmarks/minecraft_world.py --quick       # that it runs, in a minute
@@ -6,11 +6,11 @@
 
 ``world``: steps per CPU-second, of physics and mobs, with pictures, and of the environment with MineDojo's dictionary.
 ``minedojo``: steps per CPU-second of MineDojo's own client, of our Malmo server with which it plays, and of both
-together (``make minedojo``). ``start``: seconds of a new process until its first observation and picture, kernels
-compiled (on the cores there are, and on one of them) or read from disk.
+together (``make minedojo``). ``start``: seconds until a new process has its first observation and picture. Kernels are
+compiled, on all cores or on one core, or read from disk.
 
-Random play in six biomes, by day and by night, in short blocks of work, the kinds of work in turn. A figure is the
-median of the blocks; its rows are the biomes. Ends with lines of JSON.
+Random actions are played in six biomes, by day and by night. The kinds of work alternate in short blocks. A figure is
+the median of the blocks; its rows are the biomes. The script ends with lines of JSON.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BIOMES = ("plains", "forest", "birch_forest", "extreme_hills", "desert", "river"
 GOALS = {"physics": 100_000, "observation": 5_000, "rgb_64x64": 1_500, "rgb_160x256": 200}
 START_GOALS = {"cold": 15.0, "cold_one_core": 15.0, "warm": 3.0}
 LENGTH = {"physics": 2_000, "observation": 100, "rgb_64x64": 40, "rgb_160x256": 8, "everything_64x64": 40}
-"""Steps of one block: some 20 ms."""
+"""Number of steps in one block, which takes about 20 ms."""
 UNITS = {
     "physics": "steps per CPU-second: the player, mobs, blocks, the clock",
     "observation": f"steps per CPU-second of the environment: MineDojo's whole dictionary, 27 voxels, {len(RAYS)} rays",
@@ -73,7 +73,7 @@ CLIENT_UNITS = {
 }
 
 Work = Callable[[int], float]
-"""Runs a number of steps and returns their CPU seconds."""
+"""A function that runs a number of steps and returns their CPU seconds."""
 
 
 def _play(count: int, seed: int) -> np.ndarray[Any, np.dtype[np.void]]:
@@ -165,7 +165,8 @@ def measure_world(*, quick: bool) -> None:
 
 def _report(rates: dict[str, dict[str, list[float]]], units: dict[str, str], now: str) -> None:
     for name, found in rates.items():
-        # Total steps over the total time of all biomes: the rate of a player who plays as many steps in each.
+        # Total steps divided by the total time of all biomes: the rate of a player who takes equally many steps in each
+        # biome.
         times = [[1.0 / rate for rate in rates_of] for rates_of in found.values()]
         together = [len(times) / sum(block) for block in zip(*times, strict=True)]
         point, low, high = bootstrap_median(together)
@@ -206,7 +207,7 @@ def measure_start(*, quick: bool) -> None:
 
 
 def _begin(cache: str, *, confined: bool = False) -> tuple[float, float]:
-    """Seconds and CPU seconds until a new process has started a mission, with numba's cache in a folder."""
+    """Wall seconds and CPU seconds until a new process has started a mission. Numba's cache is in the given folder."""
     clock = time.monotonic()
     with subprocess.Popen(
         [sys.executable, "-c", START],
@@ -237,7 +238,7 @@ def measure_minedojo(*, quick: bool) -> None:
 
 
 def _client_blocks(python: str, biome: str, night: bool, blocks: int) -> Iterator[tuple[float, float]]:
-    """CPU seconds of each block: of the client (a separate process) and of the server (this process)."""
+    """CPU seconds of each block, of the client (a separate process) and of the server (this process)."""
     with Server() as server, tempfile.TemporaryDirectory() as folder:
         server.start()
         command = [python, str(CLIENT), str(server.port), biome, str(int(night)), "64", "64"]

@@ -1,8 +1,10 @@
-"""MineDojo's own client, for ``minecraft_world.py``. Run by MineDojo's interpreter; imports nothing of ours.
+"""Runs MineDojo's own client for ``minecraft_world.py``. MineDojo's interpreter runs this script; it imports nothing of
+rlgpt.
 
     python minedojo_client.py PORT BIOME NIGHT HEIGHT WIDTH
 
-It reads numbers. For each it takes that many random steps and writes their CPU seconds.
+The script reads numbers from standard input. For each number it takes that many random steps and prints their CPU
+seconds.
 """
 
 import sys

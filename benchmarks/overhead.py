@@ -1,11 +1,12 @@
-"""The cost of rlgpt: a step, training, another process, a start. The sandbox: see ``sandbox.py``.
+"""Measures the cost of rlgpt: of a step, of training, of an environment in another process, of a start. ``sandbox.py``
+measures the sandbox.
 
     python benchmarks/overhead.py              # all parts, about 15 minutes
     python benchmarks/overhead.py --quick      # a smoke test of all but training, seconds
     python benchmarks/overhead.py --parts step worker training
 
 ==============  ====================================================================================================
-``step``        CPU time of ``extend(env)`` over that of ``env``, the same actions through the same states
+``step``        CPU time of a step of ``extend(env)``, divided by that of ``env``, with the same actions and states
 ``training``    primitive steps per CPU-second (all processes) of each trainer, over plain Sample Factory's, on the
                 kitchen with recorded actions, so that all of them simulate the same
 ``worker``      microseconds of a step of an environment in another process, over the plain step

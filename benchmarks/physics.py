@@ -1,11 +1,12 @@
-"""Cost of a control step over its physics: ``env.step`` over bare ``mj_step`` with the same controls.
+"""Measures the time of a control step relative to its physics: that of ``env.step`` divided by that of ``mj_step`` with
+the same controls.
 
     python benchmarks/physics.py               # a few minutes
     python benchmarks/physics.py --quick       # a smoke test, seconds
 
-For each task random actions are played and their controls recorded. Then the environment plays the actions again, and
-a second simulation takes the same controls by ``mj_step`` alone, in interleaved blocks. Both are checked to be in the
-same state. Prints lines of JSON.
+For each task, random actions are played and their controls are recorded. Then, in alternating blocks, the environment
+plays the actions again, and a second simulation applies the same controls with ``mj_step`` only. The script checks that
+both are in the same state, and prints lines of JSON.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def measure(name: str, *, quick: bool) -> None:
 
 
 def _episode(env: Any, seed: int, length: int) -> list[tuple[float, float]]:
-    """CPU seconds of env.step and of the physics alone in each block of one episode."""
+    """CPU seconds of env.step, and of the physics alone, in each block of one episode."""
     import mujoco
 
     rng = np.random.default_rng(seed)

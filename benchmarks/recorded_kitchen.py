@@ -1,7 +1,7 @@
-"""The kitchen with recorded actions: the physics does not depend on the trainer's actions.
+"""The kitchen with recorded actions: the environment plays these instead of the trainer's actions.
 
-Each environment plays the same episodes: their starts are seeded by the number of the episode, and so are the actions.
-All trainers step through the same states, and only the trainers differ.
+Each environment plays the same episodes, because starts and actions are seeded by the number of the episode. So all
+trainers simulate the same states, and only the trainers differ.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from rlgpt_kitchen.plugin import KitchenPlugin
 TASK = "kitchen/kettle"
 KEYS = ("robot", "objects")
 BUDGET = 1_000_000
-"""Steps that no trainer reaches: each is ended from outside."""
+"""A budget that no trainer reaches; each trainer is ended from outside."""
 
 
 class RecordedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """``env`` with its own seeds and actions. Its steps are counted in a file that other processes can read."""
+    """A wrapper that replaces seeds and actions by its own. It counts steps in a file that other processes can read."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], steps_file: Path) -> None:
         super().__init__(env)
@@ -57,12 +57,14 @@ class RecordedKitchen(KitchenPlugin):
 
 
 def recorded_plugin(task: Task) -> RecordedKitchen:
-    """A picklable factory."""
+    """A picklable factory of the plugin."""
     return RecordedKitchen()
 
 
 def recorded_spec(steps_file: Path) -> EnvSpec:
-    """Pure RL (K = 0): the environment's own observation, as one vector, and its own reward."""
+    """The recipe of PPO without coded actions (K = 0), with the environment's own observation as one
+    vector and its own reward.
+    """
     task = KitchenPlugin().tasks()[TASK]
     task = task.model_copy(update={"settings": {**task.settings, "steps_file": str(steps_file)}})
     return EnvSpec(task, RLSetup(reward_weights={"success": 1.0}, observation_keys=KEYS), (), recorded_plugin)
@@ -74,7 +76,7 @@ def hyperparameters(steps_file: Path) -> Hyperparameters:
 
 
 class FlatObservation(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """The same observation as one vector, without anything of rlgpt: float32, shape (59,)."""
+    """A wrapper that returns the same observation as one vector, float32, shape (59,). It uses nothing of rlgpt."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)

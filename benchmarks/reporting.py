@@ -1,4 +1,4 @@
-"""What every benchmark prints: one line of JSON for each figure, with the commit it was measured at."""
+"""Prints the figures of a benchmark: one line of JSON for each figure, with the commit at which it was measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def commit() -> str:
-    """The commit of the working tree, 12 digits, with ``+`` where tracked files have changes."""
+    """The commit of the working tree, 12 digits, followed by ``+`` if tracked files have changes."""
     git = ["git", "-C", str(Path(__file__).parent)]
     head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
     dirty = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=False)
@@ -22,5 +22,5 @@ def emit(name: str, value: float | None, unit: str, **more: Any) -> None:
 
 
 def line(name: str, value: float | None, unit: str, **more: Any) -> str:
-    """One figure as a line of JSON."""
+    """Format one figure as a line of JSON."""
     return json.dumps({"name": name, "value": value, "unit": unit, **more})

@@ -12,12 +12,12 @@ from filelock import FileLock
 from rlgpt.files import write_atomic
 
 SETTINGS = ("budget", "iterations", "episodes", "trainer")
-"""Columns with the settings of a cell. Older cells lack the first two."""
+"""Columns with the settings with which a cell was measured. Older results lack the first two."""
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One row of one task with one seed."""
+    """A cell of a benchmark: a task, a row (a method) and a seed."""
 
     task: str
     row: str
@@ -27,9 +27,9 @@ class Cell:
 class ResultTable:
     """Results of one benchmark, sorted by task, row and seed.
 
-    The run and the log of a cell that is being measured are in :attr:`runs`, beside the file.
+    The run and the log of a cell that is being measured are in the folder :attr:`runs` beside the file.
 
-    :param path: of the file, which ends in ``.jsonl`` and need not exist yet.
+    :param path: path of the file. It ends in ``.jsonl``, and the file need not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,7 +37,7 @@ class ResultTable:
         self.runs = path.with_name(f"{path.stem}_runs")
 
     def load(self) -> dict[Cell, dict[str, Any]]:
-        """Every result by its cell.
+        """Cell -> result, for every result in the file.
 
         :raises SystemExit: a line of the file is not a result.
         """
@@ -54,7 +54,7 @@ class ResultTable:
         return results
 
     def add(self, cell: Cell, result: Mapping[str, Any]) -> None:
-        """Write a cell's result into the file. Other processes may add theirs at the same time."""
+        """Write a cell's result into the file. Other processes may write results at the same time."""
         self.runs.mkdir(parents=True, exist_ok=True)
         with FileLock(self.runs / "table.lock"):
             results = {**self.load(), cell: {**asdict(cell), **result}}
@@ -64,15 +64,17 @@ class ResultTable:
         return self.runs / cell.task.replace("/", "__") / cell.row / str(cell.seed)
 
     def log(self, cell: Cell) -> Path:
-        """What the process that measures the cell prints; deleted once the cell has a result."""
+        """The file with the output of the process that measures the cell. The file is deleted when the
+        cell has a result.
+        """
         return self.run_folder(cell).with_suffix(".log")
 
 
 def settings_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings a result was measured with, as far as they are known."""
+    """The settings with which a result was measured, as far as they are known."""
     return {name: result[name] for name in SETTINGS if name in result}
 
 
 def differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """The settings in which two sets differ, as text; empty where they agree. A setting that one lacks is skipped."""
+    """The settings in which two sets differ, as text; empty if they agree. A setting that one set lacks is ignored."""
     return ", ".join(f"{k}={known[k]} (now {v})" for k, v in wanted.items() if k in known and known[k] != v)

@@ -1,4 +1,4 @@
-"""What each row of a comparison measures (see comparison.py)."""
+"""Measures the cells of each row of a comparison (see comparison.py)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from run_settings import read_settings, require_settings, start_or_resume
 
 ABLATIONS = {"rlgpt_gamma": {"semi_markov": False}, "rlgpt_heads": {"branch_masking": False}}
 TURNS = 4
-"""Iterations of the outer loop in ``rlgpt_turns``."""
+"""Number of iterations of the outer loop in the row ``rlgpt_turns``."""
 DERIVED = ("rl_setup", "code", "untrained")
-"""Rows that are derived from the run of ``rlgpt`` with the same seed."""
+"""Rows whose results are derived from the run of ``rlgpt`` with the same seed."""
 
 
 def _ppo() -> Any:
@@ -36,7 +36,7 @@ TRAINERS = {"sample_factory": _sample_factory, "ppo": _ppo}
 class RowRunner:
     """Measures one cell.
 
-    :param table: gives the folders of its runs.
+    :param table: the table of results, which also gives the folders of runs.
     :param settings: budget, iterations, episodes and trainer of the cell.
     """
 
@@ -57,7 +57,9 @@ class RowRunner:
         self.trainer = TRAINERS[settings["trainer"]]()
 
     def find_task(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
-        """Plugin and task of the cell, how a spec finds the plugin, and the transcripts that are replayed."""
+        """The plugin and the task of the cell, the factory by which a spec finds the plugin, and the
+        transcripts to replay.
+        """
         from rlgpt.plugin.manager import PluginManager
 
         plugin, task = PluginManager().task(self.cell.task)
@@ -69,7 +71,7 @@ class RowRunner:
         if row == "rlgpt" or row in ABLATIONS:
             return self.run_loops("slow_fast_critic", ABLATIONS.get(row, {}))
         if row == "rlgpt_turns":
-            # 1.0: all iterations run, unless one has no failure left
+            # With 1.0, all iterations run until one succeeds in every episode.
             self.settings = self.settings.model_copy(update={"iterations": TURNS, "target_success": 1.0})
             return self.run_loops("slow_fast_critic", {})
         measure = {
@@ -89,7 +91,7 @@ class RowRunner:
         return self.table.run_folder(replace(self.cell, row=row))
 
     def run_loops(self, kind: str, changes: dict[str, Any]) -> dict[str, Any]:
-        """Both loops, from the plan to the report, with some hyperparameters changed."""
+        """Run both loops, from the plan to the report, with some changed hyperparameters."""
         from rlgpt.agents.build import build_agents
         from rlgpt.llm.build import LLMContext, LLMSettings, build_llm
         from rlgpt.loop import LoopContext
@@ -138,12 +140,12 @@ class RowRunner:
         }
 
     def success_of_kept(self, context: Any, iteration: Any) -> float:
-        """The success rate of what an iteration keeps, code or policy, on the seeds of the report."""
+        """The success rate of the code or policy that an iteration keeps, on the seeds of the report."""
         evaluation = context.evaluate_kept(iteration, seeds=self._report_seeds())
         return round(float(evaluation.success_rate), 3)
 
     def train(self, setup: Any, actions: tuple[Any, ...] = ()) -> dict[str, Any]:
-        """PPO for the whole budget."""
+        """Train PPO for the whole budget."""
         from rlgpt.rl.base import EnvSpec
 
         spec = EnvSpec(self.task, setup, actions, self.factory)
@@ -183,7 +185,8 @@ class RowRunner:
 
     def untrained(self) -> dict[str, Any]:
         spec = self._best_spec()
-        # a fresh network, never a warm start: the steps of earlier iterations are not counted in this row
+        # The network is untrained and has no warm start, because this row does not count the steps of earlier
+        # iterations.
         seed = self.seeds.training(self._best_iteration().index)
         policy = self.trainer.untrained(spec, seed=seed, hyperparameters=self.hyperparameters)
         return {**self._evaluate(policy, spec), "primitive_steps": self._design_steps()}
@@ -203,7 +206,9 @@ class RowRunner:
         return EnvSpec(self.task, best.setup, best.actions, self.factory)
 
     def _design_steps(self) -> int:
-        """Primitive steps of RL-GPT on code up to its best iteration: rehearsals and evaluations of code alone."""
+        """Primitive steps that RL-GPT spent on code up to its best iteration: rehearsals and evaluations
+        of code alone.
+        """
         from rlgpt.runs import Run
 
         last = self._best_iteration().index

@@ -1,4 +1,6 @@
-"""The settings of a run, stored in its folder: an interrupted run resumes only with the same settings."""
+"""Stores the settings of a benchmark's run in its folder, so that an interrupted run resumes only with
+the same settings.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ FILE = "begun.json"
 
 
 def read_settings(run: Path) -> dict[str, Any]:
-    """The settings and the commit a run was started with; empty for older runs, which do not record them."""
+    """The settings and the commit with which a run was started; empty for older runs, which did not record them."""
     path = run / FILE
     return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
 def start_or_resume(run: Path, settings: Mapping[str, Any]) -> None:
-    """Record the settings of a new run. Check those of a run that exists.
+    """Record the settings of a new run, or check those of an existing run.
 
     :raises SystemExit: the run was started with other settings.
     """

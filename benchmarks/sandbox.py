@@ -1,17 +1,17 @@
-"""The cost of the sandbox: of a call, of many workers at once, in memory, in training.
+"""Measures the cost of the sandbox: of single calls, with many workers at the same time, in memory and in training.
 
     python benchmarks/sandbox.py              # all parts, about ten minutes
     python benchmarks/sandbox.py --quick      # a smoke test of all but training, seconds
     python benchmarks/sandbox.py --parts calls workers training
 
 ============  ======================================================================================================
-``calls``     microseconds of a primitive, alone, with a view, eight in a yield; of a view, ``can_start``, an instance
+``calls``     microseconds of a primitive (alone, with a view, eight in a yield), a view, ``can_start``, an instance
 ``workers``   the same in eight processes at once, and the memory of each
 ``training``  steps per CPU-second on the kitchen over those with the same coded actions as plain generators
 ============  ======================================================================================================
 
-All comparisons with plain Python use short interleaved blocks within one run; see ``interleaved.py``. Prints lines of
-JSON.
+All comparisons with Python outside the sandbox use short alternating blocks; see ``interleaved.py``. The script prints
+lines of JSON.
 """
 
 from __future__ import annotations

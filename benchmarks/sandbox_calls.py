@@ -1,6 +1,6 @@
-"""The cost of a call into the sandbox, in microseconds, each compared with the same work in plain Python.
+"""Measures calls into the sandbox in microseconds, and compares each with the same work in Python outside the sandbox.
 
-The plain counterpart of a view is a deep copy: trusted code would also need one.
+The counterpart of a view is a deep copy, because code outside a sandbox would also need one.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 from interleaved import block_figures, block_order
 from reporting import commit, emit
 from rlgpt.domain import CodedAction, Parameter, Plain, Task
-from rlgpt.options.execution import Execution
+from rlgpt.options.execution import Call, Execution
+from rlgpt.options.progress import InProgress
 from rlgpt.plugin.types import Context, Primitive
 from rlgpt.sandbox import Library, Sandbox, SandboxLimits, Signature, ViewDoc
 from rlgpt.sandbox.runtime import Instance
 
 YIELDS = 40
-"""Primitives, or views, of one call; 50 yields are allowed."""
+"""Number of primitives, or views, of one call. At most 50 yields are allowed."""
 
 NUDGE = "def run():\n    for i in range(40):\n        yield nudge(x=0.1 * i, y=-0.2)\n"
 CHUNK = "def run():\n    for i in range(5):\n        yield [nudge(x=0.1 * j, y=-0.2) for j in range(8)]\n"
@@ -33,17 +34,17 @@ Workload = Callable[[], object]
 
 
 def view(keys: int, numbers: int) -> dict[str, Plain]:
-    """A view of ``keys * numbers`` numbers with four decimals."""
+    """A view with ``keys * numbers`` numbers of four decimals."""
     drawn = np.random.default_rng(0).uniform(-1, 1, (keys, numbers)).round(4)
     return {f"key{i:02}": [float(v) for v in row] for i, row in enumerate(drawn)}
 
 
 VIEWS = {"small": view(2, 4), "large": view(25, 5), "limit": view(64, 16)}
-"""8 numbers, 125 numbers, and nearly 8,192 bytes, the limit of a view."""
+"""Views of 8 numbers, of 125 numbers, and of nearly 8,192 bytes, the limit of a view."""
 
 
 def nudge(ctx: Context, x: float, y: float) -> Generator[Any, None, Mapping[str, Plain]]:
-    """A primitive of one step without work, so that only the cost of the call is measured."""
+    """A primitive that takes one step and does no work, so that only the cost of the call is measured."""
     yield (x, y)
     return {"reached": True, "distance": 0.25}
 
@@ -66,7 +67,7 @@ CONTEXT = Context(
 
 
 def plain() -> None:
-    """The work of the coded action as trusted Python, which drives the generators itself."""
+    """The same work outside the sandbox: Python code that runs the primitives' generators directly."""
     for i in range(YIELDS):
         run = nudge(CONTEXT, x=0.1 * i, y=-0.2)
         try:
@@ -77,7 +78,7 @@ def plain() -> None:
 
 
 def plain_seeing(seen: dict[str, Plain]) -> Workload:
-    """The same, with a copy of the view after each primitive."""
+    """The same work outside the sandbox, with a copy of the view after each primitive."""
 
     def work() -> None:
         plain()
@@ -88,34 +89,37 @@ def plain_seeing(seen: dict[str, Plain]) -> Workload:
 
 
 def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
-    """A call of a coded action that its guest has loaded."""
+    """A call of a coded action that is already loaded in the sandbox."""
     action = CodedAction(name="bench", doc="Repeat.", source=source, max_steps=1000)
     primitive = Primitive("nudge", "Move a little.", nudge, PARAMETERS, OUTCOME)
     guest = Sandbox().open(_library(seen), [action], seed=0)
-    execution = Execution({"nudge": primitive}, lambda: seen, step, keep_calls=False)
+    execution = Execution({"nudge": primitive}, lambda: seen, keep_calls=False)
 
     def work() -> None:
-        ended = execution.run(guest, action, {}, CONTEXT).ended
-        if ended != "returned":
-            raise AssertionError(f"the coded action ended by {ended}")
+        call = Call()
+        running = InProgress(action.name, call, execution.run(guest, action, {}, CONTEXT, call))
+        while not running.is_over:
+            running.advance(step, running.proposal)
+        if call.ended != "returned":
+            raise AssertionError(f"the coded action ended by {call.ended}")
 
     return work
 
 
 def crossings() -> Workload:
-    """Calls into an idle guest: the time of crossing alone."""
+    """Calls of an exported function that does nothing, which measure the time of crossing into WebAssembly."""
     instance = Instance(SandboxLimits())
     return lambda: [instance.call("cancel-action", fuel=SandboxLimits().turn_fuel) for _ in range(YIELDS)]
 
 
 def fresh() -> object:
-    """A new instance with one action, up to its first request."""
+    """Make a new instance with one action and run it to its first request."""
     action = CodedAction(name="bench", doc="", source=ONE)
     return Sandbox().open(_library({}), [action], seed=0).start("bench", {})
 
 
 def plain_started() -> Generator[Any, Any, Any]:
-    """The same without a sandbox: the source runs, and the generator goes to its first request."""
+    """The same without a sandbox: execute the source and run the generator to its first request."""
     space: dict[str, Any] = {"nudge": lambda **arguments: arguments}
     exec(compile(ONE, "bench.py", "exec"), space)
     started: Generator[Any, Any, Any] = space["run"]()
@@ -124,7 +128,7 @@ def plain_started() -> Generator[Any, Any, Any]:
 
 
 def asked(size: str, count: int) -> Workload:
-    """The answers of ``count`` actions' ``can_start`` at one moment."""
+    """The answers of the ``can_start`` of ``count`` actions to the same view."""
     names = [f"bench_{i}" for i in range(count)]
     actions = [CodedAction(name=name, doc="", source=GUARD + ONE) for name in names]
     guest = Sandbox().open(_library(VIEWS[size]), actions, seed=0)
@@ -186,7 +190,9 @@ GOALS = {"small": 40, "large": 90, "chunk": 6, "fresh": 3000}
 
 
 def measure(*, quick: bool) -> None:
-    """``least`` is the fastest block: the cost when no other process uses the caches of the processor."""
+    """Measure all workloads. ``least`` is the fastest block, in which probably no other process used the
+    processor's caches.
+    """
     repeats, blocks = (1, 6) if quick else (3, 60)
     now = commit()
     found = [timed(workloads(), blocks) for _ in range(repeats)]

@@ -1,4 +1,5 @@
-"""Training throughput with coded actions in the sandbox over that with the same actions as plain generators.
+"""Measures training with coded actions in the sandbox, relative to training with the same actions as Python generators
+outside it.
 
 Both train the built-in PPO on the kitchen with recorded actions, each in a process of its own, in turns (see
 ``trainer_process.py``): ``sandbox_training.py NAME STEPS_FILE FOLDER SEED``. :class:`PlainGuest` runs the plain
@@ -31,7 +32,9 @@ WAITS = "def run():\n    for _ in range(4):\n        yield hold(steps=5)\n"
 CHUNKS = "def run():\n    yield [hold(steps=5), hold(steps=6), hold(steps=5)]\n"
 GUARD = "def can_start(view):\n    return view['time'] >= 0\n"
 KINDS = ("plain", "guarded")
-"""Without a ``can_start``, and with one on every action, which is asked before every decision."""
+"""The two kinds of actions: without ``can_start``, and with a ``can_start`` in every action, which is
+called before every decision.
+"""
 
 
 def actions(kind: str) -> tuple[CodedAction, ...]:
@@ -52,7 +55,7 @@ def coded_spec(steps_file: Path, kind: str) -> EnvSpec:
 
 
 class PlainGuest:
-    """Runs coded actions as Python of the host instead of a guest, without checks and limits."""
+    """Runs coded actions in the host's Python instead of in a guest, without checks and limits."""
 
     def __init__(self, library: Library, coded: Sequence[CodedAction]) -> None:
         self._defaults = {s.name: {p.name: p.default for p in s.parameters} for s in library.primitives}
@@ -88,7 +91,7 @@ class PlainGuest:
 
 
 def open_plain(sandbox: Sandbox, library: Library, coded: Sequence[CodedAction], *, seed: int) -> Guest:
-    """A plain guest instead of what :meth:`Sandbox.open` returns."""
+    """Open a :class:`PlainGuest`; it replaces :meth:`Sandbox.open`."""
     return cast("Guest", PlainGuest(library, coded))
 
 

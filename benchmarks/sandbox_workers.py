@@ -1,6 +1,6 @@
-"""Many guests at once: workers that all run sandboxed code, and the memory of each.
+"""Measures workers that run sandboxed code at the same time, and the memory of each worker.
 
-As a script it is one worker: it reports that it is ready, waits for a line, and prints its measurements.
+Run as a script, this module is one worker: it reports that it is ready, waits for a line, and prints its measurements.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sandbox_calls import NUDGE, ONE, SEE, SIGNATURE, VIEWS, YIELDS, plain, plai
 WORKERS = 8
 INSTANCES = 10
 NAMESPACES = 2000
-"""Number of plain counterparts: a single one is too small to measure."""
+"""Number of counterparts outside the sandbox. The memory of a single one is too small to measure."""
 UNITS = {
     "plain": "CPU microseconds of a primitive called plainly",
     "primitive": "CPU microseconds of a primitive that sandboxed code asks for",
@@ -69,13 +69,13 @@ def _at_once(workers: int, blocks: int) -> list[dict[str, Any]]:
 
 
 def _memory() -> tuple[float, float]:
-    """Memory of this process in MB: private, and with all its shared mappings."""
+    """Memory of this process in MB: without and with shared mappings."""
     info = psutil.Process().memory_full_info()
     return info.uss / 1e6, info.rss / 1e6
 
 
 def main(blocks: int) -> None:
-    """One worker."""
+    """Run one worker."""
     from rlgpt.domain import CodedAction
     from rlgpt.sandbox import Library, Sandbox
 
@@ -88,7 +88,8 @@ def main(blocks: int) -> None:
 
     plain_started()
     bare = _memory()
-    twins = [plain_started() for _ in range(NAMESPACES)]  # kept alive, so that later objects do not reuse their memory
+    # The objects are kept alive, so that later objects do not reuse their memory.
+    twins = [plain_started() for _ in range(NAMESPACES)]
     before = _memory()
     kept = [opened()]
     first = _memory()

@@ -1,7 +1,7 @@
-"""Measures the cells of a benchmark side by side, each in a process of its own with one thread.
+"""Measures several cells of a benchmark at the same time, each in a separate process with one thread.
 
-A benchmark that is started again measures only the cells without a result, and stops at once where results were
-measured with other settings.
+A benchmark that is started again measures only the cells without a result. If existing results were measured with other
+settings, it stops at once.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ def measure_cells(
     settings: Callable[[Cell], Mapping[str, Any]],
     needs: Mapping[Cell, Cell] | None = None,
 ) -> bool:
-    """Measure every cell without a result, ``jobs`` at a time, in their order, but none before the cell it ``needs``.
+    """Measure every cell without a result, ``jobs`` at a time, in their order. A cell waits for the cell that it
+    ``needs``.
 
     Each process is ``python SCRIPT --cell TASK ROW SEED --out=TABLE --NAME=VALUE ...`` with the cell's settings; it
-    adds the result to the table. A cell that fails is named and its log stays; the others continue.
+    adds the result to the table. A cell that fails is reported and its log is kept; the other cells continue.
 
     :returns: whether every cell has a result now.
     :raises SystemExit: results in the table were measured with other settings; nothing is measured then.

@@ -1,4 +1,5 @@
-"""How often a rule of selection keeps the worse of code and policy, and how many episodes it plays. Simulated.
+"""Simulates rules of selection: how often a rule keeps the worse one of code and policy, and how many episodes it
+plays.
 
     nice python benchmarks/selection_rules.py > benchmarks/results/selection.jsonl     # a few minutes
 
@@ -34,7 +35,7 @@ LEAST, MOST, REPEATS = 10, 30, 1000
 
 
 class Simulated:
-    """Stands for the loop's evaluator (``Judge``) with episodes that are drawn beforehand."""
+    """Replaces the loop's evaluator (``Judge``) by episodes that are drawn beforehand."""
 
     def __init__(self, mode: Any, wins: np.ndarray) -> None:
         self.mode, self.wins = mode, wins
@@ -47,7 +48,9 @@ class Simulated:
 
 
 def race(code: np.ndarray, ways: dict[str, np.ndarray]) -> tuple[bool, int]:
-    """Whether code is kept, and the number of episodes that all candidates played together."""
+    """Simulate the loop's race. Returns whether code is kept, and the number of episodes that all
+    candidates played together.
+    """
     players: Any = {name: (Simulated(name, wins), None) for name, wins in ways.items()}
     judge = Simulated(CODE, code)
     players[CODE] = (judge, None)
@@ -61,7 +64,9 @@ def race(code: np.ndarray, ways: dict[str, np.ndarray]) -> tuple[bool, int]:
 
 
 def hoeffding(code: np.ndarray, policy: np.ndarray) -> tuple[bool, int]:
-    """Both play until their confidence intervals do not overlap. Each interval has error probability error / looks."""
+    """Simulate a race in which both play until their confidence intervals do not overlap. Each interval
+    has the error probability error / looks.
+    """
     for n in range(LEAST, MOST + 1):
         half = math.sqrt(math.log(2 * (MOST - LEAST + 1) * 2 / ERROR) / (2 * n))
         if abs(code[:n].mean() - policy[:n].mean()) > 2 * half:

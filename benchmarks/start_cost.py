@@ -1,4 +1,6 @@
-"""CPU time until an environment has its first observation: the first of a process, and each later one."""
+"""Measures the CPU time until an environment has its first observation, for the first environment of a
+process and for later ones.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ started(build(spec, seed=0), since)
 def measure(*, quick: bool) -> None:
     now = commit()
     for task in TASKS[:1] if quick else TASKS:
-        found = [_start(task) for _ in range(1 if quick else 4)][0 if quick else 1 :]  # the first one fills the caches
+        # The first process fills the caches.
+        found = [_start(task) for _ in range(1 if quick else 4)][0 if quick else 1 :]
         for name, values in zip(UNITS, zip(*found, strict=True), strict=True):
             emit(f"overhead/start/{name}/{task}", round(float(np.median(values)), 4), UNITS[name], **_rows(values, now))
         print(f"start: {task} done", file=sys.stderr, flush=True)
@@ -64,7 +67,7 @@ def _rows(values: Sequence[float], now: str) -> dict[str, Any]:
 
 
 def _start(task: str) -> list[float]:
-    """The figures of :data:`UNITS`, of one new process."""
+    """The figures of :data:`UNITS` from one new process."""
     command = [sys.executable, "-c", START, task]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:

@@ -1,4 +1,4 @@
-"""CPU time of a step of the extended kitchen over one of the bare kitchen."""
+"""Measures the CPU time of a step of the extended kitchen, relative to a step of the bare kitchen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlgpt.rl.policy_env import build
 from rlgpt_kitchen.plugin import KitchenPlugin
 
 BLOCK = 10
-"""Steps of one block: some 15 ms."""
+"""Number of steps in one block, which takes about 15 ms."""
 
 GOALS = {"k0": 1.03, "k3": 1.06}
 
@@ -34,7 +34,9 @@ def coded_actions(source: str) -> list[CodedAction]:
 
 
 def variants() -> dict[str, Make]:
-    """Each makes an environment and the function that converts a recorded action to its action space."""
+    """The compared environments. Each function makes an environment and a function that converts a
+    recorded action to its action space.
+    """
     plugin = KitchenPlugin()
     task = plugin.tasks()[TASK]
     zeros = np.zeros(3, np.float32)
@@ -92,7 +94,7 @@ def measure(*, quick: bool) -> None:
 
 
 def _episode(envs: Mapping[str, tuple[Env, Callable[[Any], Any]]], seed: int, length: int) -> list[dict[str, float]]:
-    """CPU seconds of each variant in each block of one episode. All variants step through the same states."""
+    """CPU seconds of each variant in each block of one episode. All variants simulate the same states."""
     for env, _ in envs.values():
         env.reset(seed=seed)
     recorded = recorded_actions(envs["bare"][0].action_space, seed, length)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 
 
 def run_parts(doc: str, parts: Mapping[str, Callable[..., None]]) -> int:
-    """Measure the parts that the command line names.
+    """Measure the parts of the benchmark that the command line names.
 
-    :param doc: of the script; its first paragraph becomes the summary in the help.
-    :param parts: name to the function that measures it, with ``quick=``. ``training`` takes minutes: ``--quick`` leaves
-        it out.
+    :param doc: docstring of the script. Its first paragraph becomes the summary in the help.
+    :param parts: name of a part -> the function that measures it, which has an argument ``quick``. ``training`` takes
+        minutes: ``--quick`` leaves it out.
     """
     parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
     parser.add_argument("--parts", nargs="+", choices=tuple(parts), help="default: all; with --quick, not training")

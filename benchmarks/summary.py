@@ -1,4 +1,4 @@
-"""The results of a comparison as lines of JSON, and as a table in Markdown."""
+"""Prints the results of a comparison as lines of JSON, or as a table in Markdown."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ FIGURES = (
     *("seed", "sampled", "greedy", "steps_per_success", "primitive_steps", "selection"),
     *(*SETTINGS, "commit", "run_commit"),
 )
-"""Columns printed for each cell that has them. ``selection``: success rate on the selection seeds, by iteration."""
+"""Columns that are printed for each cell that has them. ``selection`` is the success rate on the
+selection seeds, for each iteration.
+"""
 Grid = dict[str, dict[str, dict[int, dict[str, Any]]]]
-"""Task, row and seed to result."""
+"""(task, row, seed) -> result."""
 
 
 def print_lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
@@ -32,7 +34,9 @@ def print_lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequen
 
 
 def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
-    """The IQM and interval of each row, RL-GPT minus each other row, and each row over all tasks, as JSON."""
+    """The figures as lines of JSON: the IQM and interval of each row on each task, RL-GPT minus each
+    other row, and each row over all tasks.
+    """
     grid = _grid(results, cells)
     if mixed := _mixed_settings(grid):
         print(mixed, file=sys.stderr)
@@ -88,10 +92,11 @@ def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -
 
 
 def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: bool) -> tuple[Interval, str]:
-    """IQM minus IQM by seed, and how it was computed. With too few seeds for an interval, the range is given instead.
+    """The difference of two rows' IQMs with its interval, and a note on how it was computed. With too few seeds for an
+    interval, the range is given instead.
 
-    :param derived: ``theirs`` was derived from the run of ``ours`` with the same seed: seeds are then resampled in
-        pairs, and only the seeds that both have.
+    :param derived: whether ``theirs`` was derived from the run of ``ours`` with the same seed. If so, seeds are
+        resampled in pairs, and only seeds that both have are used.
     """
     from rlgpt.report.stats import FEW, difference
 
@@ -108,10 +113,10 @@ def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: b
 def aggregates(grid: Grid, cells: Sequence[Cell]) -> tuple[list[str], dict[str, Interval]]:
     """The IQM over seeds and tasks, with its stratified interval, of each row that is measured on every task.
 
-    All rows are taken over the same tasks: those that have every seed of each such row. With only one such task there
-    is no aggregate.
+    All rows are aggregated over the same tasks: the tasks that have a result for every seed of each such row. With only
+    one such task there is no aggregate.
 
-    :returns: the tasks, and row to interval.
+    :returns: the tasks, and row -> interval.
     """
     from rlgpt.report.stats import interval
 
@@ -134,7 +139,7 @@ def _iqm(by_seed: Mapping[int, float]) -> Interval:
 
 
 def _line(name: str, unit: str, value: Interval, **more: Any) -> str:
-    """One line of JSON; ``range`` in place of ``interval`` where the seeds are too few for one."""
+    """One line of JSON. It has ``range`` instead of ``interval`` if there are too few seeds for an interval."""
     around = {"range" if value.level == 1.0 else "interval": [round(value.low, 3), round(value.high, 3)]}
     return line(name, round(value.point, 3), unit, **around, **more)
 
@@ -173,12 +178,12 @@ def _caption(grid: Grid, complete: Sequence[str]) -> str:
     if most < FEW:
         around = f"in brackets the range over the {most} seeds (no interval: they are fewer than {FEW})"
     else:
-        around = f"in brackets its 95 % bootstrap interval, or, of fewer than {FEW} seeds, their range"
+        around = f"in brackets its 95 % bootstrap interval, or the range if there are fewer than {FEW} seeds"
     sentences = [
-        f"Success is the IQM over seeds, {around}; *worst* is the lowest seed, sampled.",
-        "Steps in all are the median over seeds; steps per success are all steps of the evaluation over all successes, "
-        "of seeds that have any.",
-        "*(2 of 5)*: only so many seeds have the figure, for want of a policy (greedy) or of any success (steps).",
+        f"Success is the IQM over seeds, {around}; *worst* is the sampled success of the worst seed.",
+        "Steps in all are the median over seeds; steps per success are the steps of the evaluation divided by the "
+        "number of successes, over the seeds that have at least one success.",
+        "*(2 of 5)*: only this many seeds have the figure. The others have no policy (greedy) or no success (steps).",
     ]
     if complete:
         names = "" if len(complete) == len(grid) else f" ({', '.join(t.split('/')[1] for t in complete)})"
@@ -192,7 +197,7 @@ def _caption(grid: Grid, complete: Sequence[str]) -> str:
 
 
 def _mixed_settings(grid: Grid) -> str:
-    """The settings that differ among the results, as text; empty where none does. Tasks may differ in their budget."""
+    """The settings that differ among the results, as text; empty if none differs. Tasks may have different budgets."""
     by_task = [[r for by_seed in rows.values() for r in by_seed.values()] for rows in grid.values()]
     everything = [[r for results in by_task for r in results]]
     parts = []

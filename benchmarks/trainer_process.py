@@ -1,5 +1,5 @@
-"""Trainers in separate processes that take turns: each runs for some updates and is then suspended (SIGSTOP). So all of
-them are measured in the same minutes, but never at the same time. Start-up is not counted.
+"""Trainers in separate processes that take turns: each runs for some updates and is then suspended (SIGSTOP). So all
+trainers are measured in the same minutes, but never at the same time. Start-up is not counted.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from interleaved import cpu_seconds
 from rlgpt.rl.step_counter import StepCounter
 
 SLICE = 512
-"""Steps of one turn: four rollouts and their updates, one to two seconds."""
+"""Number of steps of one turn: four rollouts and their updates, which take one to two seconds."""
 WARM_UP = 4 * SLICE
 POLL_SECONDS = 0.003
 TIMEOUT_SECONDS = 300.0
-"""Most seconds for the first steps of a trainer, and for a slice."""
+"""Time limits, in seconds, for the first steps of a trainer and for a turn."""
 
 
 class TrainerProcess:
     """A trainer in a process (and its children), suspended except during its turn.
 
-    :param script: run as ``SCRIPT NAME STEPS_FILE FOLDER SEED``.
+    :param script: the script, which is run as ``SCRIPT NAME STEPS_FILE FOLDER SEED``.
     """
 
     def __init__(self, script: Path, name: str, folder: Path, seed: int) -> None:
@@ -89,7 +89,7 @@ class TrainerProcess:
 def trainer_processes(
     script: Path, names: Sequence[str], folder: Path, seed: int
 ) -> Iterator[dict[str, TrainerProcess]]:
-    """The trainers by name, warmed up and suspended. All are ended at the end."""
+    """Name -> trainer, started and suspended. All trainers are ended at the end of the block."""
     trainers: dict[str, TrainerProcess] = {}
     try:
         for name in names:

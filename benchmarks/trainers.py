@@ -1,7 +1,7 @@
-"""One trainer on the recorded kitchen, until it is ended from outside: ``trainers.py NAME STEPS_FILE FOLDER SEED``.
+"""Runs one trainer on the recorded kitchen until it is ended from outside: ``trainers.py NAME STEPS_FILE FOLDER SEED``.
 
-All have the plugin's hyperparameters: 4 environments in one process, rollouts of 32 steps, minibatches of 64, 8 epochs,
-two hidden layers of 64 with tanh for actor and critic each, normalised observations and returns, one thread.
+All trainers have the plugin's hyperparameters: 4 environments in one process, rollouts of 32 steps, minibatches of 64,
+8 epochs, two hidden layers of 64 with tanh for actor and critic each, normalised observations and returns, one thread.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from recorded_kitchen import BUDGET, FlatObservation, RecordedKitchen, hyperpara
 
 
 def sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
-    """This project's adapter: a supervised child process."""
+    """This project's adapter of Sample Factory, which trains in a supervised child process."""
     from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
 
-    # a suspended trainer must not count as hung
+    # A suspended trainer must not count as hung.
     _train(SampleFactory(SampleFactorySettings(heartbeat_timeout=3600)), steps_file, folder, seed)
 
 
@@ -34,7 +34,7 @@ def _train(trainer: Any, steps_file: Path, folder: Path, seed: int) -> None:
 
 
 def plain_sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
-    """Sample Factory as documented, with the adapter's arguments where both have them."""
+    """Sample Factory as its documentation describes it, with the same arguments as the adapter if both have them."""
     from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
     from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
     from sample_factory.envs.env_utils import register_env
@@ -61,7 +61,7 @@ def plain_sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
 
 
 def plain_environment(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> Any:
-    """Sample Factory's environment factory: nothing of rlgpt but the task's environment."""
+    """The environment factory for Sample Factory. Of rlgpt it uses only the task's environment."""
     return FlatObservation(RecordedKitchen().make_env(recorded_spec(Path(cfg.steps_file)).task, seed=0))
 
 

@@ -1,4 +1,6 @@
-"""Training throughput of each trainer over plain Sample Factory's, all on the kitchen with recorded actions."""
+"""Measures the training throughput of each trainer, relative to Sample Factory itself, on the kitchen
+with recorded actions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Cost of an environment in another process: microseconds of a step over a step of the plain environment."""
+"""Measures the cost of an environment in another process: the time of a step in addition to a step of the
+same environment in this process.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from reporting import commit, emit
 from rlgpt.envs import Recipe, WorkerEnv
 
 BLOCK = 200
-"""Steps of one block."""
+"""Number of steps in one block."""
 
 
 class ConstantEnv(gymnasium.Env[Any, Any]):
-    """Always returns the same observation: all that costs is the communication."""
+    """An environment that always returns the same observation, so that only the communication takes time."""
 
     action_space = spaces.Box(-1, 1, (6,))
 
@@ -47,7 +49,7 @@ def image() -> ConstantEnv:
 
 
 def nested() -> ConstantEnv:
-    """MineDojo's dictionary with voxels and lidar: 72 arrays of numbers and 9 of text."""
+    """The space of MineDojo's observations with voxels and lidar: 72 arrays of numbers and 9 arrays of text."""
     from voxeldojo.spaces import observation_space
 
     return ConstantEnv(observation_space(voxels=(3, 3, 3), rays=60))
@@ -77,7 +79,9 @@ def measure(*, quick: bool) -> None:
 
 
 def _repeat(name: str, blocks: int) -> dict[str, list[float]]:
-    """Extra microseconds of a step in the worker over a plain step, for each clock and each block."""
+    """Microseconds that a step in the worker takes in addition to a step in this process, for each clock
+    and each block.
+    """
     worker = WorkerEnv(Recipe(factory=f"{Path(__file__).resolve()}:{name}", paths=(str(Path(__file__).parent),)))
     envs: dict[str, Any] = {"plain": MAKERS[name](), "worker": worker}
     clocks: dict[str, Callable[[], float]] = {

@@ -1,10 +1,10 @@
-"""The README's picture: the video of a run as a GIF.
+"""Converts the video of a run to the GIF of the README.
 
     rlgpt train task=kitchen/sequence_a iterations=1 folder=runs/picture
     python docs/make_gif.py runs/picture docs/assets/run.gif
 
-The video of a run shows the active option on each frame. A GIF plays on every page but is large, so this keeps every
-third frame, at a smaller size and with 64 colours.
+The video of a run shows the active option on each frame. Every page can show a GIF, but GIFs are large, so the script
+keeps every third frame, at a smaller size and with 64 colours.
 """
 
 from __future__ import annotations

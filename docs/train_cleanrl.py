@@ -1,4 +1,4 @@
-"""PPO in one file, in the manner of CleanRL, with a bundle's coded actions.
+"""PPO in one file, in the style of CleanRL, with a bundle's coded actions.
 
     make guest && pip install ./core                                      # in rlgpt's repository; make setup has it
     python docs/train_cleanrl.py examples/design/bundles/lunar_lander LunarLander-v3
@@ -53,7 +53,7 @@ Make = Callable[[], gymnasium.Env[Any, Any]]
 
 
 def maker(env_id: str | None, function: str | None) -> Make:
-    """The function that makes the environment: gymnasium.make, or MODULE:FUNCTION, or FILE.py:FUNCTION."""
+    """The function that makes the environment: gymnasium.make, MODULE:FUNCTION or FILE.py:FUNCTION."""
     if function is None:
         return functools.partial(gymnasium.make, env_id or "")
     module, _, name = function.rpartition(":")
@@ -101,7 +101,7 @@ def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
-    """A line before the first update: environment, actions and observation."""
+    """The line that is printed before the first update, about environment, actions and observation."""
     seen = env.observation_space.shape
     pixels = env.pixels if isinstance(env, Flat) else 0
     note = f" ({pixels} of them pixels, scaled to 0..1: only a picture alone is convolved)" if pixels else ""
@@ -140,7 +140,7 @@ class Pixels(nn.Module):
 
 
 class Heads:
-    """A choice for each head of a Discrete (one) or a MultiDiscrete."""
+    """A categorical distribution for each head of a MultiDiscrete; a Discrete has one head."""
 
     def __init__(self, logits: Sequence[torch.Tensor]) -> None:
         self.heads: list[Distribution] = [Categorical(logits=head) for head in logits]
@@ -158,9 +158,9 @@ class Heads:
 
 
 class Agent(nn.Module):
-    """Two hidden layers of 64 for actor and critic each, above a convolutional network where there is a picture.
+    """Actor and critic, each with two hidden layers of 64. For a picture, a convolutional network comes before them.
 
-    :ivar sizes: of the heads of a Discrete or MultiDiscrete; empty where the action space is a Box.
+    :ivar sizes: numbers of choices of the heads of a Discrete or MultiDiscrete; empty if the action space is a Box.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:

@@ -1,7 +1,8 @@
-"""Checks that every room imports only from rooms above it, and that the core names no plugin.
+"""Checks the rooms (the packages in core/rlgpt): every room imports only from rooms above it, and the core names no
+plugin.
 
 The order is the table of rooms in docs/architecture.md. Imports inside functions and under ``TYPE_CHECKING`` count too.
-Ends with status 1 and one line for each fault.
+If there are faults, the script prints one line for each and ends with status 1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def order(architecture: str) -> list[str]:
-    """The rooms' names, from the ground up, as the table below ``| room |`` lists them."""
+    """The names of the rooms, in the order of the table below ``| room |``."""
     table = architecture.partition("| room |")[2].partition("\n\n")[0]
     rooms = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
     if not rooms:
@@ -25,7 +26,7 @@ def order(architecture: str) -> list[str]:
 
 
 def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
-    """Line and dotted name of each import in ``module``, relative ones resolved."""
+    """Line and dotted name of each import in ``module``; relative imports are resolved."""
     package = module.split(".")[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -37,13 +38,15 @@ def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
 
 
 def room_of(name: str) -> str | None:
-    """``rlgpt.rl.ppo`` is in room ``rl``; None for names outside the package."""
+    """The room of a dotted name: that of ``rlgpt.rl.ppo`` is ``rl``. None for names outside the package."""
     parts = name.split(".")
     return parts[1] if parts[0] == "rlgpt" and len(parts) > 1 else None
 
 
 def order_faults(package: Path, rooms: Sequence[str]) -> Iterator[str]:
-    """Imports from rooms below, and rooms that the table lacks. ``rlgpt/__init__.py`` may import all."""
+    """Find imports from lower rooms, and rooms that the table lacks. ``rlgpt/__init__.py`` may import
+    from all rooms.
+    """
     rank = {room: i for i, room in enumerate(rooms)}
     for path in sorted(package.rglob("*.py")):
         parts = path.relative_to(package).with_suffix("").parts
@@ -66,7 +69,9 @@ def docstrings(tree: ast.AST) -> set[int]:
 
 
 def naming_faults(package: Path, plugins: Sequence[str]) -> Iterator[str]:
-    """Code in core that names a plugin: an import, an identifier or a string. Docstrings may give examples."""
+    """Find code in the core that names a plugin in an import, an identifier or a string. Docstrings may
+    give examples.
+    """
     names = [re.escape(p) for plugin in plugins for p in (plugin, f"rlgpt_{plugin}", f"rlgpt-{plugin}")]
     if not names:
         return

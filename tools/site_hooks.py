@@ -1,4 +1,4 @@
-"""Adapts docstrings to the documentation site: mkdocs runs this file as a hook."""
+"""A hook of mkdocs that adapts docstrings to the documentation site."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ only the last part of the name is shown."""
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Drop the markers of Sphinx roles: Markdown has none. Open the sources that the page of the method shows."""
+    """Remove the markers of Sphinx roles, which Markdown does not have, and expand the sources on the
+    page about the method.
+    """
     html = _ROLE.sub("<code>", html)
     if page.file.src_uri == "method.md":
         html = html.replace('<details class="mkdocstrings-source">', '<details class="mkdocstrings-source" open>')

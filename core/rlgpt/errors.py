@@ -1,4 +1,4 @@
-"""All errors of rlgpt. Each message names what was given, what is valid and what to do."""
+"""All errors of rlgpt. Each message says which value was given, which values are valid, and what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 MANY = 12
-"""A message lists at most this many names where it can name a command that lists them."""
+"""Maximal number of valid names in a message that also names a command to list them all."""
 
 
 class RlgptError(Exception):
@@ -25,12 +25,12 @@ class ConfigError(RlgptError):
 class UnknownNameError(RlgptError):
     """A name is not among the valid ones.
 
-    :param kind: what the name stands for, in the singular ("task").
+    :param kind: the kind of thing that is named, in the singular ("task").
     :param given: the invalid name.
-    :param valid: all valid names; the message names the nearest ones first.
+    :param valid: all valid names; the message gives the most similar ones first.
     :param hint: what to do, one sentence.
-    :param listed: how to list the valid names, one sentence. With it, a message about more than :data:`MANY` names
-        shows the nearest ones only.
+    :param listed: one sentence that says how to list the valid names. With it, a message about more than :data:`MANY`
+        names shows only the most similar ones.
     """
 
     def __init__(self, kind: str, given: str, valid: Iterable[str], hint: str = "", listed: str = "") -> None:
@@ -49,15 +49,17 @@ class UnknownNameError(RlgptError):
 
 
 class PluginError(RlgptError):
-    """A plugin cannot be imported, or breaks the contract of plugins."""
+    """A plugin cannot be imported, or returns invalid values."""
 
 
 class StateError(RlgptError):
-    """A saved state is damaged or of another environment, or an environment's state cannot be saved."""
+    """A saved state is damaged or belongs to another environment, or an environment's state cannot be saved."""
 
 
 class SandboxError(RlgptError):
-    """The sandbox cannot run on this machine: no guest, or wasmtime too old. A model's code never causes it."""
+    """The sandbox cannot run on this machine, for example because its guest program is missing or
+    wasmtime is too old. Code in the sandbox never causes this error.
+    """
 
 
 class BundleError(RlgptError):
@@ -77,31 +79,33 @@ class TrainerError(RlgptError):
 
 
 class TrainingFolderError(TrainerError):
-    """What a training left in its folder is missing, damaged, or of another environment."""
+    """A file in a training's folder is missing, damaged, or belongs to another environment."""
 
     exit_status = 2
 
 
 class LLMError(RlgptError):
-    """A language model could not be asked, or gave no usable reply after the last retry."""
+    """A language model could not be asked, or its last allowed reply was still unusable."""
 
     exit_status = 1
 
 
 class UnusableReplyError(LLMError):
-    """No reply of a language model was usable, the last retry included. Nothing in the replies was executed."""
+    """No reply of a language model was usable, up to the last retry. No code from the replies was run."""
 
     exit_status = 2
 
 
 class BudgetExceeded(LLMError):
-    """The run's budget of tokens, dollars or calls is spent. The run ends cleanly and resumes with a larger budget."""
+    """The run's budget of tokens, dollars or calls is spent. The run ends and can be resumed with a larger budget."""
 
     exit_status = 3
 
 
 class TranscriptError(LLMError):
-    """A transcript belongs to another task, or its prompts changed since: it must be recorded again."""
+    """A transcript belongs to another task, or the prompts have changed since it was recorded. It must be
+    recorded again.
+    """
 
     exit_status = 2
 

@@ -1,4 +1,6 @@
-"""Names that a package imports with their first use (PEP 562), so that importing the package stays cheap."""
+"""Lazy exports: names that a package imports at their first use (PEP 562), so that the import of the
+package is fast.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from typing import Any
 def lazy_exports(
     package: str, modules: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of ``package``.
+    """Returns ``__getattr__`` and ``__dir__`` for ``package``.
 
     The package also lists the names in ``__all__`` and imports them under ``TYPE_CHECKING``, for type checkers, editors
     and the reference.

@@ -1,4 +1,6 @@
-"""Which environment variables are secrets, who gets them, and how their values are cut out of text."""
+"""Secrets: decides which environment variables are secrets, and removes their values from text and from
+child processes.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,23 @@ from urllib.parse import quote
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|JWT|_PASS$|_PAT$", re.IGNORECASE)
 _SHORTEST = 8
-"""Shorter values are not taken for keys ("none", "ollama"); removing them would damage ordinary text."""
+"""Minimal length of a value that counts as a key. Shorter values, such as "none" or "ollama", are not
+removed, because that would damage ordinary text.
+"""
 
 _PATTERNS = re.compile(r"\bsk-[A-Za-z0-9_*-]{8,}|(?<=://)[^/@\s]+(?=@)|\b(?i:bearer) +[A-Za-z0-9._~+/=-]{8,}")
-"""Text that looks like a key, from any source."""
+"""Pattern of text that looks like an API key."""
 
 
 def is_secret(name: str) -> bool:
-    """Whether a variable of this name is taken to hold a secret."""
+    """Whether an environment variable of this name counts as a secret."""
     return _SECRET.search(name) is not None
 
 
 def redact(text: str) -> str:
-    """``text`` without the values of secret variables of this process, and without what looks like a key.
+    """``text`` without the values of this process's secret variables and without text that looks like a key.
 
-    ``llm.key_env`` takes only variables that :func:`is_secret` knows, so its value is among them.
+    ``llm.key_env`` accepts only variables for which :func:`is_secret` is true, so its value is removed too.
     """
     for secret in sorted(set(_values()), key=len, reverse=True):
         text = text.replace(secret, "[redacted]")
@@ -33,14 +37,15 @@ def redact(text: str) -> str:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """``environment`` without what looks like a secret: for processes that run environments and coded actions."""
+    """``environment`` without secret variables, for processes that run environments and coded actions."""
     return {name: value for name, value in environment.items() if not is_secret(name)}
 
 
 @contextmanager
 def secrets_hidden() -> Iterator[None]:
-    """Remove this process's secrets from its environment for a while, for libraries that start children with a copy of
-    it."""
+    """A context in which the secrets are removed from this process's environment. It is for libraries
+    that start child processes with a copy of the environment.
+    """
     hidden = {name: value for name, value in os.environ.items() if is_secret(name)}
     for name in hidden:
         del os.environ[name]
@@ -51,7 +56,7 @@ def secrets_hidden() -> Iterator[None]:
 
 
 def _values() -> Iterator[str]:
-    """The values of secret variables, as written in plain text, in JSON and in a URL."""
+    """The values of secret variables, each in the forms of plain text, JSON and URL."""
     for name, value in os.environ.items():
         value = value.strip()
         if is_secret(name) and len(value) >= _SHORTEST:

@@ -1,4 +1,4 @@
-"""The one door to the terminal: no text controls it, deceives the eye or shows a key."""
+"""Prints to the terminal. Printed text cannot control the terminal, contains no invisible characters and no API key."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TextIO
 from rlgpt.secrets import redact
 
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-"""Unicode categories without a picture of their own: C0 and C1 controls, direction overrides, surrogates, ..."""
+"""Unicode categories of invisible characters: C0 and C1 controls, direction overrides, surrogates, ..."""
 
 
 def visible(text: str) -> str:
-    """``text`` with every invisible, controlling or direction-changing character spelt out (``\\u202e``).
+    """``text`` with every invisible, controlling or direction-changing character written as an escape (``\\u202e``).
 
-    Line ends and tabs stay. Escape sequences of a terminal begin with a C0 or C1 control. Direction overrides can make
-    code read otherwise than it runs (Boucher and Anderson 2021, "Trojan Source").
+    Line breaks and tabs are kept. Escape sequences of a terminal begin with a C0 or C1 control. Direction overrides can
+    make code look different from what it does (Boucher and Anderson 2021, "Trojan Source").
     """
     if text.isascii() and text.isprintable():
         return text
@@ -24,9 +24,9 @@ def visible(text: str) -> str:
 
 
 def say(text: object, file: TextIO | None = None) -> None:
-    """Print a line that may contain text of other people or programs, without keys.
+    """Print a line that may contain untrusted text, with API keys removed.
 
-    Characters that the terminal's encoding lacks are spelt out too.
+    Characters that the terminal's encoding lacks are written as escapes too.
 
     :param file: default: standard output.
     """

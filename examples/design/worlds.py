@@ -26,7 +26,8 @@ HERE = Path(__file__).parent
 class World:
     """The arguments of :func:`rlgpt.design` except for the language model and the folder.
 
-    :ivar budget: primitive steps. With it, ``settings`` and ``hyperparameters`` a run takes minutes on one core.
+    :ivar budget: budget of primitive steps. With these values of ``budget``, ``settings`` and ``hyperparameters``, a
+        run takes minutes on one core.
     """
 
     make_env: MakeEnv
@@ -45,7 +46,7 @@ class World:
 
     @property
     def described(self) -> dict[str, Any]:
-        """The arguments that :func:`rlgpt.config.prepare.prepare` takes as well."""
+        """The arguments that :func:`rlgpt.config.prepare.prepare` accepts too."""
         names = ("make_env", "goal", "labels", "observations", "success")
         docs = (HERE / "docs" / f"{self.name}.md").read_text()
         states = None if self.states is None else self.states()
@@ -64,7 +65,7 @@ class World:
 
 
 def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """MiniGrid's DoorKey-8x8 with the whole grid observed, and a tenth of its usual step limit."""
+    """MiniGrid's DoorKey-8x8. The whole grid is observed, and the step limit is a tenth of the usual one."""
     import minigrid  # noqa: F401 - registers its environments
     from minigrid.wrappers import FullyObsWrapper
 
@@ -74,7 +75,7 @@ def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def minigrid_states() -> StateCodec:
-    """How an episode of MiniGrid is saved: its grid and the things in it are objects of these classes."""
+    """The codec that saves episodes of MiniGrid. It names the classes of the grid and of the things in it."""
     from minigrid.core import world_object
     from minigrid.core.grid import Grid
 
@@ -91,7 +92,9 @@ def lunar_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def breakout(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Four grey frames of 84 x 84, one decision every four frames of the game, at most 1,000 decisions."""
+    """Breakout. An observation is four grey frames of 84 x 84. An action lasts four frames of the game;
+    an episode has at most 1,000 actions.
+    """
     import ale_py
 
     gymnasium.register_envs(ale_py)

@@ -1,4 +1,4 @@
-"""A brief of the grid world, and values as a run would leave them."""
+"""Fixtures: a brief of the grid world, and values such as a run would store."""
 
 from __future__ import annotations
 

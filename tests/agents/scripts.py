@@ -1,4 +1,4 @@
-"""Replies as a language model would write them, about the grid world."""
+"""Replies for the grid world such as a language model would write."""
 
 from __future__ import annotations
 

@@ -115,8 +115,8 @@ def test_setup_check_refuses_part_of_a_box_action(
 
 
 def test_action_check_reports_lint_and_step_limit(library: Library, action: CodedAction) -> None:
-    assert action_faults(action, library, SandboxLimits(), horizon=80) == []
+    assert action_faults(action, library, SandboxLimits(), most_steps=80) == []
     fault = action.model_copy(update={"source": action.source.replace("go(", "walk("), "max_steps": 90})
-    found = action_faults(fault, library, SandboxLimits(), horizon=80)
+    found = action_faults(fault, library, SandboxLimits(), most_steps=80)
     assert any(f.startswith("line 2: ") and "walk" in f for f in found)
     assert any("max_steps is 90" in f and "80" in f for f in found)

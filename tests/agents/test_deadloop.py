@@ -1,4 +1,4 @@
-"""The dead-loop rate: repairs that fail in the same way as before. Numbers and lines in messages do not count."""
+"""The dead-loop rate: the share of repairs that fail in the same way as before. Numbers in messages are ignored."""
 
 from __future__ import annotations
 

@@ -6,9 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from rlgpt.agents.base import Brief, Outcome
+from rlgpt.agents.base import Brief, Outcome, Training
 from rlgpt.agents.brief import make_brief
-from rlgpt.agents.critic import LLMCritic, render_results, render_traces
+from rlgpt.agents.critic import LLMCritic
+from rlgpt.agents.episodes import render_episodes, render_results
 from rlgpt.agents.fast import LLMFast
 from rlgpt.agents.mode import Mode
 from rlgpt.agents.slow import LLMSlow
@@ -40,7 +41,7 @@ def test_slow_agent_plans_from_the_brief(brief: Brief) -> None:
     assert request.key == RequestKey(task="grid/door", role="slow")
     assert request.measured == {}
     for document in (brief.stub.strip(), brief.knowledge, brief.task.goal, "near_door", "privileged", "near_key: the"):
-        assert document in text(request)
+        assert document in request.messages[0].content
 
 
 def test_revised_plan_shows_history_and_records_its_figures(brief: Brief, iteration: Iteration) -> None:
@@ -113,8 +114,7 @@ def test_repair_shows_every_failure_and_the_last_attempt(
     assert request.measured == {"attempts": 2, "failure": "error"}
     for words in (
         "attempt 0: it stopped 1 column short",
-        "attempt 1: Python error",
-        "IndexError: 9",
+        "Python error in fetch_key, line 2: IndexError: 9",
         "How to repair it",
     ):
         assert words in text(request)
@@ -160,6 +160,7 @@ def test_setup_outside_its_bounds_is_asked_for_again_with_every_fault(
     complaint = llm.requests[1].messages[-1].content
     for words in ("gamma: Input should be less than or equal to 1 (got 1.2)", "no coded action 'fly'"):
         assert words in complaint
+    assert complaint.count("gamma") == 1
 
 
 def test_code_and_setup_can_use_different_models(
@@ -200,7 +201,8 @@ def test_critic_writes_findings_for_each_agent(brief: Brief, outcome: Outcome) -
     (request,) = llm.requests
     prompt = text(request)
     for words in (
-        "success 0.25 in 4 episodes (sampled)",
+        "The policy (sampled): success 0.25 in 4 episodes",
+        "- seed 1: no success, 40 steps, 9 decisions",
         "fetch_key 75 %",
         "near_key: 0.75",
         "2 times: Python error",
@@ -219,10 +221,10 @@ def test_results_show_code_alone_once(outcome: Outcome, apart: bool) -> None:
     results = render_results(
         outcome.model_copy(update={"evaluation": code, "code_evaluation": code if apart else None})
     )
-    assert results.count("Pure code") == 1
+    assert results.count("The code alone") == 1
     assert "The policy" not in results
     both = render_results(outcome.model_copy(update={"code_evaluation": code}))
-    assert both.index("The policy: success 0.25") < both.index("Pure code")
+    assert both.index("The policy (sampled): success 0.25") < both.index("The code alone")
 
 
 def test_critic_with_vision_receives_the_frames(brief: Brief, outcome: Outcome) -> None:
@@ -234,17 +236,15 @@ def test_critic_with_vision_receives_the_frames(brief: Brief, outcome: Outcome) 
     assert "1 frames of one evaluation episode" in text(llm.requests[0])
 
 
-def test_critic_sees_failures_and_successes(trace: Trace) -> None:
-    def shown(good: int, bad: int) -> tuple[int, int]:
-        traces = [trace.model_copy(update={"success": i < good}) for i in range(good + bad)]
-        text = render_traces(traces)
-        return text.count(": success after"), text.count("no success after")
-
-    assert shown(5, 5) == (2, 2)
-    assert shown(0, 5) == (0, 4)
-    assert shown(5, 0) == (4, 0)
-    assert shown(1, 5) == (1, 3)
-    assert shown(5, 1) == (3, 1)
+def test_critic_reads_every_episode_and_the_first_failure_in_detail(outcome: Outcome, trace: Trace) -> None:
+    good = trace.model_copy(update={"seed": 3, "success": True})
+    code = outcome.evaluation.model_copy(update={"mode": "code", "traces": (good, trace)})
+    policy = outcome.evaluation.model_copy(update={"traces": (good,)})
+    text = render_episodes(outcome.model_copy(update={"evaluation": policy, "code_evaluation": code}), 40)
+    assert text.count("- seed 2: no success, 40 steps, 9 decisions, time was up, near_key 1") == 2
+    detail = text[text.index("In detail, the code alone:") :]
+    assert detail.index("seed 7: no success") < detail.index('go(direction="up"') < detail.index("seed 3: success")
+    assert detail.count('go(direction="up"') == 1
 
 
 def test_fingerprint_depends_on_the_stub_and_not_on_the_run(
@@ -263,11 +263,13 @@ def test_fingerprint_depends_on_the_stub_and_not_on_the_run(
 
 def test_code_only_mode_is_in_the_prompt_but_not_in_the_fingerprint(brief: Brief) -> None:
     llm = FakeLLM({"slow": scripts.PLAN})
-    LLMSlow(llm, Mode(iterations=3)).plan(brief.model_copy(update={"training_steps": 5000}), ())
+    training = Training(steps=5000, decisions=150, least=200, target=0.95)
+    LLMSlow(llm, Mode(iterations=3)).plan(brief.model_copy(update={"training": training}), ())
     LLMSlow(llm, Mode(learns=False)).plan(brief, ())
     both, code = llm.requests
-    assert "trained for 5000 primitive steps" in text(both)
-    assert "iteration 0 (of 0 to 2)" in text(both)
+    assert "a success rate of 0.95" in text(both)
+    assert "5,000 primitive steps, about 150 decisions. With fewer than 200 decisions none is trained" in text(both)
+    assert "iteration 0 of 0 to 2" in text(both)
     assert "no reinforcement learning in this run" in text(code)
     assert code.measured == {"mode": "code only"}
     assert both.fingerprint == code.fingerprint

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlgpt.agents.prompt import Prompt, Rendered
+from rlgpt.agents import replies
+from rlgpt.agents.prompt import SYSTEM, Prompt, Rendered
 from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.llm.base import Reply
+from rlgpt.llm.structured import read
 
 FILES = {
     "toy/system.md": "You plan for {{goal}}.\n",
@@ -18,7 +21,7 @@ FILES = {
 FIXED = {"stub": "def go(): ...", "goal": "fetch"}
 MEASURED = {"success": "0.35"}
 BOTH = ("system", "user")
-SHIPPED = ("slow", "fast", "setup", "review", "critic", "solo")
+SHIPPED = ("slow", "fast", "function", "setup", "review", "critic", "solo")
 
 
 def toy(folder: Path, **changes: str) -> Prompt:
@@ -111,42 +114,44 @@ def test_a_users_file_replaces_the_shipped_one(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "heuristics.md").write_text("Code everything.\n")
     shipped, own = Prompt("slow"), Prompt("slow", tmp_path)
-    assert "Code what is simple" in shipped.template("system")
-    assert "Code everything." in own.template("system")
-    assert "Code what is simple" not in own.template("system")
+    assert "Code what is simple" in shipped.template("role")
+    assert "Code everything." in own.template("role")
+    assert "Code what is simple" not in own.template("role")
     assert own.template("reply") == shipped.template("reply")
 
 
+def test_every_shipped_prompt_has_the_same_system_message() -> None:
+    assert {Prompt(name).template(SYSTEM) for name in SHIPPED} == {Prompt("slow").template(SYSTEM)}
+    assert {"task", "goal", "measures", "horizon", "knowledge", "stub", "start"} <= Prompt("slow").slots((SYSTEM,))
+
+
 @pytest.mark.parametrize("name", SHIPPED)
-def test_shipped_prompts_tell_the_task_and_the_form_of_the_reply(name: str) -> None:
-    prompt = Prompt(name)
-    last = {"solo": "whole"}.get(name, "reply")
-    assert {"task", "goal", "success", "horizon", "knowledge"} <= prompt.slots(("user",))
-    assert "format" in prompt.slots((last,))
+def test_shipped_prompts_tell_the_form_of_the_reply(name: str) -> None:
+    assert "format" in Prompt(name).slots(("reply",))
 
 
 @pytest.mark.parametrize("name", ["slow", "solo"])
 def test_planning_prompts_contain_the_heuristics(name: str) -> None:
-    system = Prompt(name).template("system")
+    role = Prompt(name).template("role")
     for words in ("Code what is simple", "Learn what needs contact", "Decompose further", "any order and repeat"):
-        assert words in system
+        assert words in role
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_the_example_in_a_prompt_is_a_valid_reply(name: str) -> None:
-    from rlgpt.agents import replies
-    from rlgpt.llm.base import Reply
-    from rlgpt.llm.structured import read
+EXAMPLES = {
+    ("slow", "role"): "PlanReply",
+    ("fast", "example"): "ActionReply",
+    ("fast", "repair"): "RepairReply",
+    ("function", "role"): "FunctionReply",
+    ("setup", "role"): "SetupReply",
+    ("review", "role"): "ReviewReply",
+    ("critic", "role"): "CritiqueReply",
+    ("solo", "role"): "SoloReply",
+}
 
-    schema = {
-        "slow": replies.PlanReply,
-        "fast": replies.ActionReply,
-        "setup": replies.SetupReply,
-        "review": replies.ReviewReply,
-        "critic": replies.CritiqueReply,
-        "solo": replies.SoloReply,
-    }[name]
-    system = Prompt(name).template("system")
-    example = system[system.index("# Example") :]
+
+@pytest.mark.parametrize(("name", "part"), EXAMPLES)
+def test_the_example_in_a_prompt_is_a_valid_reply(name: str, part: str) -> None:
+    text = Prompt(name).template(part)
+    example = text[text.index("# Example") :]
     assert "sponge" in example
-    assert read(Reply(text=example, model="example"), schema) is not None
+    assert read(Reply(text=example, model="example"), getattr(replies, EXAMPLES[name, part])) is not None

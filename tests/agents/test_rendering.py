@@ -6,12 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt.agents import history_text
-from rlgpt.agents.rendering import render_curve
+from rlgpt.agents.rendering import render_curve, render_functions, render_terms
 from rlgpt.agents.text import changes, code_block, plain, shorten
 from rlgpt.agents.traces import failure_of, render_rehearsal, render_trace
 from rlgpt.domain import (
     CodedAction,
+    CodedReward,
+    CurvePoint,
     Decision,
+    Ending,
     Iteration,
     Plain,
     PrimitiveCall,
@@ -131,9 +134,10 @@ def test_history_shows_each_agent_its_own_findings(iteration: Iteration) -> None
 
 def test_history_shows_results_of_the_last_iteration(iteration: Iteration) -> None:
     text = history_text.for_slow((iteration,))
-    assert "iteration 0: success 0.25 (sampled, 4 episodes)" in text
-    assert "10163 primitive steps spent" in text
-    assert iteration.actions[0].source.strip() in text
+    assert "iteration 0: policy (sampled): success 0.25 in 4 episodes" in text
+    assert "trained 10,000 steps, 1,000 decisions; 10,163 primitive steps spent in all" in text
+    assert "cells from 1 to 6 cells" in text
+    assert iteration.actions[0].source.strip() not in text
     assert "chosen in 75 % of decisions" in text
     assert "1 attempt, the last one failed: it stopped 1 column short" in text
     assert "2 times: Python error in fetch_key, line 2" in text
@@ -212,3 +216,63 @@ def _long_history(count: int, text: str) -> tuple[Iteration, ...]:
         )
         for i in range(count)
     )
+
+
+def test_a_term_that_pays_without_success_is_pointed_out(training: TrainingRecord, iteration: Iteration) -> None:
+    def point(i: int, paid: float) -> CurvePoint:
+        terms = {"near": paid, "time": -0.1}
+        return CurvePoint(
+            primitive_steps=100 * i, episodes=2, success=0.2, total_reward=0, decisions=i, reward_terms=terms
+        )
+
+    hacked = training.model_copy(update={"curve": tuple(point(i, 0.5 * i) for i in range(9))})
+    near = CodedReward(name="near", source="")
+    text = render_terms(hacked, iteration.evaluation, [near])
+    lines = {line.split(";")[0]: line for line in text.splitlines()}
+    assert "PAYS MORE AND MORE WITHOUT MORE SUCCESS" in lines["- near (coded)"]
+    assert "in order of time: 0, 1, 1.5, 2.5, 3, 4" in lines["- near (coded)"]
+    assert "PAYS" not in lines["- time"]
+
+
+def test_functions_are_shown_with_what_their_rehearsal_showed() -> None:
+    near = CodedReward(name="near", source="", doc="Nearer is more.")
+    text = render_functions([near], {"near": ("near was 0 at every moment",), "gone": ("x",)})
+    assert "Nearer is more. In its rehearsal: near was 0 at every moment." in text
+    assert "gone" not in text
+
+
+def _decision(name: str, before: float, after: float, *calls: PrimitiveCall, ended: Ending = "returned") -> Decision:
+    return Decision(
+        action=name, duration=1, reward=0.0, ended=ended, before={"x": before}, after={"x": after}, calls=calls
+    )
+
+
+def test_trace_shows_what_changed_much_rather_than_both_ends() -> None:
+    steps = [_decision(f"small_{i}", i * 0.01, i * 0.01 + 0.01) for i in range(40)]
+    decisions = (*steps[:20], _decision("large", 0.2, 9.0), *steps[20:])
+    text = render_trace(Trace(seed=1, success=False, total_reward=0, primitive_steps=41, decisions=decisions), 900)
+    assert "large()" in text
+    assert "decisions that changed less are left out here" in text
+    assert "small_0()" in text
+    assert "small_39()" in text
+
+
+def test_repeated_calls_are_one_series_with_what_code_observed() -> None:
+    calls = []
+    for i in range(9):
+        calls.append(PrimitiveCall(name="push", args={"force": 0.5}, steps=2, outcome={"moved": i, "stuck": False}))
+        calls.append(PrimitiveCall(name="observe", args={}, steps=0, outcome={"x": 0.1 * i}))
+    text = render_trace(
+        Trace(seed=1, success=False, total_reward=0, primitive_steps=18, decisions=(_decision("go", 0, 1, *calls),))
+    )
+    assert "9 times push(force=0.5), 18 steps in all -> moved: 0, 1, 3, 4, 5, 7, 8 (7 of 9); stuck: false" in text
+    assert "view x: 0, 0.1, 0.3, 0.4, 0.5, 0.7, 0.8 (7 of 9)" in text
+
+
+def test_decisions_of_one_call_are_told_once() -> None:
+    parts = [_decision("go", i, i + 1, ended="running") for i in range(4)]
+    decisions = (*parts, _decision("go", 4, 5), _decision("use", 5, 5))
+    text = render_trace(Trace(seed=1, success=False, total_reward=0, primitive_steps=6, decisions=decisions))
+    assert "1 to 5. go(): returned by itself after 5 primitive steps" in text
+    assert "x: 0 -> 5" in text
+    assert "6. use()" in text

@@ -1,4 +1,4 @@
-"""The modules of ``benchmarks/``, which is no package: its scripts import each other by name."""
+"""Imports the modules of ``benchmarks/``. This folder is not a package: its scripts import each other by name."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def test_cells_of_rlgpt_come_before_the_rows_derived_from_them(comparison: Any) 
 
 
 class Runner:
-    """Measures nothing."""
+    """A runner that measures nothing."""
 
     def __init__(self, cell: Any, table: Any, settings: Mapping[str, Any]) -> None:
         pass

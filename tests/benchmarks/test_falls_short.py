@@ -12,7 +12,7 @@ def suite(benchmark_module: Any) -> Any:
     return benchmark_module("falls_short")
 
 
-def test_every_cell_is_of_the_suite_and_of_a_seed_that_nothing_else_uses(suite: Any) -> None:
+def test_falls_short_cells_use_seeds_that_nothing_else_uses(suite: Any) -> None:
     comparison = suite.FALLS_SHORT
     cells = comparison.cells(comparison.tasks, comparison.rows, comparison.seeds)
     assert {c.seed for c in cells} == set(range(20, 25))
@@ -26,18 +26,7 @@ def test_the_suite_has_eight_tasks_over_all_plugins_and_design(suite: Any) -> No
     assert set(families) == {"kitchen", "mujoco_car", "furniture", "minecraft", "design"}
 
 
-def test_a_case_is_its_task_with_its_settings(suite: Any) -> None:
+def test_case_of_the_suite_has_its_task_and_settings(suite: Any) -> None:
     plugin, task, factory, _ = suite.CASES["parking"].find()
     assert (plugin.name, factory) == ("mujoco_car", "mujoco_car")
     assert task.settings["sensor_delay"] == suite.CASES["parking"].settings["sensor_delay"]
-
-
-def test_recorded_code_of_every_calibrated_case_can_be_read(suite: Any, benchmark_module: Any) -> None:
-    read = benchmark_module("recorded_code").recorded_code
-    for name, case in suite.CASES.items():
-        if case.task.startswith("design/"):
-            continue
-        for path in case.transcripts():
-            actions, setup = read(path)
-            assert actions, name
-            assert {a.name for a in actions} >= set(setup.coded_actions), name

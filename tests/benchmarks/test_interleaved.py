@@ -17,7 +17,7 @@ def interleaved(benchmark_module: Any) -> Any:
     return benchmark_module("interleaved")
 
 
-def test_each_name_takes_each_place_equally_often(interleaved: Any) -> None:
+def test_each_variant_runs_in_each_position_equally_often(interleaved: Any) -> None:
     names = ("a", "b", "c", "d")
     orders = [interleaved.block_order(names, number) for number in range(8)]
     assert all(sorted(order) == sorted(names) for order in orders)
@@ -44,6 +44,6 @@ def test_equal_slowdown_of_neighbours_keeps_their_ratio(interleaved: Any) -> Non
     assert figures["rows"] == [{"repeat": 0, "value": 1.05, "blocks": 200, "commit": "abc"}]
 
 
-def test_cpu_seconds_are_those_of_the_process(interleaved: Any) -> None:
+def test_cpu_seconds_measures_the_time_of_the_process(interleaved: Any) -> None:
     before = time.process_time()
     assert before <= interleaved.cpu_seconds(os.getpid()) <= time.process_time()

@@ -16,13 +16,13 @@ def learning(benchmark_module: Any) -> Any:
     return benchmark_module("learning")
 
 
-def test_thirds_pool_the_episodes_of_each_third_of_the_budget(learning: Any) -> None:
+def test_success_in_each_third_of_the_budget_pools_its_episodes(learning: Any) -> None:
     curve = [[50, 1.0, 1], [100, 0.5, 3], [200, 0.25, 4], [301, 1.0, 2]]
     assert learning.thirds({"budget": 300, "curve": curve}) == [2.5 / 4, 0.25, 1.0]
 
 
 def test_variants_are_compared_with_the_first_by_seed(learning: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = {"rollout_32": (0.1, 0.2, 0.3, 0.4, 0.5), "rollout_8": (0.2, 0.3, 0.4, 0.5, 0.6)}
+    rows = {"options": (0.1, 0.2, 0.3, 0.4, 0.5), "guided": (0.2, 0.3, 0.4, 0.5, 0.6)}
     results = {
         learning.Cell(TASK, row, seed): {**CELL, "sampled": success, "curve": [[300, success, 5]]}
         for row, scores in rows.items()

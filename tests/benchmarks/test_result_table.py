@@ -46,7 +46,7 @@ def test_results_added_at_the_same_time_are_all_kept(results: Any, tmp_path: Pat
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"task": "grid/a", "row": "rl"}'])
-def test_a_broken_line_is_named(results: Any, tmp_path: Path, line: str) -> None:
+def test_error_about_an_invalid_result_line_names_the_line(results: Any, tmp_path: Path, line: str) -> None:
     path = tmp_path / "grid.jsonl"
     path.write_text(f'{{"task": "grid/a", "row": "rl", "seed": 0}}\n{line}\n')
     with pytest.raises(SystemExit, match=r"grid\.jsonl:2 is not the result of a cell"):

@@ -63,14 +63,14 @@ def iteration(index: int, *, success: bool, actions: tuple[CodedAction, ...] = (
 
 
 def record_run(runner: Any, *iterations: Iteration) -> None:
-    """A finished run of ``rlgpt``, as rows derived from it read it."""
+    """Write a finished run of the row ``rlgpt``, which derived rows read."""
     run = Run.create(runner.folder("rlgpt"), task=TASK.id, seed=runner.cell.seed, config={})
     for i in iterations:
         run.rewrite(f"iterations/{i.index}/iteration", i)
 
 
-def test_untrained_is_the_fresh_network_of_the_best_iteration(grid: Any) -> None:
-    """Its steps are those of RL-GPT's rehearsals and code trials, without any training."""
+def test_untrained_row_uses_the_initial_network_of_the_best_iteration(grid: Any) -> None:
+    """The steps of the row ``untrained`` are those of RL-GPT's rehearsals and evaluations of code, without training."""
     seeds: list[int] = []
 
     class RecordingPPO(PPO):

@@ -47,14 +47,14 @@ def test_a_quick_run_ends_with_lines_of_json() -> None:
 
 
 @pytest.mark.slow
-def test_both_ways_train() -> None:
+def test_sandboxed_and_unsandboxed_actions_train() -> None:
     found = lines("--parts", "training")
     assert set(found) == {"sandbox/training/plain", "sandbox/training/guarded"}
     assert all(float(str(line["value"])) > 0.3 for line in found.values())
 
 
 @pytest.mark.parametrize("kind", ["plain", "guarded"])
-def test_the_plain_twin_plays_the_same_steps(
+def test_unsandboxed_copy_of_an_action_plays_the_same_steps(
     benchmark_module: Any, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The compared runs differ only in the sandbox."""

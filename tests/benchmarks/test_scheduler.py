@@ -21,7 +21,7 @@ if (row, seed) != ("rl", "1"):
     result = {"task": task, "row": row, "seed": int(seed), "before": sorted(before), "options": options}
     table.write_text("".join(f"{line}\\n" for line in (*lines, json.dumps(result))))
 """
-"""A benchmark whose cells record the results that were there at their start. ``rl`` of seed 1 fails."""
+"""A benchmark whose cells record which results existed at their start. The cell ``rl`` with seed 1 fails."""
 
 
 @pytest.fixture

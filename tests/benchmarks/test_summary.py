@@ -23,7 +23,9 @@ def bench(benchmark_module: Any) -> Any:
 
 @pytest.fixture
 def results(bench: Any) -> Make:
-    """``results(task, row, success_rates, **more)``: of seeds 0, 1, ...; a tuple in ``more`` has a value for each."""
+    """``results(task, row, success_rates, **more)``: results of the seeds 0, 1, ... A tuple in ``more``
+    has a value for each seed.
+    """
 
     def make(task: str, row: str, success_rates: tuple[float, ...], **more: Any) -> Results:
         made = {}
@@ -86,7 +88,7 @@ def test_averages_over_some_seeds_print_their_count(bench: Any, results: Make, c
     measured = results("kitchen/kettle", "rl", (0.0, 0.2, 0.4, 0.0, 1.0), greedy=greedy)
     _, (row,) = printed_table(bench, capsys, measured)
     assert row["greedy"] == "0.80 [0.70, 0.90] (2 of 5)"
-    # every episode takes 30 steps: 150 episodes took 4,500 steps and 80 succeeded
+    # Every episode takes 30 steps, so 150 episodes took 4,500 steps; 80 episodes succeeded.
     assert row["steps per success"] == "56 (3 of 5)"
 
     none = results("kitchen/microwave", "rl", (0.0,) * 5)
@@ -109,11 +111,12 @@ def test_the_margin_over_a_derived_row_is_paired_by_seed(
     margin = lines[f"{task}/margin"]
     assert margin["unit"] == f"success rate, rlgpt minus {row}, {how}"
     assert margin["value"] == pytest.approx(0.127, abs=5e-4)
-    # paired, the common variation of the seeds does not widen the interval: rlgpt is never below its own code
+    # In a paired margin, the common variation of the seeds does not widen the interval: rlgpt is never below its own
+    # code.
     assert (margin["interval"][0] >= 0.0) == (how == "paired by seed")
 
 
-def test_each_other_row_has_its_margin(bench: Any, results: Make, capsys: Any) -> None:
+def test_every_row_except_rlgpt_has_a_margin(bench: Any, results: Make, capsys: Any) -> None:
     task = "kitchen/kettle"
     low = results(task, "rl", (0.0, 0.1, 0.0, 0.2, 0.1)) | results(task, "untrained", (0.5, 0.4, 0.6, 0.5, 0.7))
     lines = printed_lines(bench, capsys, results(task, "rlgpt", RLGPT) | results(task, "rlgpt_gamma", CODE) | low)
@@ -182,7 +185,7 @@ def test_results_with_different_settings_are_named(
     assert capsys.readouterr().err.strip() == f"Not measured alike: {said}"
 
 
-def test_tasks_may_have_different_budgets(bench: Any, results: Make, capsys: Any) -> None:
+def test_table_does_not_warn_about_different_budgets_of_tasks(bench: Any, results: Make, capsys: Any) -> None:
     measured = results("kitchen/kettle", "rl", (0.5,) * 5, budget=1000) | results(
         "kitchen/hinge", "rl", (0.5,), budget=2
     )

@@ -1,4 +1,4 @@
-"""A plugin that is installed for the time of a test: the grid world, and one that cannot be imported."""
+"""Fixtures that install plugins for a test: the grid world, and a plugin that cannot be imported."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rlgpt_plugins():
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the path that holds the grid plugin, and for spawned processes too; the current folder is empty."""
+    """A folder with the grid plugin. It is on the path, also of spawned processes; the current folder is empty."""
     folder = tmp_path / "site"
     folder.mkdir()
     install(folder, "grid", GRID)

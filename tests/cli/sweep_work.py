@@ -1,4 +1,4 @@
-"""A job for executors: in a module that a spawned process can import."""
+"""A job for executors, in a module that a spawned process can import."""
 
 from __future__ import annotations
 

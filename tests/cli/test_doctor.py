@@ -1,4 +1,4 @@
-"""``rlgpt doctor`` proves the boundary on this machine, and says what to do where it does not hold."""
+"""``rlgpt doctor`` tests the sandbox on this machine, and says what to do if it does not hold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_doctor_tries_escapes(capsys: pytest.CaptureFixture[str]) -> None:
     assert row["detail"] == f"{len(proof.ESCAPES)} escapes tried, none got out"
 
 
-def test_doctor_reports_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_an_escape_from_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proof, "prove", lambda: ["read a key: it has the secret"])
     check = boundary()
     assert not check.ok

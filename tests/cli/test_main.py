@@ -1,4 +1,4 @@
-"""The command line: cheap to import, and every mistake ends in a message and an exit status."""
+"""The command line: its import is fast, and every user error gives a message and an exit status."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert "usage: rlgpt" in ran.stdout
 
 
-def test_no_command_prints_the_help(rlgpt: Call) -> None:
+def test_call_without_a_command_prints_the_help(rlgpt: Call) -> None:
     status, out, _ = rlgpt()
     assert status == 0
     for command in ("train", "resume", "evaluate", "report", "tasks", "doctor", "new-plugin"):
@@ -74,7 +74,7 @@ def test_tasks_are_listed_by_pattern_and_as_json(rlgpt: Call) -> None:
     assert '"id": "grid/door"' in rlgpt("tasks", "grid/d*", "--json")[1]
 
 
-def test_a_pattern_that_matches_no_task(rlgpt: Call) -> None:
+def test_pattern_without_a_matching_task_is_an_error(rlgpt: Call) -> None:
     status, _, err = rlgpt("tasks", "gird/*")
     assert status == 2
     assert "grid/door" in err
@@ -112,7 +112,7 @@ def test_a_broken_plugin_is_fatal_when_it_is_selected(rlgpt: Call) -> None:
     assert "Traceback" not in err
 
 
-def test_tasks_without_any_plugin(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_command_without_plugins_gives_advice(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RLGPT_DISABLE_PLUGINS", "1")
     status, out, _ = rlgpt("tasks")
     assert status == 0

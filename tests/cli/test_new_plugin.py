@@ -13,7 +13,7 @@ import pytest
 Call = Callable[..., tuple[int, str, str]]
 
 
-def test_template_is_complete_and_named(rlgpt: Call) -> None:
+def test_new_plugin_template_is_complete_and_has_the_given_name(rlgpt: Call) -> None:
     status, out, _ = rlgpt("new-plugin", "my_robot", "--folder", "made")
     assert status == 0
     assert "pip install -e '.[test]'" in out

@@ -99,7 +99,7 @@ def rlgpt_config():
         ([TASK], ["no transcript of task 'grid/door'", "llm=record"]),
     ],
 )
-def test_a_mistake_ends_in_one_message(rlgpt: Call, arguments: list[str], words: list[str]) -> None:
+def test_user_error_prints_one_message(rlgpt: Call, arguments: list[str], words: list[str]) -> None:
     if not any(a.startswith("trainer=") for a in arguments):
         arguments = [*arguments, "trainer=ppo"]
     status, out, err = rlgpt("train", *arguments)
@@ -160,7 +160,7 @@ def test_cfg_merges_the_hyperparameters_that_the_plugin_advises(rlgpt: Call, sit
 
 @pytest.mark.parametrize("trainer", ["ppo", "sample_factory"])
 @pytest.mark.parametrize("llm", ["replay", "live", "record"])
-def test_every_part_of_rlgpt_is_a_value_of_its_group(rlgpt: Call, trainer: str, llm: str) -> None:
+def test_every_built_in_part_can_be_selected_by_name(rlgpt: Call, trainer: str, llm: str) -> None:
     status, out, err = rlgpt("train", "--cfg", TASK, f"trainer={trainer}", f"llm={llm}")
     assert status == 0, err
     config = config_of(out)

@@ -36,7 +36,7 @@ def rlgpt(site: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
-def test_an_installed_distribution_brings_a_slow_agent_a_trainer_and_an_observer(site: Path, tmp_path: Path) -> None:
+def test_installed_distribution_adds_a_slow_agent_a_trainer_and_an_observer(site: Path, tmp_path: Path) -> None:
     given = ["task=corridor/exit", "experiment=random", "agents.size=2", "trainer.noise=0.3"]
     done = rlgpt(site, tmp_path, "train", *given, "observers.curve.path=curve.csv", "folder=run")
     assert done.returncode == 0, done.stderr[-3000:]

@@ -11,13 +11,13 @@ from rlgpt.errors import ConfigError
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_files_are_found_in_this_checkout() -> None:
+def test_configuration_files_are_found_in_this_checkout() -> None:
     assert conf_dir() == ROOT / "conf"
     assert overrides_file() == ROOT / "overrides.txt"
 
 
 @pytest.mark.parametrize("place", ["site-packages/rlgpt", "."])
-def test_files_are_found_in_a_wheel_and_a_checkout(tmp_path: Path, place: str) -> None:
+def test_configuration_files_are_found_in_a_wheel_and_a_checkout(tmp_path: Path, place: str) -> None:
     package = tmp_path / "site-packages" / "rlgpt" if place != "." else tmp_path / "core" / "rlgpt"
     home = package if place != "." else tmp_path
     (home / "conf").mkdir(parents=True)

@@ -56,7 +56,7 @@ def rlgpt(*arguments: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
-def test_a_launcher_of_hydra_runs_the_jobs(site: Path, launcher: str) -> None:
+def test_hydra_launcher_runs_the_jobs(site: Path, launcher: str) -> None:
     rlgpt("train", "-m", *SMOKE, f"hydra/launcher={launcher}", "seed=1,2", "hydra.sweep.dir=sweep")
     runs = [Run.open(path.parent).record for path in sorted(Path("sweep").rglob("run.json"))]
     assert [(run.seed, run.status) for run in runs] == [(1, "finished"), (2, "finished")]

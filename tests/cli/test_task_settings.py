@@ -12,7 +12,7 @@ from rlgpt.plugin import PluginManager
 TASK = Task(id="grid/key", goal="g", horizon=5, success="s", settings={"size": (), "noise": 0.1})
 
 
-def test_named_settings_change_and_the_others_stay() -> None:
+def test_only_named_task_settings_change() -> None:
     changed = with_settings(TASK, {"size": [3, 4]})
     assert changed.settings == {"size": (3, 4), "noise": 0.1}
     assert changed.id == TASK.id
@@ -27,7 +27,7 @@ def test_unknown_settings_and_values_are_refused() -> None:
         with_settings(TASK, {"noise": {"a": 1}})
 
 
-def test_settings_are_written_with_a_dot() -> None:
+def test_task_settings_are_overridden_with_a_dot() -> None:
     manager = PluginManager([])
     with opened(manager) as app:
         overrides = check(["task_settings.noise=0.3", "+task_settings.size=[3,4]"], app.config_loader, manager)

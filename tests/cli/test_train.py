@@ -136,7 +136,7 @@ def test_refused_change_leaves_the_run_unchanged(rlgpt: Call, change: str, word:
     assert Path("here/run.json").read_bytes() == before
 
 
-def test_running_run_is_not_resumed(rlgpt: Call) -> None:
+def test_resume_refuses_a_run_that_is_in_progress(rlgpt: Call) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     before = Path("here/run.json").read_bytes()
     with Run.open(Path("here")).lock():
@@ -146,7 +146,7 @@ def test_running_run_is_not_resumed(rlgpt: Call) -> None:
     assert Path("here/run.json").read_bytes() == before
 
 
-def test_a_sweep_goes_on_after_a_run_that_fails(rlgpt: Call) -> None:
+def test_sweep_continues_after_a_failed_run(rlgpt: Call) -> None:
     swept = ("-m", "agents=slow_fast,rl_only", "task=glob(grid/*)", "hydra.sweep.dir=sweep")
     status, out, err = rlgpt("train", *swept, "experiment=smoke")
     assert status == 2
@@ -161,7 +161,7 @@ def test_a_sweep_goes_on_after_a_run_that_fails(rlgpt: Call) -> None:
 
 
 @pytest.mark.slow
-def test_a_sweep_in_processes(rlgpt: Call) -> None:
+def test_sweep_runs_jobs_in_processes(rlgpt: Call) -> None:
     status, _, err = rlgpt("train", "-m", "-j", "2", *SMOKE, "seed=range(3)", "hydra.sweep.dir=sweep")
     assert status == 0, err
     assert err.count(": finished") == 3
@@ -169,7 +169,7 @@ def test_a_sweep_in_processes(rlgpt: Call) -> None:
     assert "pure RL" in Path("sweep/0/output.txt").read_text()
 
 
-def test_setup_overrides_win_and_are_recorded(rlgpt: Call) -> None:
+def test_setup_overrides_have_priority_and_are_recorded(rlgpt: Call) -> None:
     given = ("setup.gamma=0.97", "setup.reward_weights.near_key=2", "setup.horizon=11", "setup.observation_keys=[key]")
     assert rlgpt("train", *SMOKE, "folder=here", *given)[0] == 0
     run = Run.open(Path("here"))

@@ -1,4 +1,6 @@
-"""An environment of pictures and of two choices at once, for the scripts of docs/, as ``odd:pictures``."""
+"""An environment with picture observations and two choices per action. The scripts of docs/ use it as
+``odd:pictures``.
+"""
 
 from typing import Any
 

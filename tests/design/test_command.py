@@ -41,7 +41,7 @@ def test_a_transcript_of_design_replays(tmp_path: Path, capsys: Said) -> None:
     assert "1.00" in capsys.readouterr().out
     assert (tmp_path / "run" / "bundle" / "actions" / "go.py").is_file()
     assert (tmp_path / "run" / "report.html").is_file()
-    prompt = tmp_path / "prompts" / "slow" / "user.md"
+    prompt = tmp_path / "prompts" / "slow" / "role.md"
     prompt.parent.mkdir(parents=True)
     prompt.write_text("Plan for {{goal}}.")
     other = ["--goal", GOAL, "--docs", str(docs), "--success", "1", "--folder", str(tmp_path / "other")]
@@ -87,7 +87,7 @@ def test_a_run_of_an_earlier_version_is_evaluated_and_resumed(tmp_path: Path, ca
     assert "written by an earlier version of rlgpt and cannot be converted" in capsys.readouterr().err
 
 
-def test_only_its_caller_continues_a_run_of_a_function(tmp_path: Path, capsys: Said) -> None:
+def test_run_with_a_success_function_is_continued_only_by_design(tmp_path: Path, capsys: Said) -> None:
     def pole() -> gymnasium.Env[Any, Any]:
         return gymnasium.make("CartPole-v1")
 
@@ -101,7 +101,7 @@ def test_only_its_caller_continues_a_run_of_a_function(tmp_path: Path, capsys: S
         assert "this run is one of design(): only its caller" in capsys.readouterr().err
 
 
-def test_a_missing_key_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+def test_error_names_the_missing_key_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert main(["design", "CartPole-v1", "--goal", GOAL, "llm.model=openai/gpt-4o", f"folder={tmp_path / 'run'}"]) == 2
     assert "OPENAI_API_KEY" in capsys.readouterr().err
@@ -128,7 +128,7 @@ def test_flags_and_overrides_reach_the_configuration(tmp_path: Path, capsys: Sai
     assert (config.agents.name, config.hyperparameters.num_envs, config.iterations) == ("rl_only", 2, 1)
 
 
-def test_a_sweep_of_designs(tmp_path: Path, capsys: Said) -> None:
+def test_design_command_runs_a_sweep(tmp_path: Path, capsys: Said) -> None:
     given = ["agents=rl_only", "experiment=smoke", "seed=1,2", f"hydra.sweep.dir={tmp_path}"]
     flags = ["--goal", "Hold it, ${gently}.", "--horizon", "20"]
     assert main(["design", "CartPole-v1", *flags, "-m", *given]) == 0, capsys.readouterr().err
@@ -148,7 +148,7 @@ def test_a_sweep_of_designs(tmp_path: Path, capsys: Said) -> None:
         (None, ["left"], None),
     ],
 )
-def test_an_idle_action_is_a_label_or_json(given: str | None, labels: list[str] | None, taken: Any) -> None:
+def test_idle_flag_accepts_a_label_or_json(given: str | None, labels: list[str] | None, taken: Any) -> None:
     assert action(given, labels) == taken
 
 
@@ -169,7 +169,7 @@ def test_an_idle_action_that_is_not_json_is_refused() -> None:
         (["json:merge-v0", "llm.model=fake/model"], "must register 'merge-v0' when it is imported"),
         (["no_such_world:Arm-v0", "llm.model=fake/model"], "start with PYTHONPATH=. in the folder of its module"),
         (["CartPole-v1", "llm.model=fake/model", "--docs", "nowhere.md"], "there is no such file"),
-        (["CartPole-v1"], "there is no language model: name one"),
+        (["CartPole-v1"], "there is no language model: name a model"),
         (["CartPole-v1", "agents=foo"], "unknown agents 'foo'"),
         (["CartPole-v1", "llm.api_base=http://localhost", "llm=record"], "need a model: llm.model=PROVIDER/MODEL"),
         (["CartPole-v1", "llm=openai/gpt-5"], "llm.model=PROVIDER/MODEL"),
@@ -181,7 +181,7 @@ def test_an_idle_action_that_is_not_json_is_refused() -> None:
         (["CartPole-v1", "llm.model=fake/model", "sandbox.yield=3"], "Did you mean 'sandbox.yields'"),
     ],
 )
-def test_a_mistake_ends_in_one_message(
+def test_user_error_prints_one_message(
     arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["design", *arguments, "--goal", GOAL, "--folder", str(tmp_path / "run")]) == 2

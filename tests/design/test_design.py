@@ -1,4 +1,4 @@
-"""design(): both loops on an environment without a plugin."""
+"""design(): a whole run on an environment without a plugin."""
 
 import functools
 import io
@@ -55,7 +55,7 @@ def run():
 
 
 def fetch(folder: Path, llm=None, **more):
-    """A design on the grid world, as if it had no plugin."""
+    """Call ``design()`` on the grid world as if it had no plugin."""
     given = {"labels": LABELS, "observations": SEEN, "docs": "Six cells to a side.", "folder": folder, **SMALL, **more}
     quiet = PlainProgressReporter(io.StringIO())
     goal = given.pop("goal", "Pick up the key.")
@@ -65,7 +65,7 @@ def fetch(folder: Path, llm=None, **more):
 
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory: pytest.TempPathFactory):
-    """Folder, bundle and language model of a run that code alone solves."""
+    """A run that code alone solves. Returns its folder, bundle and language model."""
     folder, llm = tmp_path_factory.mktemp("design") / "run", speaker(FETCH, parameters=False)
     return folder, fetch(folder, llm, horizon=40), llm
 
@@ -286,11 +286,12 @@ def test_mistakes_are_found_before_anything_is_written(given: dict, says: str, t
 
 
 def test_sandbox_limits_apply_and_are_recorded(tmp_path: Path) -> None:
-    limits = SandboxLimits(yields=1)
+    limits = SandboxLimits(requests=1)
+    llm = speaker("def run():\n    yield [observe(), observe()]\n", parameters=False)
     with pytest.raises(LLMError, match="no coded action 'go'"):  # the sandbox stopped every attempt
-        fetch(tmp_path / "run", horizon=40, sandbox=limits)
+        fetch(tmp_path / "run", llm, horizon=40, sandbox=limits)
     attempts = [json.loads(p.read_text()) for p in sorted(tmp_path.glob("run/iterations/0/actions/go/*.json"))]
-    assert {a["verdict"]["kind"] for a in attempts} == {"yields"}
+    assert {a["verdict"]["kind"] for a in attempts} == {"type"}
     config = json.loads((tmp_path / "run" / "run.json").read_text())["config"]
     assert config["sandbox"] == limits.model_dump(mode="json")
 

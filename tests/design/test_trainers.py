@@ -1,4 +1,6 @@
-"""A bundle of design() trains by extend() alone: under Stable-Baselines3, and in a single file in CleanRL's manner."""
+"""A policy can be trained on a bundle with only extend(): with Stable-Baselines3, and with a single file
+in the style of CleanRL.
+"""
 
 import io
 import math
@@ -64,7 +66,7 @@ def ends(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_training_ends_with_its_budget(designed: tuple[str, Path], script: str) -> None:
+def test_example_script_stops_at_its_budget(designed: tuple[str, Path], script: str) -> None:
     env, bundle = designed
     named = ["--make", env] if ":" in env else [env]
     small = ["--total-steps", "400", "--num-envs", "2", "--num-steps", "16", "--gamma", "0.9"]
@@ -77,7 +79,7 @@ def test_training_ends_with_its_budget(designed: tuple[str, Path], script: str) 
 
 
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_mistakes_end_in_one_message(
+def test_user_error_of_a_script_prints_one_message(
     script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main = runpy.run_path(str(DOCS / script), run_name="not main")["main"]
@@ -112,7 +114,9 @@ def test_scripts_scale_an_image_and_say_how_many_pixels_it_has(script: str) -> N
     assert "4800 of them pixels" in module["begins"](env, "none", 10)
 
 
-def test_the_budget_ends_a_rollout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_step_budget_ends_a_rollout_of_the_example_script(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     main = runpy.run_path(str(DOCS / "train_cleanrl.py"), run_name="not main")["main"]
     for envs, steps in ((2, 81), (1, 1)):
         monkeypatch.setattr(
@@ -126,13 +130,13 @@ def test_the_budget_ends_a_rollout(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_discount_reaches_extend(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_script_passes_its_discount_to_extend(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module = runpy.run_path(str(DOCS / script), run_name="not main")
     env = module["extended"](module["maker"]("CartPole-v1", None), "none", 0.9)
     assert env.get_wrapper_attr("gamma") == 0.9
 
 
-def test_masked_choices_are_not_drawn_and_several_heads_are() -> None:
+def test_example_policy_never_samples_masked_choices() -> None:
     module = runpy.run_path(str(DOCS / "train_cleanrl.py"), run_name="not main")
     torch.manual_seed(0)
     heads = module["Heads"]([torch.tensor([[0.0, -1e9]] * 99), torch.zeros(99, 3)])

@@ -24,7 +24,9 @@ from rlgpt.runs import Run
 
 
 class Road(gymnasium.Env[Any, Any]):
-    """Pays 1 a step. Action 1 crashes at step 3; without a crash the goal is reached at step ``length``."""
+    """An environment with reward 1 at each step. Action 1 causes a crash at step 3; without a crash the
+    goal is reached at step ``length``.
+    """
 
     def __init__(self, length: int = 5, says: str = "") -> None:
         self.observation_space, self.action_space = spaces.Box(0, 99, (1,)), spaces.Discrete(2)
@@ -68,7 +70,7 @@ def begin(folder: Path, make=Road, success=None, **environment):
     return heard, begin_or_resume(build(config, folder, PluginManager(), objects=objects, observer=heard))
 
 
-def test_without_a_rule_the_return_is_the_score_and_this_is_said(tmp_path: Path) -> None:
+def test_without_a_rule_the_return_is_the_score_with_a_message(tmp_path: Path) -> None:
     heard, context = begin(tmp_path / "run")
     assert (context.task.success, context.task.score) == ("", Score())
     assert "score: the return of the episode, more is better; the environment reports no success" in heard.text
@@ -80,7 +82,7 @@ def test_without_a_rule_the_return_is_the_score_and_this_is_said(tmp_path: Path)
 
 
 @pytest.mark.parametrize("says", ["success", "is_success"])
-def test_what_the_environment_reports_counts_even_where_only_its_last_step_does(says: str, tmp_path: Path) -> None:
+def test_success_reported_only_at_the_last_step_is_used(says: str, tmp_path: Path) -> None:
     heard, context = begin(tmp_path / "run", lambda: Road(says=says))
     assert context.task.success == "what the environment reports as success"
     assert context.world.success == "reported"
@@ -91,7 +93,7 @@ def test_what_the_environment_reports_counts_even_where_only_its_last_step_does(
     assert "trial" not in again.text
 
 
-def test_a_rule_that_counts_crashes_is_shown_by_the_trial(tmp_path: Path) -> None:
+def test_trial_shows_that_a_rule_counts_crashes(tmp_path: Path) -> None:
     heard, _ = begin(tmp_path / "run", success="terminated and return > 0")
     assert "crashed" in heard.text
     assert (
@@ -105,7 +107,7 @@ def test_a_rule_that_counts_crashes_is_shown_by_the_trial(tmp_path: Path) -> Non
     assert context.task.success.startswith("an end of the episode by the environment and")
 
 
-def test_a_success_that_needs_an_end_which_never_comes_is_warned_of(tmp_path: Path) -> None:
+def test_trial_warns_about_a_success_that_needs_an_end_never_reached(tmp_path: Path) -> None:
     heard, _ = begin(tmp_path / "run", lambda: Road(10**6), success="terminated and not crashed", horizon=2)
     assert "success needs an episode that the environment ends, and none of 6 did within 2 steps" in heard.text
     assert "horizon: 2 primitive steps (as given)" in heard.text
@@ -113,7 +115,7 @@ def test_a_success_that_needs_an_end_which_never_comes_is_warned_of(tmp_path: Pa
     assert "needs an episode" not in lasting.text
 
 
-def test_unreported_keys_and_a_constant_score_are_warned_of(tmp_path: Path) -> None:
+def test_trial_warns_about_unreported_keys_and_a_constant_score(tmp_path: Path) -> None:
     heard, context = begin(
         tmp_path / "run", lambda: Road(2), success="crashd", score="-way.left", metrics=["way.right"]
     )
@@ -124,14 +126,14 @@ def test_unreported_keys_and_a_constant_score_are_warned_of(tmp_path: Path) -> N
     assert "way.right" in context.world.metrics
 
 
-def test_a_trial_may_be_left_out(tmp_path: Path) -> None:
+def test_run_without_a_trial_is_possible(tmp_path: Path) -> None:
     heard, context = begin(tmp_path / "run", success=4, trial=0)
     assert heard.lines[0] == "success: return >= 4, at the end"
     assert "trial" not in heard.text
     assert context.task.success == "a total reward of at least 4 in the episode"
 
 
-def test_a_function_is_named_and_its_fault_is_the_users(tmp_path: Path) -> None:
+def test_error_in_a_success_function_is_a_user_error(tmp_path: Path) -> None:
     def arrived(env, info):
         """Arrived without a crash."""
         return env.t == 5 and not info["crashed"]
@@ -164,7 +166,7 @@ def test_a_resumed_run_keeps_its_rule(tmp_path: Path) -> None:
         (3.0, "a total reward of at least 3 in the episode", "return >= 3"),
     ],
 )
-def test_a_run_on_record_without_a_rule_keeps_the_one_it_had(tmp_path: Path, success, words: str, rule: str) -> None:
+def test_run_of_an_earlier_version_keeps_its_rule(tmp_path: Path, success, words: str, rule: str) -> None:
     begin(tmp_path / "run", success=rule)
     path = tmp_path / "run" / "run.json"
     record = json.loads(path.read_text())
@@ -184,7 +186,7 @@ def test_a_run_on_record_without_a_rule_keeps_the_one_it_had(tmp_path: Path, suc
     assert (context.world.success, context.task.success) == (rule, prepared["task"]["success"])
 
 
-def test_long_and_slow_episodes_are_cut_and_this_is_said(tmp_path: Path) -> None:
+def test_trial_cuts_long_and_slow_episodes_with_a_message(tmp_path: Path) -> None:
     plugin = GenericPlugin.of(lambda: Road(10**9), success="truncated", horizon=10**6)
     (task,) = plugin.tasks().values()
     ticks = iter(range(10**6))
@@ -208,7 +210,7 @@ HOW = Metric(name="a_b", doc="how")
         ("a.b", {"a.b": {"doc": "how"}}, (Score(metric="a_b"), {"a.b": HOW})),
     ],
 )
-def test_score_and_metrics_are_read(score, metrics, expected) -> None:
+def test_read_measures_accepts_all_forms_of_score_and_metrics(score, metrics, expected) -> None:
     assert read_measures(score, metrics) == expected
 
 
@@ -216,12 +218,12 @@ def test_score_and_metrics_are_read(score, metrics, expected) -> None:
     ("score", "metrics", "says"),
     [
         (3, None, "score is 3, a int"),
-        ("-", None, "score names nothing"),
+        ("-", None, "score names no metric"),
         (None, 3, "metrics is 3"),
         (None, {"a": {"redcue": "min"}}, "metrics.a.reduce"),
         ({"maximise": True}, None, "score.maximize"),
     ],
 )
-def test_what_is_no_score_is_refused(score, metrics, says: str) -> None:
+def test_invalid_score_is_refused(score, metrics, says: str) -> None:
     with pytest.raises(Exception, match=says):
         read_measures(score, metrics)

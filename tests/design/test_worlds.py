@@ -64,8 +64,8 @@ SMALL = {
 
 
 @pytest.mark.skipif(find_spec("Box2D") is None, reason="needs Box2D")
-def test_box2d_can_be_imported_where_warnings_are_errors() -> None:
-    """Its import warns. Where pytest turns this warning into an error, the process crashes."""
+def test_box2d_can_be_imported_with_warnings_as_errors() -> None:
+    """The import of Box2D gives a warning. If pytest turns this warning into an error, the process crashes."""
     assert import_module("Box2D").b2World
 
 
@@ -130,7 +130,7 @@ def test_minigrid_is_saved_and_restored_exactly() -> None:
     assert codec is not None
     env = plugin.make_env(task, seed=0)
     for seed in range(5):
-        assert holds(codec, env, seed=seed, steps=30)  # the time limit of 64 falls into the second half
+        assert holds(codec, env, seed=seed, steps=30)  # The time limit of 64 steps is in the second half.
     assert GenericPlugin.of(world.make_env).states(task) is None, (
         "its things are objects of classes that are not listed"
     )

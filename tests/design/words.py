@@ -13,7 +13,9 @@ PARAMETER = {"name": "steps", "low": 1.0, "high": 5.0, "default": 3.0}
 
 
 def speaker(source: str = RANDOM, *, parameters: bool = True, works: bool = True) -> FakeLLM:
-    """Plans the coded action ``go`` beside RL, writes ``source`` for it, and takes the default setup as it is."""
+    """A scripted model that plans the coded action ``go`` and RL, writes ``source`` for ``go``, and
+    returns the default setup unchanged.
+    """
 
     def reply(request: Request) -> str:
         role = request.key.role
@@ -26,7 +28,9 @@ def speaker(source: str = RANDOM, *, parameters: bool = True, works: bool = True
             meta = {"thoughts": "", "doc": "go", "parameters": declared, "max_steps": 30}
             return f"{json.dumps(meta)}\n```python\n{source}\n```"
         if role == "setup":
-            return json.dumps({**default_setup(request), "coded_actions": ["go"], "reason": "as it was"})
+            return json.dumps(
+                {"base_actions": None, **default_setup(request), "coded_actions": ["go"], "reason": "as it was"}
+            )
         if role == "review":
             return json.dumps({"thoughts": "", "works": works, "findings": []})
         return json.dumps({"thoughts": "", "summary": "go on", "for_slow": [], "for_fast": []})

@@ -94,7 +94,7 @@ def test_command_lines_are_valid(line: str, tmp_path: Path, monkeypatch: pytest.
         installed = [re.sub(r"^task=mountain/\w+$", "task=kitchen/kettle", a) for a in arguments]
         installed = [a for a in installed if not a.startswith(NEEDS_A_SERVER)]
         assert main([*installed, "--cfg"]) == 0
-    elif command == "design":  # makes the environment, so it runs in a separate process
+    elif command == "design":  # The command makes the environment, so it runs in a separate process.
         run = [sys.executable, "-m", "rlgpt", *arguments, "--cfg"]
         assert subprocess.run(run, capture_output=True, text=True, check=True).stdout
 
@@ -117,4 +117,4 @@ def test_python_blocks_import_rlgpt_by_its_front_doors(document: Path) -> None:
 
 
 INTERFACE_BELOW_A_ROOM = {"rlgpt.sandbox.guest"}
-"""The package whose ``vec`` coded actions use, importable for tests of one's own helpers."""
+"""The package with the module ``vec`` of coded actions. Users can import it to test their own functions."""

@@ -48,7 +48,7 @@ def test_the_better_score_ranks_higher_in_the_direction_of_the_task(a: float, b:
 
 
 @given(scores, scores)
-def test_success_comes_before_the_score(a: float, b: float) -> None:
+def test_success_rate_is_compared_before_the_score(a: float, b: float) -> None:
     score = Score()
     assert evaluation(episode(True, a), score=score).rank > evaluation(episode(False, b), score=score).rank
 
@@ -101,7 +101,7 @@ def test_a_target_is_reached_in_the_direction_of_the_score(maximize: bool, mean:
     assert not Score(maximize=maximize, target=1.5).reached(None)
 
 
-def test_records_of_before_have_a_success_and_no_score() -> None:
+def test_records_of_earlier_versions_have_a_success_and_no_score() -> None:
     old = {"mode": "greedy", "episodes": [{"seed": 1, "success": True, "total_reward": 1.0, "primitive_steps": 3}]}
     old["episodes"][0]["decisions"] = 1  # type: ignore[index]
     read = Evaluation.model_validate(old)

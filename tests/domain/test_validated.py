@@ -18,14 +18,14 @@ class Settings(Value):
     inner: Inner = Inner()
 
 
-def test_a_single_fault_raises_the_error_of_its_kind() -> None:
+def test_single_invalid_setting_raises_its_specific_error() -> None:
     with pytest.raises(UnknownNameError, match=r"'setup\.gama'.*Did you mean 'setup\.gamma'"):
         validated(Settings, {"gama": 1}, "setup")
     with pytest.raises(ConfigError, match=r"setup\.gamma=1\.2 cannot be used: .*less than or equal to 1"):
         validated(Settings, {"gamma": 1.2}, "setup")
 
 
-def test_every_fault_is_named() -> None:
+def test_message_names_every_invalid_setting() -> None:
     with pytest.raises(ConfigError) as caught:
         validated(Settings, {"gamma": 1.2, "inner": {"size": "much"}, "speed": 1})
     for words in ("gamma=1.2 cannot be used", "inner.size='much' cannot be used", "unknown key 'speed'"):

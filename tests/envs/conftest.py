@@ -16,7 +16,9 @@ Recipes = Callable[..., Recipe]
 
 @pytest.fixture
 def recipe() -> Recipes:
-    """``recipe("trouble", how="die")``; fields of the recipe itself are passed as ``of={...}``."""
+    """A function that makes recipes: ``recipe("trouble", how="die")``. Fields of the recipe itself are
+    passed as ``of={...}``.
+    """
 
     def made(name: str, *, file: str = "worlds.py", of: dict[str, Any] | None = None, **arguments: Any) -> Recipe:
         return Recipe(

@@ -39,7 +39,7 @@ def until(done: Callable[[], bool], seconds: float = 20.0) -> bool:
 
 
 @pytest.mark.parametrize(("how", "words"), CRASHES)
-def test_crash_is_explained_and_reset_starts_a_new_worker(
+def test_error_explains_a_crash_and_reset_starts_a_new_worker(
     recipe: Recipes, tmp_path: Path, how: str, words: list[str]
 ) -> None:
     mark = str(tmp_path / "happened")
@@ -132,7 +132,7 @@ def test_crash_can_truncate_the_episode(recipe: Recipes, tmp_path: Path) -> None
         ("everything", {"of": {"factory": "/nowhere/x.py:make"}}, ["FileNotFoundError", "/nowhere/x.py"]),
     ],
 )
-def test_failed_start_is_explained(recipe: Recipes, name: str, known: dict[str, Any], words: list[str]) -> None:
+def test_error_explains_a_failed_start(recipe: Recipes, name: str, known: dict[str, Any], words: list[str]) -> None:
     before = handles()
     with pytest.raises(WorkerError) as error:
         WorkerEnv(recipe(name, **known))
@@ -171,7 +171,7 @@ LIES = {
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_invalid_answer_is_refused(tmp_path: Path, recipe: Recipes, lie: bytes) -> None:
-    """The environment writes to the connection itself."""
+    """In this test the environment itself writes an invalid answer to the connection."""
     (tmp_path / "lie").write_bytes(lie)
     path = tmp_path / "liar.py"
     path.write_text(f"""
@@ -186,7 +186,7 @@ def make():
         WorkerEnv(recipe("make", of={"factory": f"{path}:make"}))
 
 
-def test_close_leaves_no_process_and_no_handle(recipe: Recipes) -> None:
+def test_closing_a_worker_leaves_no_process_and_no_handle(recipe: Recipes) -> None:
     gc.collect()
     before = handles()
     env = WorkerEnv(recipe("parent"))

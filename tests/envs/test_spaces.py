@@ -65,7 +65,9 @@ def same(a: Any, b: Any) -> bool:
 
 @settings(max_examples=150)
 @given(SPACES, SPACES, st.integers(0, 2**31))
-def test_a_space_and_its_values_cross_unchanged(seen: spaces.Space[Any], done: spaces.Space[Any], seed: int) -> None:
+def test_space_and_values_are_transferred_unchanged(
+    seen: spaces.Space[Any], done: spaces.Space[Any], seed: int
+) -> None:
     described = [json.loads(json.dumps(describe(space))) for space in (seen, done)]
     assert [build(d, LIMIT) for d in described] == [seen, done]
     sees, acts, size = layouts(*described)

@@ -75,7 +75,7 @@ def test_cartpole_in_a_worker_plays_the_same_episode(env: Made) -> None:
     plain.close()
 
 
-def test_frames_pass_through(env: Made) -> None:
+def test_worker_env_returns_rendered_frames(env: Made) -> None:
     worker = env("everything", render_mode="rgb_array")
     worker.reset(seed=0)
     assert worker.metadata == {"render_modes": ["rgb_array"], "render_fps": 12}
@@ -133,7 +133,7 @@ def test_worker_gets_only_the_variables_of_its_recipe(recipe: Recipes, monkeypat
     assert "cwd=/ path=/a/b" in str(error.value)
 
 
-def test_recipe_is_picklable_and_validated(recipe: Recipes) -> None:
+def test_worker_recipe_survives_pickling_and_rejects_bad_factories_and_arguments(recipe: Recipes) -> None:
     made = recipe("trouble", how="die", when="never")
     assert pickle.loads(pickle.dumps(made)) == made
     assert made.python == sys.executable

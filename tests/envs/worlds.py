@@ -70,7 +70,7 @@ class Everything(gymnasium.Env[Any, Any]):
 
 
 class Trouble(gymnasium.Env[Any, Any]):
-    """Counts steps. At step 2 (or in reset) it fails in the way of ``how``."""
+    """An environment that fails at step 2, or in reset. ``how`` chooses the kind of failure."""
 
     observation_space = spaces.Box(0, 100, (1,))
     action_space = spaces.Discrete(2)
@@ -123,7 +123,7 @@ class Trouble(gymnasium.Env[Any, Any]):
 
 
 class Wrong(Trouble):
-    """Violates its own observation space."""
+    """An environment whose observations are outside its own space."""
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         seen = {"shape": np.zeros(2, np.float32), "dtype": np.array(["a"]), "range": np.ones(1, np.float64)}[self.how]
@@ -131,7 +131,9 @@ class Wrong(Trouble):
 
 
 class Parent(gymnasium.Env[Any, Any]):
-    """Starts a child process, which must end with it; both process IDs are the observation."""
+    """An environment that starts a child process, which must end together with it. Both process IDs are
+    the observation.
+    """
 
     observation_space = spaces.Box(0, 2**31, (2,), np.int64)
     action_space = spaces.Discrete(1)
@@ -147,7 +149,7 @@ class Parent(gymnasium.Env[Any, Any]):
 
 
 class Huge(Trouble):
-    """Announces a Box of 2**30 numbers, which it does not have."""
+    """An environment that announces a Box of 2**30 numbers but does not have such an array."""
 
     observation_space = spaces.Box(0, 1, (1,))
     observation_space._shape = (1 << 30,)
@@ -158,7 +160,9 @@ class Strange(Trouble):
 
 
 def everything(render_mode: str | None = None, text: bool = True) -> Everything:
-    """``text``: arrays of text too, which gymnasium's own checker cannot compare."""
+    """Make an environment with every kind of space. ``text`` adds arrays of text, which gymnasium's own
+    checker cannot compare.
+    """
     return Everything(render_mode, text=text)
 
 
@@ -183,5 +187,5 @@ def parent() -> Parent:
 
 
 def variables() -> Trouble:
-    """The names of the environment variables end up in the error."""
+    """Raise an error whose message contains the names of the environment variables."""
     raise ValueError(f"{' '.join(sorted(os.environ))} cwd={os.getcwd()} path={sys.path[0]}")

@@ -21,7 +21,7 @@ class Point(BaseModel):
 @pytest.mark.parametrize(
     "text", ['{"a": [1, -2.5, "x\\"[[[", null, true], "b": {}}', "[]", '"[[["', "1", "-9223372036854775808"]
 )
-def test_plain_json_is_read(text: str) -> None:
+def test_ordinary_json_is_read(text: str) -> None:
     assert read_json(text, PLAIN, "file", RunError) == json.loads(text)
 
 
@@ -34,11 +34,11 @@ def test_plain_json_is_read(text: str) -> None:
         ("[" * 101 + "]" * 101, "nested more than 100 deep"),
         ("[" * 1_000_000, "nested more than 100 deep"),
         ('{"a":' * 101 + "1" + "}" * 101, "nested more than 100 deep"),
-        ('{"a": 1, "a": 2}', "'a' stands twice"),
+        ('{"a": 1, "a": 2}', "'a' occurs twice"),
         ('"\\ud800"', "hex escape"),
         ('"abc', "Unterminated"),
         ("", "Expecting value"),
-        ("[1,]", "Expecting value|Illegal trailing comma"),  # Python 3.13 says the latter
+        ("[1,]", "Expecting value|Illegal trailing comma"),  # Python 3.13 gives the second message.
         ("[" + "[]," * 3_000_000 + "[]]", "more than"),
     ],
 )
@@ -51,13 +51,13 @@ def test_invalid_json_is_refused_with_a_reason(text: str, word: str) -> None:
     assert len(message) < 500
 
 
-def test_a_value_of_another_schema_is_named_by_its_place() -> None:
+def test_error_about_an_invalid_value_names_its_place() -> None:
     with pytest.raises(RunError, match=r"run.json does not hold a valid Point: x: "):
         read_json('{"x": "y"}', Point, "run.json", RunError)
 
 
 @pytest.mark.parametrize("piece", ['"', '\\"', '"\\', '\\\\"', '["', "[]"])
-def test_the_check_is_linear(piece: str) -> None:
+def test_json_check_takes_linear_time(piece: str) -> None:
     """With quadratic time this test would take hours."""
     began = time.process_time()
     with pytest.raises(RunError):

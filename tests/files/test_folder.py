@@ -1,4 +1,4 @@
-"""The door to a folder: only regular files inside it are read and written."""
+"""Access to a folder: only regular files inside it are read and written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECRET = "private"
 
 @pytest.fixture(params=["descriptors", "paths"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
-    """A folder on a system with descriptors of folders, and on one without."""
+    """A folder, on a system with folder descriptors and on a system without them."""
     if request.param == "paths":
         monkeypatch.setattr(os, "supports_dir_fd", set())
     (tmp_path / "outside").mkdir()
@@ -38,7 +38,7 @@ ACTIONS: dict[str, Callable[[Folder, str], object]] = {
 }
 
 
-def test_a_file_is_read_and_written(folder: Folder) -> None:
+def test_written_file_is_read_back(folder: Folder) -> None:
     assert folder.read_text("sub/file", limit=7) == "content"
     folder.write("new/deep/file", "text")
     assert (folder.path / "new" / "deep" / "file").read_text() == "text"
@@ -85,7 +85,7 @@ def test_a_written_file_replaces_a_link(folder: Folder) -> None:
     assert (outside(folder) / "file").read_text() == SECRET
 
 
-def test_a_second_name_of_a_file_is_read_and_not_changed(folder: Folder) -> None:
+def test_file_with_a_second_name_is_read_but_not_changed(folder: Folder) -> None:
     os.link(outside(folder) / "file", folder.path / "second")
     os.link(outside(folder) / "file", folder.path / "sub" / "second")
     assert folder.read_text("second", limit=100) == SECRET
@@ -96,7 +96,7 @@ def test_a_second_name_of_a_file_is_read_and_not_changed(folder: Folder) -> None
 
 
 @pytest.mark.parametrize("action", ["exists", "read", "in place"])
-def test_pipes_and_folders_are_no_files(folder: Folder, action: str) -> None:
+def test_pipes_and_folders_are_not_read_as_files(folder: Folder, action: str) -> None:
     os.mkfifo(folder.path / "pipe")
     for name in ("pipe", "sub"):
         with pytest.raises(RunError, match="not a regular file"):
@@ -105,7 +105,7 @@ def test_pipes_and_folders_are_no_files(folder: Folder, action: str) -> None:
 
 @pytest.mark.parametrize("name", ["../outside/file", "/etc/passwd", "", "sub/../../outside/file", "a\0b", "sub//file"])
 @pytest.mark.parametrize("action", ["exists", "read", "in place"])
-def test_no_name_leads_out_of_the_folder(folder: Folder, name: str, action: str) -> None:
+def test_name_that_leads_out_of_the_folder_is_refused(folder: Folder, name: str, action: str) -> None:
     with pytest.raises(RunError, match="not the name of a file"):
         ACTIONS[action](folder, name)
 
@@ -123,7 +123,7 @@ def test_a_file_that_is_not_utf8_is_refused(folder: Folder) -> None:
         folder.read_text("latin", limit=10)
 
 
-def test_a_folder_that_cannot_be_written_is_an_error_in_words(folder: Folder) -> None:
+def test_unwritable_folder_is_a_readable_error(folder: Folder) -> None:
     (folder.path / "file").write_text("")
     with pytest.raises(RunError, match="file/below"):
         folder.write("file/below", "text")

@@ -20,7 +20,7 @@ def lines(tmp_path: Path) -> JsonLines[Point]:
     return JsonLines(Folder(tmp_path / "new", RunError), "log.jsonl", Point, "Delete the line.")
 
 
-def test_lines_come_back_in_order(lines: JsonLines[Point]) -> None:
+def test_appended_lines_are_read_in_order(lines: JsonLines[Point]) -> None:
     assert lines.read() == []
     for x in range(3):
         lines.append(Point(x=x))
@@ -28,7 +28,7 @@ def test_lines_come_back_in_order(lines: JsonLines[Point]) -> None:
 
 
 @pytest.mark.parametrize("torn", [b'{"x": 1', b"{", b"\xff" * 200_000, b"x" * 65_536])
-def test_a_torn_last_line_does_not_count_and_is_cut_off(lines: JsonLines[Point], torn: bytes) -> None:
+def test_incomplete_last_line_is_ignored_and_removed(lines: JsonLines[Point], torn: bytes) -> None:
     path = lines.folder.path / lines.name
     for before in ([], [Point(x=0)]):
         for value in before:
@@ -40,7 +40,7 @@ def test_a_torn_last_line_does_not_count_and_is_cut_off(lines: JsonLines[Point],
     assert lines.read() == [Point(x=0), Point(x=2)]
 
 
-def test_a_damaged_line_is_named(lines: JsonLines[Point]) -> None:
+def test_error_about_a_damaged_line_names_it(lines: JsonLines[Point]) -> None:
     lines.append(Point(x=0))
     with (lines.folder.path / lines.name).open("a") as file:
         file.write('{"x": []}\n{"x": 1}\n')

@@ -1,4 +1,4 @@
-"""A real run, made by replay through the command line, and a copy of it that counts as a stranger's."""
+"""Fixtures: a real run, made by replay through the command line, and a copy of it that counts as a stranger's run."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from rlgpt.testing.llm import FakeLLM
 
 TASK = TASKS["grid/key"]
 CANARY = "canary-4711-private"
-"""Stands in the user's private files: no command may write it anywhere."""
+"""A text in the user's private files. No command may write it anywhere."""
 SETTINGS = {"budget": 300, "iterations": 1, "repairs": 0, "selection_episodes": 1, "report_episodes": 1, "traces": 1}
 WALK = """
 def run():
@@ -35,6 +35,18 @@ def run():
     if rows:
         yield go(direction="down" if rows > 0 else "up", cells=abs(rows))
 """
+
+
+FAR = """
+def features(view, memory):
+    return {"far": sum(abs(a - k) for a, k in zip(view["agent"], view["key"]))}
+"""
+FUNCTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "geometry": ("feature", {"outputs": [{"name": "far", "low": 0, "high": 12}]}, FAR),
+    "nearer": ("reward", {"low": -12, "high": 0}, "def reward(view, memory):\n    return -view['far']\n"),
+    "there": ("predicate", {}, "def done(view, memory):\n    return view['far'] == 0\n"),
+}
+"""Name -> kind, fields of the reply, source."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,9 @@ class Outcome:
 
 
 def rlgpt(*arguments: str | Path) -> Outcome:
-    """Run a command in this process. An exception that the command line does not catch is raised: a traceback."""
+    """Run a command in this process. An exception that the command line does not catch is raised here; a
+    user would see a traceback.
+    """
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -62,7 +76,7 @@ def rlgpt(*arguments: str | Path) -> Outcome:
 
 
 def make_run(home: Path) -> Path:
-    """A finished run with a plan, a coded action, a trained policy and a video, made by ``rlgpt train llm=replay``."""
+    """A finished run with code, late starts, a policy and a video, made by ``rlgpt train llm=replay``."""
     transcript = _record(home / "recorded")
     folder = home / "run"
     settings = [f"{name}={value}" for name, value in SETTINGS.items()]
@@ -129,13 +143,18 @@ def _reply(request: Request) -> str:
     if role == "slow":
         parts = [("to_row", "code", "walk to the row of the key"), ("search", "rl", "find it in its row")]
         listed = [{"name": n, "kind": k, "description": d, "reason": "it is simple"} for n, k, d in parts]
-        return json.dumps({"thoughts": "first the row", "sub_actions": listed})
+        asked = [{"name": n, "kind": k, "description": f"the {k} {n}"} for n, (k, *_) in FUNCTIONS.items()]
+        return json.dumps({"thoughts": "first the row", "sub_actions": listed, "functions": asked})
+    if role == "function":
+        _, fields, source = FUNCTIONS[request.key.sub_action]
+        return f"{json.dumps({'thoughts': '', 'doc': 'It says.', **fields})}\n```python\n{source}\n```"
     if role == "fast":
         meta = {"thoughts": "", "doc": "Walk to the row of the key.", "parameters": [], "max_steps": 10}
         return f"{json.dumps(meta)}\n```python\n{WALK}\n```"
     if role == "setup":
-        setup = {"reward_weights": {"env_reward": 1.0}, "observation_keys": ["agent", "key"], "base_actions": None}
-        return json.dumps({**setup, "coded_actions": ["to_row"], "reason": ""})
+        weights, keys = {"env_reward": 1.0, "nearer": 0.5}, ["agent", "key", "far"]
+        setup = {"reward_weights": weights, "observation_keys": keys, "base_actions": None}
+        return json.dumps({**setup, "coded_actions": ["to_row"], "reset_option": "after:to_row", "reason": ""})
     if role == "review":
         return json.dumps({"thoughts": "", "works": True, "findings": []})
     return json.dumps({"thoughts": "", "summary": "it searches in vain", "for_slow": [], "for_fast": []})

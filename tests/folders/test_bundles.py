@@ -39,9 +39,9 @@ def test_only_regular_files_are_read(bundle: Path, private: Path, name: str, kin
 @pytest.mark.parametrize(
     ("old", "new", "word"),
     [
-        ('"schema_version": 2', f'"schema_version": {"9" * 5000}', "digits"),
-        ('"schema_version": 2', '"schema_version": 2, "x": ' + "[" * 9999 + "]" * 9999, "deep"),
-        ('"schema_version": 2', '"schema_version": 2, "schema_version": 2', "twice"),
+        ('"schema_version": 3', f'"schema_version": {"9" * 5000}', "digits"),
+        ('"schema_version": 3', '"schema_version": 3, "x": ' + "[" * 9999 + "]" * 9999, "deep"),
+        ('"schema_version": 3', '"schema_version": 3, "schema_version": 3', "twice"),
         ('"name": "to_row"', '"name": "../../private/id_rsa"', "name"),
         ('"max_steps": 10', '"max_steps": 1e999', "max_steps"),
     ],
@@ -56,10 +56,10 @@ def test_invalid_manifest_is_refused(bundle: Path, old: str, new: str, word: str
     assert len(str(caught.value)) < 1000
 
 
-def test_saving_refuses_a_link(bundle: Path, private: Path, tmp_path: Path) -> None:
+def test_saving_a_bundle_refuses_a_link(bundle: Path, private: Path, tmp_path: Path) -> None:
     loaded = load_bundle(bundle)
     (tmp_path / "link").symlink_to(private / "deep")
     with pytest.raises(BundleError, match="link"):
         save_bundle(loaded, tmp_path / "link")
     assert sorted(p.name for p in (private / "deep").iterdir()) == ["notes.txt"]
-    assert json.loads((bundle / "bundle.json").read_text())["schema_version"] == 2
+    assert json.loads((bundle / "bundle.json").read_text())["schema_version"] == 3

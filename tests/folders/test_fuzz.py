@@ -204,7 +204,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_a_changed_run_does_no_harm(own_run: Path, tmp_path: Path, private: Path, block: int) -> None:
+def test_randomly_changed_run_does_no_harm(own_run: Path, tmp_path: Path, private: Path, block: int) -> None:
     """A sample of the changes that the slow test plays: all are reported and loaded, some evaluated or resumed."""
     for seed in range(8 * block, 8 * block + 8):
         more = {0: (EVALUATE,), 4: (("resume",),)}.get(seed % 8, ())
@@ -216,3 +216,13 @@ def test_a_changed_run_does_no_harm(own_run: Path, tmp_path: Path, private: Path
 def test_two_hundred_changed_runs_do_no_harm(own_run: Path, tmp_path: Path, private: Path, block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
         play(seed, own_run, tmp_path / str(seed), private, (("report",), EVALUATE, ("resume",)))
+
+
+def test_the_changed_run_has_functions_and_late_starts(own_run: Path) -> None:
+    assert {p.stem for p in (own_run / "bundle" / "functions").iterdir()} == {"geometry", "nearer", "there"}
+    assert {p.parent.name for p in (own_run / "iterations" / "0" / "functions").rglob("*.json")} == {
+        "geometry",
+        "nearer",
+        "there",
+    }
+    assert json.loads((own_run / "iterations/0/starts.json").read_text())["states"]

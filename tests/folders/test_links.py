@@ -37,7 +37,7 @@ FOLDERS = (
     "bundle",
 )
 QUICK = ("llm.jsonl", "steps.bin", ".lock", "videos/best.mp4", "iterations/0/train/policy.pt", "videos", "bundle")
-"""What `make test` plays; `make test-full` plays all."""
+"""The cases that `make test` plays. `make test-full` plays all cases."""
 
 
 def names(of: tuple[str, ...], quick: tuple[str, ...] = QUICK) -> list[Any]:
@@ -59,7 +59,7 @@ def replace(path: Path) -> None:
 
 
 def play(folder: Path, private: Path) -> None:
-    """Each command ends with a message, and neither changes nor copies the private files."""
+    """Check that each command ends with a message, and neither changes nor copies the private files."""
     before = checksums(private)
     for name, *rest in COMMANDS:
         done = rlgpt(name, folder, *rest)
@@ -72,7 +72,7 @@ def play(folder: Path, private: Path) -> None:
 
 
 @pytest.mark.parametrize("name", names(FILES))
-def test_a_link_to_a_file_is_not_followed(shared: Path, private: Path, name: str) -> None:
+def test_link_to_a_file_in_a_run_is_not_followed(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to(private / "id_rsa")
     play(shared, private)
@@ -86,7 +86,7 @@ def test_a_link_to_a_file_that_is_missing_creates_none(shared: Path, private: Pa
 
 
 @pytest.mark.parametrize("name", names(FOLDERS))
-def test_a_link_to_a_folder_is_not_followed(shared: Path, private: Path, name: str) -> None:
+def test_link_to_a_folder_in_a_run_is_not_followed(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to(private / "deep")
     play(shared, private)
@@ -109,14 +109,14 @@ def test_a_second_name_of_a_private_file_is_not_written(shared: Path, private: P
 
 
 @pytest.mark.parametrize("name", names(FILES, ("run.json", "llm.jsonl", "videos/best.mp4")))
-def test_a_pipe_is_not_waited_for(shared: Path, private: Path, name: str) -> None:
+def test_command_does_not_wait_for_a_pipe_in_a_run(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     os.mkfifo(shared / name)
     play(shared, private)
 
 
 @pytest.mark.parametrize("name", names(("videos/best.mp4", "run.json", "llm.jsonl", "iterations/0/iteration.json")))
-def test_a_device_is_not_read(shared: Path, private: Path, name: str) -> None:
+def test_command_does_not_read_a_device_in_a_run(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to("/dev/zero")
     play(shared, private)

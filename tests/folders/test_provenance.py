@@ -79,7 +79,7 @@ def test_run_of_this_user_is_resumed_without_approval(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("llm.retries=1",), ("report_episodes=2",)])
-def test_interpolations_of_a_run_are_text(
+def test_interpolation_in_a_foreign_run_is_not_resolved(
     shared: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("CANARY", KEY)
@@ -130,7 +130,7 @@ def test_a_foreign_run_does_not_raise_the_users_limits(shared: Path, limit: str,
     assert limit.replace("__", ".") in done.err
 
 
-def test_a_foreign_bill_does_not_raise_the_users_budget(shared: Path) -> None:
+def test_negative_token_count_in_a_foreign_run_is_refused(shared: Path) -> None:
     path = shared / "llm.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[0]["reply"]["usage"]["prompt_tokens"] = -(10**9)

@@ -26,14 +26,14 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_key_is_cut_out_by_its_value(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_api_key_is_removed_from_output_by_its_value(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, VALUE)
     for text in (VALUE, json.dumps(VALUE), "abc%2F%22def%2Bghi%200123"):
         assert redact(f"failed for {text}!") in ("failed for [redacted]!", 'failed for "[redacted]"!')
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_runs_files_hold_no_key(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_run_contain_no_api_key(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, VALUE)
     made = Run.create(tmp_path / "run", task="grid/key", seed=0, config={})
     made.update(status="failed", reason=f"the provider said {VALUE}")
@@ -46,7 +46,7 @@ def test_a_runs_files_hold_no_key(name: str, tmp_path: Path, monkeypatch: pytest
             assert json.dumps(VALUE)[1:-1] not in path.read_text()
 
 
-def test_an_error_shows_no_key(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+def test_error_message_contains_no_api_key(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setenv("MY_SECRET", VALUE)
     done = rlgpt("report", f"/nowhere/{VALUE}")
     assert done.status == 2

@@ -21,7 +21,7 @@ def put(folder: Path, name: str, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1))
 
 
-def test_a_settings_name_with_mathematics_is_drawn_as_text(shared: Path, own_run: Path) -> None:
+def test_setting_name_with_dollar_signs_is_drawn_as_text(shared: Path, own_run: Path) -> None:
     def change(record: Any) -> None:
         record["config"]["traces"] = r"$\frac{$"
 
@@ -53,7 +53,9 @@ def test_json_that_is_nested_deeply_is_refused(shared: Path, name: str, command:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("best", [99, pytest.param(-5, marks=pytest.mark.slow), None])
-def test_the_best_iteration_is_found_again_not_believed(shared: Path, command: str, best: int | None) -> None:
+def test_best_iteration_is_recomputed_and_not_read_from_the_record(
+    shared: Path, command: str, best: int | None
+) -> None:
     (shared / "report.json").unlink()
     edit(shared, "run.json", lambda record: record.update(best=best))
     done = rlgpt(COMMANDS[command][0], shared, *COMMANDS[command][1:])
@@ -69,7 +71,7 @@ def test_an_iteration_in_the_wrong_place_is_refused(shared: Path, command: str) 
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e308", "-1e308", "9223372036854775807"])
-def test_extreme_numbers_are_reported(shared: Path, value: str) -> None:
+def test_run_with_extreme_numbers_can_be_reported(shared: Path, value: str) -> None:
     path = shared / "iterations/0/iteration.json"
     iteration = json.loads(path.read_text())
     for point in iteration["training"]["curve"]:
@@ -79,8 +81,8 @@ def test_extreme_numbers_are_reported(shared: Path, value: str) -> None:
     assert done.status in (0, 2)
 
 
-def test_a_key_that_stands_twice_is_refused(shared: Path) -> None:
+def test_json_with_a_repeated_key_is_refused(shared: Path) -> None:
     put(shared, "run.json", '"seed":', '"seed": 5, "seed":')
     done = rlgpt("report", shared)
     assert done.status == 2
-    assert "'seed' stands twice" in done.err
+    assert "'seed' occurs twice" in done.err

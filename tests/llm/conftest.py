@@ -1,4 +1,4 @@
-"""What the tests of language models share: a provider on loopback, and no keys in the environment."""
+"""Fixtures for tests of language models: a provider on loopback, and no keys in the environment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def warm() -> None:
-    """litellm imported, and its first call (which imports more) made: tests have time limits below a second."""
+    """Import litellm and make its first call, which imports more modules. The tests have time limits below a second."""
     provider = Provider()
     key = RequestKey(task="kitchen/kettle", role="slow")
     messages = (Message(role="user", content="warm"),)

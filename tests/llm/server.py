@@ -69,7 +69,7 @@ FAULTS: dict[str, Canned] = {
 
 
 class Provider:
-    """The server. ``script`` is worked off one request each; then it answers :data:`GOOD`."""
+    """The server. Each request gets the next answer of ``script``; after the last one it gets :data:`GOOD`."""
 
     def __init__(self) -> None:
         self.script: list[Canned | Callable[[dict[str, Any]], Canned]] = []
@@ -103,7 +103,7 @@ class Provider:
                 try:
                     self._send(answer(body) if callable(answer) else answer)
                 except OSError:
-                    self.close_connection = True  # the client went away, as it should after a timeout
+                    self.close_connection = True  # The client closed the connection, as it should after a timeout.
 
             def _send(self, answer: Canned) -> None:
                 if answer.hang == "silent":

@@ -46,14 +46,14 @@ def test_a_budget_ends_the_run(budget: LLMBudget, calls: int, said: str) -> None
     assert caught.value.exit_status == 3
 
 
-def test_without_limits_nothing_is_refused() -> None:
+def test_no_request_is_refused_without_limits() -> None:
     llm = Budgeted(priced(dollars=None), LLMBudget())
     for n in range(20):
         llm.complete(request(n))
     assert llm.spending.calls == 20
 
 
-def test_a_prompt_that_would_pass_the_limit_is_not_sent() -> None:
+def test_prompt_that_exceeds_the_token_limit_is_not_sent() -> None:
     llm = Budgeted(inner := priced(), LLMBudget(tokens=500))
     with pytest.raises(BudgetExceeded, match="the next prompt takes about 1,004 tokens"):
         llm.complete(request(text="four" * 1000))

@@ -35,12 +35,12 @@ def test_a_run_is_recorded_and_replayed(provider: Provider, request_: Request, t
     assert live.spending.tokens == replay.spending.replayed_tokens == 200
 
 
-def test_live_keeps_no_transcript(provider: Provider, request_: Request, tmp_path: Path) -> None:
+def test_live_model_keeps_no_transcript(provider: Provider, request_: Request, tmp_path: Path) -> None:
     build(tmp_path, kind="live", model="openai/m", api_base=provider.url).complete(request_)
     assert [p.name for p in tmp_path.iterdir()] == ["llm.jsonl"]
 
 
-def test_roles_and_fallbacks_are_asked(provider: Provider, request_: Request, tmp_path: Path) -> None:
+def test_models_of_roles_and_fallbacks_are_built(provider: Provider, request_: Request, tmp_path: Path) -> None:
     provider.script = [error(404, "none")]
     llm = build(
         tmp_path,
@@ -66,7 +66,7 @@ def test_budgets_survive_a_resume(provider: Provider, request_: Request, tmp_pat
         again.complete(request_.model_copy(update={"fingerprint": "g"}))
 
 
-def test_keys_are_looked_for_at_once_in_a_new_run_only(request_: Request, warm: None, tmp_path: Path) -> None:
+def test_only_a_new_run_checks_the_keys_at_once(request_: Request, warm: None, tmp_path: Path) -> None:
     for settings in (
         {"model": "gpt-4o"},
         {"model": "ollama/m", "roles": {"critic": "gpt-4o"}},
@@ -85,7 +85,7 @@ def recorded(request: Request) -> str:
     return Exchange.of(request, Reply(text=GOOD, model="gpt-4o")).model_dump_json() + "\n"
 
 
-def test_live_needs_a_model(tmp_path: Path) -> None:
+def test_llm_live_without_a_model_is_an_error(tmp_path: Path) -> None:
     for kind in ("live", "record"):
         with pytest.raises(ConfigError, match=r"need a model: llm\.model=PROVIDER/MODEL"):
             build(tmp_path, kind=kind)
@@ -97,7 +97,7 @@ def test_a_model_without_a_kind_is_recorded() -> None:
     assert LLMSettings(model="openai/m", kind="live").kind == "live"
 
 
-def test_no_transcript_says_which_tasks_have_some_and_how_to_record(tmp_path: Path) -> None:
+def test_error_about_a_missing_transcript_names_recorded_tasks(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match=r"'kitchen/kettle'; tasks that have some: kitchen/microwave. Record one"):
         build(tmp_path)
 
@@ -140,7 +140,7 @@ def test_unset_fields_of_a_role_are_inherited_within_a_provider() -> None:
         {"key": "x"},
     ],
 )
-def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_llm_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         LLMSettings(**wrong)
 

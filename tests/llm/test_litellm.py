@@ -44,7 +44,7 @@ def closed_port() -> str:
         return f"http://127.0.0.1:{s.getsockname()[1]}/v1"
 
 
-def test_a_plain_exchange(provider: Provider, request_: Request) -> None:
+def test_litellm_model_completes_a_request(provider: Provider, request_: Request) -> None:
     reply = model(provider, temperature=0.2, max_tokens=99, extra={"top_p": 0.5}).complete(request_)
     assert reply.text == GOOD
     assert reply.model == "openai/m"
@@ -61,7 +61,7 @@ def test_only_settings_that_are_given_are_sent(provider: Provider, request_: Req
 
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
-def test_every_fault_is_survived(provider: Provider, request_: Request, fault: str) -> None:
+def test_request_succeeds_after_each_kind_of_fault(provider: Provider, request_: Request, fault: str) -> None:
     provider.script = [FAULTS[fault]]
     llm = model(provider, timeout=0.4 if fault in ("timeout", "trickle") else 5.0)
     answer = ask(llm, request_, Review)
@@ -84,7 +84,9 @@ def test_every_fault_is_survived(provider: Provider, request_: Request, fault: s
         ("surrogate", "x: there is no such field"),
     ],
 )
-def test_the_next_request_names_the_fault(provider: Provider, request_: Request, fault: str, message: str) -> None:
+def test_next_request_describes_the_fault_of_the_last_reply(
+    provider: Provider, request_: Request, fault: str, message: str
+) -> None:
     provider.script = [FAULTS[fault]]
     ask(model(provider), request_, Review)
     messages = provider.requests[1]["messages"]
@@ -108,7 +110,7 @@ TRANSPORT = (
 
 
 @pytest.mark.parametrize("fault", TRANSPORT)
-def test_a_lasting_fault_ends_in_a_readable_error(provider: Provider, request_: Request, fault: str) -> None:
+def test_permanent_transport_fault_is_a_readable_error(provider: Provider, request_: Request, fault: str) -> None:
     naps = Naps()
     provider.script = [FAULTS[fault]] * 3
     with pytest.raises(LLMError, match=r"openai/m: .*after 3 tries") as caught:
@@ -144,7 +146,7 @@ def test_pauses_grow_and_are_bounded() -> None:
     assert pause(4, 1, 1.0) == 8
 
 
-def test_within_hands_results_and_errors_on() -> None:
+def test_within_returns_results_and_raises_errors() -> None:
     assert within(5, lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
         within(5, lambda: 1 / 0)
@@ -191,7 +193,7 @@ def test_keys_come_from_the_environment(provider: Provider, request_: Request, m
 
 
 @pytest.mark.parametrize("name", ["MY_SETTING", "OPENAI", "HOME", ""])
-def test_a_keys_variable_is_one_that_environments_do_not_get(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_env_must_be_a_variable_that_environments_do_not_get(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A variable with another name would be inherited by every process that runs coded actions."""
     monkeypatch.setenv(name or "UNNAMED", KEY)
     with pytest.raises(ConfigError, match=f"llm.key_env names {name!r}: processes that run environments would inherit"):
@@ -202,7 +204,7 @@ def test_a_keys_variable_is_one_that_environments_do_not_get(name: str, monkeypa
 
 
 @pytest.mark.parametrize("wrong", ["api_key", "timeout", "stream", "drop_params"])
-def test_extra_holds_no_key_and_nothing_of_ours(wrong: str) -> None:
+def test_extra_with_a_key_or_a_known_setting_is_refused(wrong: str) -> None:
     with pytest.raises(ConfigError, match=wrong):
         LiteLLM("openai/m", extra={wrong: "x"})
 
@@ -266,6 +268,6 @@ def test_each_role_has_its_model(provider: Provider, request_: Request) -> None:
     assert [llm.complete(r).model for r in (request_, critic)] == ["openai/m", "openai/wise"]
 
 
-def test_importing_the_room_imports_no_litellm() -> None:
+def test_importing_rlgpt_llm_imports_no_litellm() -> None:
     code = "import rlgpt.llm.build, rlgpt.llm.structured, sys; sys.exit(bool({'litellm', 'torch'} & {*sys.modules}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -31,7 +31,7 @@ def numbered(request: Request, n: int) -> Request:
     return request.model_copy(update={"key": request.key.model_copy(update={"attempt": n})})
 
 
-def test_an_exchange_is_recorded_whole(tmp_path: Path, request_: Request) -> None:
+def test_recorded_exchange_contains_request_and_reply(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "run" / "llm.jsonl"
     Recorder(FakeLLM(echo), path).complete(request_)
     (line,) = path.read_text().splitlines()
@@ -61,7 +61,9 @@ def test_recorded_requests_are_not_sent_again(tmp_path: Path, request_: Request)
     "change",
     [{"fingerprint": "g"}, {"messages": (Message(role="user", content="other"),)}],
 )
-def test_another_prompt_is_another_request(tmp_path: Path, request_: Request, change: dict[str, object]) -> None:
+def test_request_with_another_prompt_is_sent_again(
+    tmp_path: Path, request_: Request, change: dict[str, object]
+) -> None:
     recorder = Recorder(llm := FakeLLM(echo), tmp_path / "llm.jsonl")
     recorder.complete(request_)
     recorder.complete(request_.model_copy(update=change))
@@ -95,7 +97,7 @@ def test_a_failed_request_is_not_recorded(tmp_path: Path, request_: Request) -> 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(cut=st.integers(min_value=0, max_value=10_000))
-def test_a_file_torn_anywhere_is_repaired(tmp_path: Path, request_: Request, cut: int) -> None:
+def test_journal_cut_at_any_byte_is_repaired(tmp_path: Path, request_: Request, cut: int) -> None:
     path = tmp_path / "llm.jsonl"
     path.unlink(missing_ok=True)
     recorder = Recorder(FakeLLM(echo), path)
@@ -113,7 +115,7 @@ def test_a_file_torn_anywhere_is_repaired(tmp_path: Path, request_: Request, cut
     assert [e.request.key.attempt for e in read_exchanges(path)] == [0, 1, 2]
 
 
-def test_a_corrupt_line_is_named(tmp_path: Path, request_: Request) -> None:
+def test_error_about_a_corrupt_journal_line_names_it(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     Recorder(FakeLLM(echo), path).complete(request_)
     path.write_text(path.read_text() + '{"time": 5}\n' + path.read_text())

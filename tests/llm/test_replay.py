@@ -50,7 +50,7 @@ def test_replayed_usage_is_marked_and_costs_nothing_now(recording: Path, request
     assert (recorder.spending.replayed_calls, recorder.spending.replayed_tokens) == (2, 240)
 
 
-def test_a_replay_notes_figures_that_differ(recording: Path, request_: Request) -> None:
+def test_a_replay_has_a_note_if_measured_numbers_differ_from_the_recording(recording: Path, request_: Request) -> None:
     drifted = request_.model_copy(update={"measured": {"success": 0.8}})
     assert Replay(recording).complete(drifted).note == "written about success 0.35; this run measured 0.80"
     assert Replay(recording).complete(request_).note == ""
@@ -65,19 +65,19 @@ def test_the_note_names_only_figures_that_differ() -> None:
     )
 
 
-def test_a_changed_prompt_says_record_again(recording: Path, request_: Request) -> None:
+def test_error_about_a_changed_prompt_says_record_again(recording: Path, request_: Request) -> None:
     with pytest.raises(TranscriptError, match=r"stub changed since .*t.jsonl was recorded: review on .*llm=record"):
         Replay(recording).complete(request_.model_copy(update={"fingerprint": "other"}))
 
 
-def test_another_task_is_an_error_that_names_both(recording: Path, request_: Request) -> None:
+def test_transcript_of_another_task_is_an_error_that_names_both_tasks(recording: Path, request_: Request) -> None:
     key = request_.key.model_copy(update={"task": "kitchen/microwave"})
     with pytest.raises(TranscriptError, match=r"no transcript of task 'kitchen/microwave'.*\(of kitchen/kettle\)") as e:
         Replay(recording).complete(request_.model_copy(update={"key": key}))
     assert e.value.exit_status == 2
 
 
-def test_a_transcript_that_ends_ends_the_run_cleanly(recording: Path, request_: Request) -> None:
+def test_end_of_the_transcript_raises_transcript_ended(recording: Path, request_: Request) -> None:
     with pytest.raises(TranscriptEnded, match=r"no reply to review on 'lift' .*attempt 2") as caught:
         Replay(recording).complete(attempt(request_, 2))
     assert caught.value.exit_status == 3
@@ -105,7 +105,7 @@ def test_two_tasks_may_be_replayed_together_but_not_one_twice(recording: Path, t
         (3, "", "line 3, does not hold a valid Entry"),
     ],
 )
-def test_a_corrupt_file_is_named_by_line(recording: Path, line: int, text: str, said: str) -> None:
+def test_error_about_a_corrupt_transcript_names_the_line(recording: Path, line: int, text: str, said: str) -> None:
     lines = recording.read_text().splitlines()
     lines[line - 1] = text
     recording.write_text("\n".join(lines) + "\n")
@@ -119,7 +119,7 @@ def test_second_reply_to_a_request_is_an_error(recording: Path) -> None:
         Replay(recording)
 
 
-def test_a_missing_or_binary_file_is_an_error(tmp_path: Path) -> None:
+def test_missing_or_binary_transcript_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match="missing"):
         Replay(tmp_path / "none.jsonl")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
@@ -136,6 +136,6 @@ def test_the_newer_reply_to_a_key_is_exported(tmp_path: Path, request_: Request)
     assert Transcript.read(tmp_path / "t.jsonl") == transcript
 
 
-def test_nothing_to_export_is_an_error(tmp_path: Path) -> None:
+def test_export_of_a_run_without_replies_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match="holds no reply"):
         export(tmp_path / "llm.jsonl", tmp_path / "t.jsonl")

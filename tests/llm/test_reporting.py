@@ -1,4 +1,4 @@
-"""What a user reads about the cost of a language model while a run works."""
+"""The reports about the cost of a language model that a user reads during a run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_unknown_price_is_reported_once_with_what_to_do(request_: Request, tm
     assert [str(s) for s in heard.spendings] == ["1 calls, 10 tokens", "2 calls, 20 tokens"]
 
 
-def test_a_known_price_stands_in_every_report(request_: Request, tmp_path: Path) -> None:
+def test_every_spending_report_contains_a_known_price(request_: Request, tmp_path: Path) -> None:
     heard = ask_twice(Usage(prompt_tokens=10, dollars=0.5), request_, tmp_path)
     assert heard.messages == []
     assert [str(s) for s in heard.spendings] == ["1 calls, 10 tokens, $0.5000", "2 calls, 20 tokens, $1.0000"]

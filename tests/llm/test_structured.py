@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from rlgpt.domain import ActionPlan, CodedAction, Critique, Review, RLSetup
+from rlgpt.domain import CodedAction, Critique, Review, RLSetup, SubAction
 from rlgpt.errors import LLMError
 from rlgpt.llm import instructions
 from rlgpt.llm.base import Message, Reply, Request, RequestKey
@@ -49,7 +49,7 @@ def test_json_object_is_found_in_surrounding_text(text: str) -> None:
     assert read(reply(text), Review) == Review(works=True)
 
 
-def test_raw_line_ends_in_strings_are_read() -> None:
+def test_line_breaks_in_json_strings_are_accepted() -> None:
     parsed = read(reply('{"works": false, "findings": [{"problem": "two\nlines", "suggestion": ""}]}'), Review)
     assert parsed.findings[0].problem == "two\nlines"
 
@@ -84,7 +84,7 @@ def test_unusable_replies_get_a_complaint(text: str, finish: str, complaint: str
 @pytest.mark.parametrize(
     "text", ["{" * REPLY_LIMIT, '{"a":' * 40_000, "[{" * 100_000, "```\n" * 50_000, "`" * REPLY_LIMIT]
 )
-def test_a_hostile_reply_costs_little(text: str) -> None:
+def test_hostile_reply_is_parsed_in_short_time(text: str) -> None:
     assert find(text).objects == ()
 
 
@@ -101,7 +101,7 @@ def test_any_json_object_is_found_in_prose(value: object) -> None:
 
 
 @given(st.text(max_size=300))
-def test_no_text_breaks_the_reader(text: str) -> None:
+def test_any_reply_text_is_parsed_or_refused(text: str) -> None:
     try:
         read(reply(text), Review)
     except UnreadableError as fault:
@@ -130,17 +130,17 @@ def test_code_comes_from_the_fenced_block(text: str) -> None:
     assert read(reply(text), CodedAction) == CodedAction(name="lift", doc="lifts", source=CODE, max_steps=5)
 
 
-def test_code_in_the_json_wins_over_an_example_block() -> None:
+def test_code_in_the_json_has_priority_over_a_code_block() -> None:
     parsed = read(reply(f"{action(source=CODE)}\n```python\nlift(dx=0.2)\n```"), CodedAction)
     assert parsed.source == CODE
 
 
-def test_a_block_that_broke_off_is_no_code() -> None:
+def test_unclosed_code_block_is_not_used_as_code() -> None:
     with pytest.raises(UnreadableError, match="python block is missing or broke off"):
         read(reply(f"{action()}\n```python\n{CODE}"), CodedAction)
 
 
-def test_a_reply_is_asked_for_again_with_what_was_wrong() -> None:
+def test_unusable_reply_is_sent_back_with_its_faults() -> None:
     llm = FakeLLM({"review": ["nothing", '{"works": 7.5}', GOOD]})
     answer = ask(llm, REQUEST, Review)
     assert answer.parsed == Review(works=True)
@@ -154,7 +154,7 @@ def test_a_reply_is_asked_for_again_with_what_was_wrong() -> None:
     assert "works" in last[4].content
 
 
-def test_a_check_after_parsing_may_refuse_a_reply() -> None:
+def test_accept_function_may_refuse_a_parsed_reply() -> None:
     llm = FakeLLM({"review": ['{"works": false}', GOOD]})
 
     def accept(review: Review) -> bool:
@@ -167,7 +167,7 @@ def test_a_check_after_parsing_may_refuse_a_reply() -> None:
     assert "- unknown primitive 'fly'" in llm.requests[1].messages[-1].content
 
 
-def test_the_last_try_ends_in_an_error_that_names_the_fault() -> None:
+def test_error_after_the_last_try_names_the_fault() -> None:
     llm = FakeLLM({"review": ["", "I cannot do that.", '{"works": "no idea"}', GOOD]})
     with pytest.raises(
         LLMError, match=r"review on 'lift', iteration 2.* 3 tries.*works: Input should be a valid boolean"
@@ -177,19 +177,19 @@ def test_the_last_try_ends_in_an_error_that_names_the_fault() -> None:
     assert llm.requests[1].messages[1].content == "(empty)"
 
 
-def test_a_megabyte_is_survived_and_not_sent_back() -> None:
+def test_reply_of_a_megabyte_is_refused_and_not_sent_back() -> None:
     llm = FakeLLM({"review": ["y" * 1_000_000, GOOD]})
     assert ask(llm, REQUEST, Review).parsed.works
     assert sum(len(m.content) for m in llm.requests[1].messages) < 25_000
 
 
-def test_the_request_counts_from_its_own_ask() -> None:
+def test_retries_count_from_the_ask_of_the_request() -> None:
     llm = FakeLLM({"review": ["", GOOD]})
     ask(llm, REQUEST.model_copy(update={"key": REQUEST.key.model_copy(update={"ask": 3})}), Review)
     assert [k.ask for k in llm.keys] == [3, 4]
 
 
-@pytest.mark.parametrize("schema", [ActionPlan, CodedAction, Critique, Review, RLSetup])
+@pytest.mark.parametrize("schema", [SubAction, CodedAction, Critique, Review, RLSetup])
 def test_the_example_in_the_instructions_is_read_by_the_reader(schema: type) -> None:
     text = format_instructions(schema)
     assert text == format_instructions(schema)

@@ -42,7 +42,7 @@ SETTINGS = LoopSettings(
     report_episodes=6,
     target_success=1.0,
 )
-# It hardly learns, so that no selection ends the run before its last iteration.
+# The trainer hardly learns, so that no selection ends the run before its last iteration.
 HYPERPARAMETERS = Hyperparameters(
     num_envs=2, num_steps=16, minibatch_size=32, update_epochs=2, hidden=(16,), learning_rate=1e-6
 )
@@ -55,7 +55,7 @@ def run():
         yield go(direction="down" if rows > 0 else "up", cells=abs(rows))
 """
 AWAY = "go(direction='up' if view['key'][0] else 'down', cells=1)"
-"""From the key's cell to one beside it."""
+"""Source of a coded action that moves from the key's cell to a cell beside it."""
 BROKEN = "def run():\n    yield observe()\n    return 1 / 0\n    yield\n"
 
 
@@ -63,7 +63,7 @@ NEVER = -1
 
 
 class Tallied(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Counts steps independently of the tested code, without the episodes of the report."""
+    """A wrapper that counts steps independently of the tested code, without the episodes of the report."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], steps: Path, fault: str, at: int) -> None:
         super().__init__(env)
@@ -128,6 +128,43 @@ def reply(request: Request) -> str:
     return json.dumps({"thoughts": "", "summary": "it searches in vain", "for_slow": [], "for_fast": []})
 
 
+FEATURE = """
+def features(view, memory):
+    memory["steps"] = memory.get("steps", -1) + 1
+    far = sum(abs(a - k) for a, k in zip(view["agent"], view["key"]))
+    return {"far": far, "steps": memory["steps"]}
+"""
+OUTPUTS = [{"name": "far", "low": 0, "high": 12, "unit": "cells"}, {"name": "steps", "low": 0, "high": 100}]
+FUNCTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "geometry": ("feature", {"outputs": OUTPUTS}, FEATURE),
+    "nearer": ("reward", {"low": -12, "high": 0}, "def reward(view, memory):\n    return -view['far']\n"),
+    "there": ("predicate", {}, "def done(view, memory):\n    return view['far'] == 0\n"),
+}
+"""Name -> kind, fields of the reply, source."""
+BROKEN_FUNCTION = "def {entry}(view, memory):\n    return 1 / 0\n"
+ENTRIES = {"feature": "features", "reward": "reward", "predicate": "done"}
+
+
+def reply_with_functions(request: Request) -> str:
+    """As :func:`reply`, with a feature, a reward term and a predicate; the first version of each divides by zero."""
+    key, told = request.key, json.loads(reply(request)) if request.key.role in ("slow", "setup") else {}
+    if key.role == "slow":
+        told["functions"] = [
+            {"name": name, "kind": kind, "description": f"the {kind} {name}", "reason": "it helps"}
+            for name, (kind, *_) in FUNCTIONS.items()
+        ]
+        return json.dumps(told)
+    if key.role == "function":
+        kind, fields, source = FUNCTIONS[key.sub_action]
+        code = source if key.attempt else BROKEN_FUNCTION.format(entry=ENTRIES[kind])
+        return f"{json.dumps({'thoughts': '', 'doc': 'It says.', **fields})}\n```python\n{code}\n```"
+    if key.role == "setup":
+        told["observation_keys"] += ["far"]
+        told["reward_weights"]["nearer"] = 0.5
+        return json.dumps(told)
+    return reply(request)
+
+
 def context(
     folder: Path, trainer: Trainer, llm: Any = None, *, kind: str = "slow_fast_critic", **more: Any
 ) -> LoopContext:
@@ -149,7 +186,7 @@ def main(folder: Path, trainer: str, calls: Path, steps: Path, fault: str = "rai
             log.write(request.key.model_dump_json() + "\n")
             log.flush()
             os.fsync(log.fileno())
-        return reply(request)
+        return reply_with_functions(request)
 
     return run(context(folder, make_trainer(trainer), FakeLLM(asked), steps=steps, fault=fault, at=int(at)))
 

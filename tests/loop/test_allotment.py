@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt.agents.build import Agents, build_agents
-from rlgpt.domain import Episode, Evaluation, Steps, Task
+from rlgpt.domain import (
+    ActionPlan,
+    Episode,
+    Evaluation,
+    Iteration,
+    RLSetup,
+    Steps,
+    SubAction,
+    Task,
+    TrainingRecord,
+)
 from rlgpt.loop import LoopSettings
 from rlgpt.loop.allotment import Allotment
 from rlgpt.testing.grid import GridPlugin
@@ -49,14 +59,14 @@ def test_training_and_judging_fit_into_the_budget(budget: int, horizon: int, ite
 
 
 @given(BUDGETS, st.integers(0, 10**5), st.integers(0, 10**5))
-def test_what_was_spent_is_not_trained_again(budget: int, rehearsal: int, judged: int) -> None:
+def test_training_gets_only_steps_that_are_not_spent(budget: int, rehearsal: int, judged: int) -> None:
     found, here = allotment(300, budget=budget), Steps(rehearsal=rehearsal, code=judged)
     training = found.training((), here, with_code=True, modes=2, last=True)
     assert training == 1 or training + here.total <= budget
     assert found.judging((), here) <= max(0, found.judging((), Steps()) - judged)
 
 
-def test_agents_without_learning_may_judge_with_all_of_the_budget() -> None:
+def test_run_without_learning_may_spend_the_whole_budget_on_judging() -> None:
     assert allotment(100, "code_only", budget=1000, iterations=2).judging((), Steps()) == 500
     assert allotment(100, "code_only", budget=1000, iterations=2).code_first(()) == 500
 
@@ -65,12 +75,42 @@ def test_agents_without_learning_may_judge_with_all_of_the_budget() -> None:
     ("steps", "decisions", "last", "enough"),
     [(40_000, 2000, False, True), (39_000, 1950, False, False), (4_000, 200, True, True), (3_900, 195, True, False)],
 )
-def test_a_training_needs_decisions(steps: int, decisions: int, last: bool, enough: bool) -> None:
+def test_training_needs_a_minimal_number_of_decisions(steps: int, decisions: int, last: bool, enough: bool) -> None:
     """The code takes 20 steps for a decision. After the last iteration no step has another use."""
-    assert allotment(1000).enough(steps, code(400, 20), (), last=last) == (enough, decisions)
+    assert allotment(1000).enough(steps, code(400, 20), setup(), (), last=last) == (enough, decisions)
 
 
-def test_small_budget_has_fewer_and_shorter_episodes_and_says_so() -> None:
+def setup(every: int | None = None) -> RLSetup:
+    return RLSetup(reward_weights={"env_reward": 1.0}, observation_keys=("agent",), interrupt_every=every)
+
+
+def past(every: int | None, steps: int, decisions: int) -> Iteration:
+    plan = ActionPlan(sub_actions=(SubAction(name="a", description="", kind="code", reason=""),))
+    training = TrainingRecord(trainer="ppo", primitive_steps=steps, decisions=decisions, seconds=1)
+    return Iteration(
+        index=0,
+        plan=plan,
+        setup=setup(every),
+        training=training,
+        code_evaluation=code(400, 20),
+        evaluation=code(400, 20),
+        steps=Steps(),
+    )
+
+
+def test_decisions_during_coded_actions_are_counted() -> None:
+    """Code decides every 20 steps; a policy that may decide every 5 steps has at least four times as many decisions."""
+    of = allotment(1000).decisions
+    assert of(10_000, (), setup(), code(400, 20)) == 500
+    assert of(10_000, (), setup(5), code(400, 20)) == 2000
+    assert of(10_000, (), setup(50), code(400, 20)) == 500, "code ends sooner by itself"
+    assert of(10_000, (), setup(5)) is None, "nothing was played yet"
+    assert of(10_000, (past(5, 1000, 300),), setup(5)) == 3000, "a training that decided as often says more"
+    assert of(10_000, (past(5, 1000, 300),), setup()) == 500, "one that decided more often does not"
+    assert of(10_000, (past(None, 1000, 100),), setup(4)) == 2500
+
+
+def test_small_budget_reduces_number_and_length_of_episodes_with_a_note() -> None:
     enough = allotment(1000, budget=80_000, iterations=1)
     assert (enough.note(), enough.limit) == ("", 1000)
     fewer = allotment(1000, budget=40_000, iterations=1)

@@ -9,9 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from rlgpt.llm.base import Request
+from rlgpt.llm.replay import Replay
+from rlgpt.llm.transcript import export
 from rlgpt.loop import run
 from rlgpt.loop.frames import COUNT, Frames, film
 from rlgpt.rl.ppo import PPO
+from rlgpt.testing.grid import GridEnv
 from rlgpt.testing.llm import FakeLLM
 from story import SETTINGS, context, reply
 
@@ -48,3 +52,52 @@ def test_critic_receives_frames_only_with_vision(tmp_path: Path, supports_vision
     critics = [r for r in llm.requests if r.key.role == "critic"]
     images = [len(m.images) for r in critics for m in r.messages]
     assert bool(sum(images)) == supports_vision
+
+
+def reviews(llm: FakeLLM) -> list[Request]:
+    return [r for r in llm.requests if r.key.role == "review"]
+
+
+@pytest.mark.parametrize("evidence", ["text", "frames", "both"])
+def test_reviews_are_of_the_evidence_that_is_chosen(tmp_path: Path, evidence: str) -> None:
+    llm = FakeLLM(reply, supports_vision=True)
+    settings = SETTINGS.model_copy(update={"budget": 1500, "iterations": 1, "evidence": evidence})
+    result = run(context(tmp_path / "seen", PPO(), llm, settings=settings, kind="code_only"))
+    *_, rehearsal = result.history[0].rehearsals["to_row"]
+    assert rehearsal.trace is not None
+    (asked,) = reviews(llm)
+    message = asked.messages[-1]
+    assert bool(message.images) == (evidence != "text")
+    assert ("Episode with seed" in message.content) == (evidence != "frames")
+    assert ("before the call; 2 after go" in message.content) == (evidence != "text")
+    pictures = {url for m in asked.messages for url in m.images}
+    assert len(pictures) == len(message.images), "each moment looks different"
+    blind = FakeLLM(reply)
+    unseen = (
+        run(context(tmp_path / "blind", PPO(), blind, settings=settings, kind="code_only"))
+        .history[0]
+        .rehearsals["to_row"][-1]
+    )
+    (told,) = reviews(blind)
+    assert not told.messages[-1].images
+    assert "Episode with seed" in told.messages[-1].content
+    again = 0 if evidence == "text" else rehearsal.trace.primitive_steps
+    assert rehearsal.steps == unseen.steps + again, "playing it again is paid for"
+    assert (told.fingerprint == asked.fingerprint) == (evidence == "text")
+
+
+def test_a_replay_asks_as_the_recorded_run_did_even_where_nothing_renders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = SETTINGS.model_copy(update={"budget": 1500, "iterations": 1, "evidence": "both"})
+    first = run(
+        context(tmp_path / "seen", PPO(), FakeLLM(reply, supports_vision=True), settings=settings, kind="code_only")
+    )
+    transcript = export(tmp_path / "seen" / "llm.jsonl", tmp_path / "t.jsonl")
+    assert [bool(e.images) for e in transcript.entries if e.key.role == "review"] == [True]
+    monkeypatch.setattr(GridEnv, "render", lambda env: None)
+    replay = Replay(tmp_path / "t.jsonl")
+    assert replay.supports_vision
+    again = run(context(tmp_path / "again", PPO(), replay, settings=settings, kind="code_only"))
+    for now, then in zip(again.history[0].rehearsals["to_row"], first.history[0].rehearsals["to_row"], strict=True):
+        assert (now.action, now.trace, now.review) == (then.action, then.trace, then.review)

@@ -48,7 +48,8 @@ def test_steps_of_a_stopped_iteration_are_counted(tmp_path: Path) -> None:
     attempts = [json.loads(p.read_text())["steps"] for p in tmp_path.glob("iterations/0/actions/*/*.json")]
     record = Run.open(tmp_path).record
     assert record.status == "stopped"
-    assert record.steps.rehearsal == record.steps.total == sum(attempts) > 0
+    assert record.steps.rehearsal == sum(attempts) > 0
+    assert record.steps.total == record.steps.rehearsal + record.steps.code > record.steps.rehearsal
 
 
 def test_continued_run_writes_a_new_report(tmp_path: Path) -> None:
@@ -114,8 +115,8 @@ def test_run_without_any_working_action_finishes(tmp_path: Path, kind: str) -> N
     assert Run.open(tmp_path).record.status == "finished"
 
 
-def test_plan_without_code_and_setup_without_coded_actions(tmp_path: Path) -> None:
-    """The second training starts without a warm start, as its observation differs from the first one's."""
+def test_run_accepts_plans_without_code_and_setups_without_coded_actions(tmp_path: Path) -> None:
+    """The second training has no warm start, because its observation differs from that of the first training."""
 
     def learn_then_code(request: Request) -> str:
         if request.key.role == "slow" and request.key.iteration == 0:
@@ -136,8 +137,8 @@ def test_plan_without_code_and_setup_without_coded_actions(tmp_path: Path) -> No
     assert all(i.training is not None for i in result.history)
 
 
-def test_a_training_that_is_paid_is_kept_whatever_is_decided_after_it(tmp_path: Path) -> None:
-    """A kill within the race leaves steps behind that were not spent yet when the training was decided."""
+def test_finished_training_is_kept_after_a_resume(tmp_path: Path) -> None:
+    """A kill during the race leaves counted steps that were not spent yet when the training was decided."""
     before = run(context(tmp_path, PPO(), settings=ONCE))
     (tmp_path / "iterations/0/iteration.json").unlink()
     again = run(context(tmp_path, PPO(), settings=ONCE.model_copy(update={"min_decisions": 10**6})))

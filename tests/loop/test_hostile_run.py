@@ -103,7 +103,7 @@ def test_report_names_hostile_actions_with_reasons(folder: Path) -> None:
     assert all(f"<code>{name}</code>" in quarantined for name in ATTACKS)
 
 
-def test_secret_is_in_no_file_of_the_run(folder: Path) -> None:
+def test_files_of_a_run_contain_no_secret(folder: Path) -> None:
     files = [p for p in folder.rglob("*") if p.is_file()]
     assert len(files) > 10
     assert not [p for p in files if SECRET.encode() in p.read_bytes()]

@@ -56,7 +56,8 @@ def finished(folder: Path, calls: Path, kills: int) -> None:
     assert len(run.iterations()) == SETTINGS.iterations
     assert not [p for p in folder.rglob(".*.json.*") if p.suffix == ".json"], "a temporary file of a stage is left"
     recorded = [json.loads(line)["request"]["key"] for line in (folder / "llm.jsonl").read_text().splitlines()]
-    assert len({json.dumps(k, sort_keys=True) for k in recorded}) == len(recorded)
+    again = len(recorded) - len({json.dumps(k, sort_keys=True) for k in recorded})
+    assert again <= kills, "steps that a kill lost change the figures of the next request, which is then asked again"
     asked = Counter(calls.read_text().splitlines())
     assert sum(asked.values()) - len(asked) <= kills, "only a request in flight may be sent again"
     taken, steps = counted(calls.with_name(calls.name + "_steps")), run.record.steps

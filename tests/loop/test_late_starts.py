@@ -1,4 +1,4 @@
-"""A setup that begins training after an action: states of the run, counted, and the same after a resume."""
+"""A setup that begins training episodes after an action: its states are counted, and are the same after a resume."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_training_begins_where_an_action_led_to(tmp_path: Path) -> None:
     assert again.spec.starts == trainer.spec.starts, "a resume reads them"
 
 
-def test_a_setup_without_it_reaches_nothing(tmp_path: Path) -> None:
+def test_setup_without_an_after_option_reaches_no_states(tmp_path: Path) -> None:
     trainer = Watched()
     made = overridden(tmp_path, trainer)
     run(made)
@@ -79,6 +79,6 @@ def test_a_setup_without_it_reaches_nothing(tmp_path: Path) -> None:
         ({"trainer": {"gae_lamda": 0.9}}, "no hyperparameter 'gae_lamda'. Did you mean 'gae_lambda'"),
     ],
 )
-def test_setups_are_checked(tmp_path: Path, setup: dict[str, Any], words: str) -> None:
+def test_invalid_reset_option_of_a_setup_is_refused(tmp_path: Path, setup: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words.replace(".", r"\.")):
         run(overridden(tmp_path, PPO(), **setup))

@@ -14,6 +14,7 @@ from rlgpt.domain import CodedAction, Episode, Evaluation, Iteration, Steps, Tas
 from rlgpt.errors import TranscriptEnded
 from rlgpt.llm.base import Request
 from rlgpt.loop import LoopContext, LoopSettings, Observer, Seeds, run
+from rlgpt.loop.code import Code
 from rlgpt.options import load_bundle
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.evaluation import evaluate_code
@@ -106,7 +107,9 @@ def test_training_seeds_differ_from_evaluation_seeds() -> None:
         ("slow_fast", True, True),
     ],
 )
-def test_ablations_ask_and_train_as_named(tmp_path: Path, kind: str, asks: bool, trains: bool) -> None:
+def test_ablations_use_the_agents_and_the_training_of_their_names(
+    tmp_path: Path, kind: str, asks: bool, trains: bool
+) -> None:
     llm = FakeLLM(reply)
     settings = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
     result = run(context(tmp_path, PPO(), llm, kind=kind, settings=settings))
@@ -137,7 +140,7 @@ def test_solving_code_skips_the_training(tmp_path: Path) -> None:
 
 
 HALF = FETCH.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
-"""It fetches the key in about half of the episodes."""
+"""Source of a coded action that picks up the key in about half of the episodes."""
 
 
 class NeverTrains(PPO):
@@ -150,7 +153,7 @@ def half_solved(request: Request) -> str:
     return f"{meta}\n```python\n{HALF}\n```" if request.key.role == "fast" else reply(request)
 
 
-def test_too_few_decisions_leave_their_steps_to_the_next_iteration(tmp_path: Path) -> None:
+def test_steps_for_too_few_decisions_go_to_the_next_iteration(tmp_path: Path) -> None:
     """The last iteration trains with all remaining steps if these give a tenth of the required decisions."""
     said: list[str] = []
 
@@ -180,7 +183,7 @@ def test_too_few_decisions_leave_their_steps_to_the_next_iteration(tmp_path: Pat
     assert [i.training for i in never.history] == [None, None]
 
 
-def test_the_steps_of_an_iteration_that_cannot_come_are_learned_with(tmp_path: Path) -> None:
+def test_last_iteration_trains_with_the_steps_of_an_iteration_that_cannot_run(tmp_path: Path) -> None:
     """The transcript ends after one iteration: this iteration trains, as if it had been configured as the last one."""
 
     def once(request: Request) -> str:
@@ -199,8 +202,10 @@ def test_the_steps_of_an_iteration_that_cannot_come_are_learned_with(tmp_path: P
     assert record.steps.lost == 0
 
 
-def test_code_that_looks_solved_is_confirmed(tmp_path: Path) -> None:
-    """Its first episodes succeed, but the first confirmation episode fails: it is not solved after few episodes."""
+def test_code_that_reaches_the_target_plays_confirmation_episodes(tmp_path: Path) -> None:
+    """The first episodes of the code succeed, but its first confirmation episode fails. So the task does
+    not count as solved.
+    """
     seeds = Seeds(0).selection(50)
     wins = {e.seed: e.success for e in _half(seeds)}
     assert len(set(wins.values())) == 2
@@ -235,7 +240,7 @@ def _half(seeds: tuple[int, ...]) -> tuple[Episode, ...]:
     return evaluate_code(spec, (action,), seeds=seeds).episodes
 
 
-def test_record_follows_a_stage_under_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_record_is_updated_during_a_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The steps in run.json grow while code is judged and while a policy is trained, by purpose, and never shrink."""
     monkeypatch.setattr("rlgpt.loop.spending.TELL_SECONDS", 0.0)
     seen: list[Steps] = []
@@ -266,7 +271,7 @@ def test_observer_receives_every_stage(tmp_path: Path) -> None:
     settings = LoopSettings(budget=1500, iterations=1, selection_episodes=2, report_episodes=2, target_success=1.0)
     run(context(tmp_path, PPO(), observer=Stages(), settings=settings))
     attempts = ["write", "rehearse", "write", "rehearse", "review"]
-    assert seen == ["plan", *attempts, "setup", "code", "train", "select", "report"]
+    assert seen == ["plan", *attempts, "code", "setup", "train", "select", "report"]
 
 
 def test_stored_iterations_equal_the_result(tmp_path: Path) -> None:
@@ -296,7 +301,7 @@ def test_iteration_keeps_the_better_of_code_and_policy(tmp_path: Path) -> None:
 
 
 def test_report_on_code_ignores_the_quarantine_of_training(tmp_path: Path) -> None:
-    """What was quarantined while the policy learned is not masked when code alone is reported."""
+    """Actions that were quarantined in the policy's training are not masked in the report on code alone."""
     meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
     half = FETCH.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
 
@@ -316,7 +321,7 @@ def test_report_on_code_ignores_the_quarantine_of_training(tmp_path: Path) -> No
     assert result.report is not None
     assert result.report.mode == "code"
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
-    judged = evaluate_code(ctx.spec(best.setup, best.actions), best.actions, seeds=seeds)
+    judged = evaluate_code(ctx.spec(best.setup, Code(best.actions)), best.actions, seeds=seeds)
     assert judged.success_rate > 0
     assert result.report.sampled == judged
     assert ctx.kept_spec(best).quarantined == ()

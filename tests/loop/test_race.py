@@ -14,8 +14,10 @@ RESULTS = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30)
 MOST = 30
 
 
-def test_evidence_is_a_martingale_of_equals() -> None:
-    """After one more pair it is on average what it was, if either wins with 1/2; Ville's inequality needs that."""
+def test_evidence_between_equal_candidates_is_a_martingale() -> None:
+    """If each candidate wins a pair with probability 1/2, the expected evidence after one more pair
+    equals the evidence before it. Ville's inequality needs this.
+    """
     for wins, losses in itertools.product(range(12), range(12)):
         after = (evidence(wins + 1, losses) + evidence(wins, losses + 1)) / 2
         assert after == pytest.approx(evidence(wins, losses))
@@ -23,7 +25,7 @@ def test_evidence_is_a_martingale_of_equals() -> None:
 
 
 @given(RESULTS)
-def test_race_prefers_nobody(pairs: list[tuple[bool, bool]]) -> None:
+def test_race_gives_the_same_result_if_candidates_are_swapped(pairs: list[tuple[bool, bool]]) -> None:
     ours, theirs = [float(a) for a, _ in pairs], [float(b) for _, b in pairs]
     one, other = Race(("a", "b")), Race(("b", "a"))
     for count in range(len(pairs) + 1):
@@ -34,18 +36,20 @@ def test_race_prefers_nobody(pairs: list[tuple[bool, bool]]) -> None:
 
 
 @given(RESULTS, st.floats(0.01, 100), st.floats(-50, 50))
-def test_only_the_order_of_results_counts(pairs: list[tuple[bool, bool]], scale: float, shift: float) -> None:
+def test_race_depends_only_on_the_order_of_results(pairs: list[tuple[bool, bool]], scale: float, shift: float) -> None:
     ours, theirs = [float(a) for a, _ in pairs], [float(b) for _, b in pairs]
     moved = is_better([scale * a + shift for a in ours], [scale * b + shift for b in theirs])
     assert moved == is_better(ours, theirs)
 
 
-def test_to_win_often_by_little_is_not_to_be_better() -> None:
+def test_many_small_wins_do_not_outweigh_a_large_loss() -> None:
     assert not is_better([1.0] * 19 + [0.0], [0.9] * 19 + [100.0])
 
 
 def _dropped(p: float, *, looks: int = MOST) -> tuple[float, float]:
-    """Exact probabilities for a candidate that wins each decided pair with p: that it is dropped; that either is."""
+    """Exact probabilities for a candidate that wins each decided pair with probability p: that this
+    candidate is dropped, and that either candidate is dropped.
+    """
     alive = {(0, 0): 1.0}
     lost = won = 0.0
     for _ in range(looks):
@@ -63,16 +67,20 @@ def _dropped(p: float, *, looks: int = MOST) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("p", [0.5, 0.55, 0.6, 0.7, 0.8, 0.95])
-def test_the_better_one_is_dropped_with_the_stated_error_at_most(p: float) -> None:
-    """Exact for every pair of success rates: p is the better one's share of the seeds on which the two differ."""
+def test_race_drops_the_better_candidate_with_at_most_the_stated_probability(p: float) -> None:
+    """The test is exact for every pair of success rates; p is the better candidate's share of the seeds
+    on which the two differ.
+    """
     assert _dropped(p, looks=60)[0] <= ERROR
     assert _dropped(1.0)[1] == 1
 
 
 @settings(max_examples=5, deadline=None)
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**32))
-def test_the_best_of_three_is_dropped_with_the_stated_error_at_most(a: float, b: float, c: float, seed: int) -> None:
-    """Over independent results. 0.06 is four standard errors of the estimate."""
+def test_race_drops_the_best_of_three_with_at_most_the_stated_probability(
+    a: float, b: float, c: float, seed: int
+) -> None:
+    """The results are independent. 0.06 is four standard errors of the estimate."""
     rates, rng = (a, b, c), np.random.default_rng(seed)
     best = max(range(3), key=lambda i: rates[i])
     drops = 0
@@ -85,7 +93,7 @@ def test_the_best_of_three_is_dropped_with_the_stated_error_at_most(a: float, b:
     assert drops / 300 <= ERROR + 0.06
 
 
-def test_a_large_gap_is_seen_within_few_episodes() -> None:
+def test_race_detects_a_large_difference_within_few_episodes() -> None:
     race = Race(("code", "policy"))
     for count in range(1, 8):
         race.look({"code": [1.0] * count, "policy": [0.0] * count})
@@ -95,7 +103,7 @@ def test_a_large_gap_is_seen_within_few_episodes() -> None:
     assert count == 5
 
 
-def test_who_is_dropped_or_withdrawn_stays_out() -> None:
+def test_dropped_or_withdrawn_candidate_never_returns() -> None:
     race = Race(("a", "b", "c"))
     race.look({"a": [1.0] * 9, "b": [0.0] * 9, "c": [1.0] * 9})
     assert race.open == ("a", "c")

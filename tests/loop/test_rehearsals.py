@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium
 import pytest
+from rlgpt.agents.traces import render_trace
 from rlgpt.domain import CodedAction, Rehearsal, Task
 from rlgpt.llm.base import Request
 from rlgpt.loop import run
@@ -45,7 +46,7 @@ def test_an_action_that_cannot_start_in_its_rehearsal_is_not_reviewed(tmp_path: 
     [("view['nope']", "masked"), ("view['agent'] != view['key'] or 1 / 0", "returned")],
     ids=["before its call", "after its call"],
 )
-def test_a_can_start_that_raises_is_a_failed_rehearsal(tmp_path: Path, guard: str, ended: str) -> None:
+def test_rehearsal_fails_if_can_start_raises(tmp_path: Path, guard: str, ended: str) -> None:
     """A ``can_start`` that raises anywhere in the rehearsal fails it: in training each time counts as a violation."""
     meta = json.dumps({"thoughts": "", "doc": "Walk.", "parameters": [], "max_steps": 30})
 
@@ -71,7 +72,9 @@ def test_a_can_start_that_raises_is_a_failed_rehearsal(tmp_path: Path, guard: st
 
 
 def test_every_step_of_a_rehearsal_is_counted(tmp_path: Path) -> None:
-    """An action that comes after one that solves the task is tried alone, and both tries count."""
+    """If an earlier action solves the task, the rehearsed action is tried alone in a second episode. The
+    steps of both episodes count.
+    """
     plugin = GridPlugin()
     solve = CodedAction(name="solve", doc="", source=FETCH)
     walk = CodedAction(name="walk", doc="", source=WALK)
@@ -84,8 +87,8 @@ def test_every_step_of_a_rehearsal_is_counted(tmp_path: Path) -> None:
     assert both == steps + second.primitive_steps
 
 
-def test_a_rehearsal_sees_a_success_in_the_midst_of_an_action() -> None:
-    """Success at any step counts, as in an evaluation: here the agent leaves the key's cell again."""
+def test_rehearsal_reports_a_success_within_an_action() -> None:
+    """Success at any step counts, as in an evaluation. In this test the agent leaves the key's cell again."""
 
     class Passing(gymnasium.Wrapper[Any, Any, Any, Any]):
         def step(self, action: Any) -> Any:
@@ -110,6 +113,24 @@ def test_a_rehearsal_sees_a_success_in_the_midst_of_an_action() -> None:
     assert not trace.success
 
 
+def test_a_rehearsal_shows_what_the_reward_terms_pay() -> None:
+    walk = CodedAction(name="walk", doc="", source=WALK)
+    trace, *_ = rehearse(
+        GridPlugin(),
+        TASK,
+        (),
+        walk,
+        seeds=(3,),
+        sandbox=Sandbox(),
+        library=LIBRARY,
+        reward_weights={"near_key": 2.0, "holding": 0.0},
+    )
+    (decision,) = trace.decisions
+    assert decision.reward_terms["near_key"] == decision.reward > 0
+    assert decision.reward_terms["holding"] == 0
+    assert f"reward {decision.reward:.4g} (near_key {decision.reward:.4g})" in render_trace(trace)
+
+
 def walks(name: str, source: str) -> CodedAction:
     return CodedAction(name=name, doc="", source=source, max_steps=30)
 
@@ -118,7 +139,7 @@ STEP = walks("step", "def run():\n    yield go(direction='up', cells=1)\n")
 THIRD = walks(
     "third", "asked = 0\ndef can_start(view):\n    global asked\n    asked += 1\n    return asked > 4\n" + WALK
 )
-"""It may start after four looks."""
+"""Source of an action that may start after four calls of ``can_start``."""
 
 
 def test_earlier_actions_are_played_again_until_the_action_may_start() -> None:
@@ -137,8 +158,10 @@ def test_earlier_actions_are_played_again_until_the_action_may_start() -> None:
     assert len(alone.decisions) == 1, "nothing would change"
 
 
-def test_other_starts_add_endings_and_verdicts(tmp_path: Path) -> None:
-    """The code fails only where the key is above the agent: the first start is shown, a later one has the verdict."""
+def test_rehearsal_reports_ends_and_verdicts_of_all_its_episodes(tmp_path: Path) -> None:
+    """The code fails only if the key is above the agent. The first episode is shown, and a later episode
+    has the verdict.
+    """
     plugin, seeds = GridPlugin(), range(3, 40)
     env = plugin.make_env(TASK, seed=0)
     above = {s: (lambda w: w.key[0] < w.agent[0])((env.reset(seed=s), env.unwrapped)[1]) for s in seeds}
@@ -159,7 +182,7 @@ def test_other_starts_add_endings_and_verdicts(tmp_path: Path) -> None:
     assert first_fails.others == (), "an attempt that has to be repaired anyway costs one start"
 
 
-def test_the_start_in_which_the_action_ran_is_shown() -> None:
+def test_rehearsal_shows_the_episode_in_which_the_action_ran() -> None:
     plugin, seeds = GridPlugin(), (3, 4, 5)
     sees: dict[int, Any] = {}
     for seed in seeds:
@@ -176,9 +199,24 @@ def test_the_start_in_which_the_action_ran_is_shown() -> None:
     assert others[0].ended == "masked"
 
 
-def test_an_action_that_never_ran_neither_works_nor_failed() -> None:
+def test_action_that_never_ran_counts_neither_as_working_nor_as_failed() -> None:
     never = walks("never", "def can_start(view):\n    return False\n" + WALK)
     trace, *_ = rehearse(GridPlugin(), TASK, (), never, seeds=(3,), sandbox=Sandbox(), library=LIBRARY)
     rehearsal = Rehearsal(attempt=0, action=never, trace=trace, review=NOT_EXERCISED)
     assert not rehearsal.works
     assert not rehearsal.failed
+
+
+def test_an_action_that_solves_the_task_from_every_start_is_not_reviewed(tmp_path: Path) -> None:
+    meta = json.dumps({"thoughts": "", "doc": "Fetch.", "parameters": [], "max_steps": 30})
+
+    def solves(request: Request) -> str:
+        return f"{meta}\n```python\n{FETCH}\n```" if request.key.role == "fast" else reply(request)
+
+    llm = FakeLLM(solves)
+    few = {"iterations": 1, "selection_episodes": 1, "confirmation_episodes": 0, "report_episodes": 1}
+    result = run(context(tmp_path, PPO(), llm, kind="code_only", settings=SETTINGS.model_copy(update=few)))
+    (rehearsal,) = result.history[0].rehearsals["to_row"]
+    assert rehearsal.works
+    assert rehearsal.review is None
+    assert "review" not in [k.role for k in llm.keys]

@@ -52,7 +52,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Facts, Pat
     return *play(folder), folder
 
 
-def test_selection_and_report_go_by_the_score(played: tuple[Result, Facts, Path]) -> None:
+def test_selection_and_report_compare_scores(played: tuple[Result, Facts, Path]) -> None:
     result, facts, _ = played
     assert result.report is not None
     reported = result.report.sampled
@@ -96,7 +96,7 @@ def test_a_score_at_its_target_ends_the_run(tmp_path: Path) -> None:
     assert result.report.mode == "code", "code alone reached the target, so nothing was trained"
 
 
-def test_an_iteration_without_code_has_no_success_either(tmp_path: Path) -> None:
+def test_iteration_without_code_has_no_success(tmp_path: Path) -> None:
     def broken(request: Request) -> str:
         return reply(request).replace(WALK, BROKEN).replace('["to_row"]', "[]")
 

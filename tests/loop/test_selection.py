@@ -1,4 +1,6 @@
-"""The selection between code and the policy's ways to act: episodes of each, which is kept, what a kill loses."""
+"""The selection between code and the policy's modes: how many episodes each plays, which candidate is
+kept, what a kill loses.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ class Known:
 def select(
     wins: dict[str, Sequence[bool]], blocks: dict[int, Block] | None = None, *, steps: int = 10**6, stop: int = 99
 ) -> tuple[Selection, dict[str, Known]]:
-    """A race in which code has played ten episodes. It is killed where it would store block ``stop``."""
+    """A race in which code has already played ten episodes. It is killed when it would store block ``stop``."""
     blocks = {} if blocks is None else blocks
     judges = {name: Known(name, w) for name, w in wins.items()}
     first = judges[CODE].play(None, range(10)) if CODE in wins else None
@@ -63,7 +65,7 @@ def test_selection_plays_each_seed_once_and_keeps_the_best(a: list[bool], b: lis
 
 
 @given(OUTCOMES, OUTCOMES, OUTCOMES, st.integers(0, MOST // BLOCK), st.integers(0, 500))
-def test_killed_selection_ends_as_a_whole_one(
+def test_resumed_selection_has_the_result_of_an_uninterrupted_one(
     a: list[bool], b: list[bool], c: list[bool], stop: int, steps: int
 ) -> None:
     wins = {"sampled": a, "greedy": b, CODE: c}
@@ -81,7 +83,7 @@ def test_killed_selection_ends_as_a_whole_one(
     )
 
 
-def test_a_policy_that_is_far_behind_plays_few_episodes() -> None:
+def test_much_worse_policy_plays_few_selection_episodes() -> None:
     race, judges = select({"sampled": [False] * MOST, "greedy": [False] * MOST, CODE: [True] * MOST})
     assert len(judges["sampled"].played) == len(judges["greedy"].played) <= 7
     assert len(judges[CODE].played) == 10
@@ -89,20 +91,20 @@ def test_a_policy_that_is_far_behind_plays_few_episodes() -> None:
     assert race.code.success_rate > race.policy.success_rate
 
 
-def test_a_policy_that_is_far_ahead_plays_as_many_as_code_had() -> None:
+def test_much_better_policy_plays_as_many_episodes_as_code() -> None:
     race, judges = select({"sampled": [True] * MOST, CODE: [False] * MOST})
     assert len(judges["sampled"].played) == len(judges[CODE].played) == 10
     assert race.policy.success_rate == 1
 
 
-def test_close_candidates_play_on() -> None:
+def test_race_continues_while_candidates_are_similar() -> None:
     close = [i % 2 == 0 for i in range(MOST)]
     race, judges = select({"sampled": close, CODE: close[1:] + close[:1]})
     assert len(judges["sampled"].played) == len(judges[CODE].played) == MOST
     assert not race.cut_short
 
 
-def test_steps_end_a_selection_and_the_first_seed_is_always_played() -> None:
+def test_step_limit_ends_a_selection_after_at_least_one_seed() -> None:
     close = [i % 2 == 0 for i in range(MOST)]
     wins = {"sampled": close, "greedy": close}
     race, judges = select(wins, steps=65)
@@ -111,14 +113,14 @@ def test_steps_end_a_selection_and_the_first_seed_is_always_played() -> None:
     assert [len(j.played) for j in select(wins, steps=0)[1].values()] == [1, 1]
 
 
-def test_a_single_way_to_act_plays_what_is_wanted() -> None:
+def test_selection_with_one_candidate_plays_the_requested_seeds() -> None:
     race, judges = select({"sampled": [True] * MOST})
     assert len(judges["sampled"].played) == 10
     assert race.rivals == ()
     assert race.code is None
 
 
-def test_blocks_of_other_ways_to_act_are_played_again() -> None:
+def test_stored_block_of_other_modes_is_played_again() -> None:
     close = [i % 2 == 0 for i in range(MOST)]
     ways = {"sampled": close, "sharpened": close, CODE: close}
     blocks: dict[int, Block] = {}

@@ -18,7 +18,7 @@ from rlgpt.testing.llm import FakeLLM
 from story import SETTINGS, context, reply
 
 ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500, "seed": 2})
-"""With this seed a rehearsal takes five steps."""
+"""A seed with which a rehearsal takes five steps."""
 
 
 def ended(folder: Path) -> tuple[Steps, int]:
@@ -26,7 +26,7 @@ def ended(folder: Path) -> tuple[Steps, int]:
     return Run.open(folder).record.steps, counted(folder / "env_steps")
 
 
-def test_run_counts_what_its_environment_counts(tmp_path: Path) -> None:
+def test_run_and_environment_count_the_same_steps(tmp_path: Path) -> None:
     result = run(context(tmp_path, PPO()))
     steps, taken = ended(tmp_path)
     assert steps.total == taken
@@ -71,13 +71,13 @@ def test_episode_filmed_without_a_critique_counts_as_lost(tmp_path: Path) -> Non
 
 
 def stage_of(folder: Path) -> str:
-    """The stage of the first iteration that was cut short."""
+    """The name of the stage of the first iteration that a kill or an error ended."""
     here = folder / "iterations" / "0"
-    stages = {"rehearsal": "setup", "code": "code", "training": "training", "selection": "iteration"}
+    stages = {"code": "code", "training": "training", "selection": "iteration"}
     return next(stage for stage, file in stages.items() if not (here / f"{file}.json").exists())
 
 
-@pytest.mark.parametrize(("at", "stage"), [(4, "rehearsal"), (60, "code"), (500, "training"), (1250, "selection")])
+@pytest.mark.parametrize(("at", "stage"), [(4, "code"), (60, "code"), (500, "training"), (1250, "selection")])
 def test_failed_run_counts_the_unfinished_stage_and_resumes(at: int, stage: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="exploded"):
         run(context(tmp_path, PPO(), settings=ONCE, at=at))
@@ -144,6 +144,6 @@ def test_corrupt_step_file_stops_the_run_and_keeps_its_counts(tmp_path: Path) ->
     run(context(tmp_path, PPO(), settings=ONCE))
     before, _ = ended(tmp_path)
     (tmp_path / STEPS_FILE).write_bytes(b"abc")
-    with pytest.raises(Exception, match="no count of steps"):
+    with pytest.raises(Exception, match="not a count of steps"):
         run(context(tmp_path, PPO()))
     assert ended(tmp_path)[0] == before

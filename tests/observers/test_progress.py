@@ -1,4 +1,4 @@
-"""Progress: a live display on a terminal, lines of text elsewhere."""
+"""The progress display: a live line on a terminal, lines of text elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def clock() -> Iterator[int]:
     return iter(range(0, 1000, 2))
 
 
-def test_the_rate_counts_from_the_first_point(clock: Iterator[int]) -> None:
+def test_step_rate_is_measured_from_the_first_point(clock: Iterator[int]) -> None:
     meter = Meter(lambda: next(clock))
     assert meter.rate(5000) is None
     assert meter.rate(5100) == 50
@@ -29,7 +29,7 @@ def test_the_rate_counts_from_the_first_point(clock: Iterator[int]) -> None:
     assert meter.rate(5400) is None
 
 
-def test_lines_at_each_tenth(clock: Iterator[int]) -> None:
+def test_progress_prints_a_line_at_each_tenth_of_the_budget(clock: Iterator[int]) -> None:
     out = io.StringIO()
     told = PlainProgressReporter(out, lambda: next(clock))
     told.stage("train", iteration=1, budget=1000)
@@ -50,14 +50,14 @@ def test_spending_is_reported_when_it_changes() -> None:
     assert "1,200 tokens" in out.getvalue()
 
 
-def test_a_headline_names_the_stage_and_its_facts() -> None:
+def test_progress_headline_names_the_stage_and_its_facts() -> None:
     assert headline("plan", {}) == "plan"
     assert headline("write", {"sub_action": "grasp", "attempt": 0, "works": False, "x": None}) == (
         "write: sub action grasp, attempt 0, works no"
     )
 
 
-def test_a_terminal_gets_a_live_line() -> None:
+def test_progress_on_a_terminal_is_a_live_line() -> None:
     from rich.console import Console
 
     out = io.StringIO()

@@ -43,7 +43,7 @@ def test_extend_refuses_invalid_actions(actions: Any, says: str) -> None:
 
 
 def test_extend_accepts_any_iterable_of_actions() -> None:
-    assert extend(cartpole(), iter([PUSH])).actions == (PUSH,)
+    assert extend(cartpole(), iter([PUSH])).layout.branches == ("action_0", "action_1", "push")
 
 
 def test_extend_refuses_a_non_environment() -> None:
@@ -61,14 +61,14 @@ def test_extend_refuses_a_string_as_a_list_of_names(argument: str) -> None:
         extend(cartpole(), [PUSH], **{argument: "push"})
 
 
-def test_a_task_needs_a_plugin() -> None:
+def test_task_without_a_plugin_is_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"task 'nonsense/x'.*Valid: \S*cartpole\S*.*or give the plugin"):
         extend(cartpole(), [PUSH], task="nonsense/x")
     env = extend(cartpole(), [PUSH])
     assert extend(cartpole(), [PUSH], task=env.task.id).task == env.task
 
 
-def test_a_step_needs_a_reset() -> None:
+def test_step_before_reset_is_an_error() -> None:
     for actions in ((), [PUSH]):
         with pytest.raises(gym.error.ResetNeeded, match=r"call env\.reset\(\) first"):
             extend(cartpole(), actions).step(0)
@@ -87,7 +87,7 @@ def test_extend_warns_once_for_each_source_that_cannot_be_loaded() -> None:
     assert {n: v.kind for n, v in env.load_verdicts.items()} == {"cut": "load", "zero": "load"}
 
 
-def test_the_wall_clock_at_the_first_load_takes_no_can_start_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timeout_at_the_first_load_keeps_can_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """If a busy machine delays the making of the environment, episodes still find the ``can_start``."""
     shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\n" + PUSH.source})
     load = Guest.load
@@ -125,11 +125,11 @@ def test_the_wall_clock_at_the_first_load_takes_no_can_start_away(monkeypatch: p
 def test_extend_warns_of_certain_mistakes_and_continues(source: str, says: str) -> None:
     silent = CodedAction(name="silent", doc="", source=source)
     with pytest.warns(BrokenActionWarning, match=rf"'silent' will not do what it says, {says}") as caught:
-        assert extend(cartpole(), [PUSH, silent]).actions == (PUSH, silent)
+        assert [a.name for a in extend(cartpole(), [PUSH, silent]).actions] == ["push", "silent"]
     assert [w.filename for w in caught] == [__file__]
 
 
-def test_a_bundle_of_another_world_is_named() -> None:
+def test_bundle_for_another_environment_is_refused() -> None:
     fly = CodedAction(name="fly", doc="", source="def run():\n    yield take_off()\n")
     bundle = Bundle(actions=(fly,), tested_on=Provenance(task="sky/up", success_rate=1.0, episodes=5))
     with pytest.warns(BrokenActionWarning, match=r"'fly' of the bundle for sky/up .*there is no 'take_off' to call"):
@@ -160,7 +160,7 @@ def test_step_refuses_an_action_outside_the_space(action: Any) -> None:
     if action == [1, 1, 1]:
         env = extend(cartpole(), [GO])
         env.reset(seed=0)
-    with pytest.raises(ConfigError, match=r"is none of the extended space Tuple.*env\.extension\.write"):
+    with pytest.raises(ConfigError, match=r"is not in the extended space Tuple.*env\.extension\.write"):
         env.step(action)
 
 
@@ -168,11 +168,11 @@ def test_step_refuses_an_action_outside_the_space(action: Any) -> None:
 def test_reading_an_action_refuses_an_unknown_branch(action: int) -> None:
     env = extend(cartpole(), [PUSH])
     env.reset(seed=0)
-    with pytest.raises(ConfigError, match=rf"the action {action} is none of the extended space Discrete\(3\)"):
+    with pytest.raises(ConfigError, match=rf"the action {action} is not in the extended space Discrete\(3\)"):
         env.step(action)
 
 
-def test_parameters_are_given_by_name() -> None:
+def test_write_takes_parameters_by_name() -> None:
     extension = extend(cartpole(), [GO]).extension
     with pytest.raises(ConfigError, match=r"parameters of 'go' are 3\.0; give them by name"):
         extension.write("go", 3.0)  # type: ignore[arg-type]
@@ -181,7 +181,7 @@ def test_parameters_are_given_by_name() -> None:
 
 
 @pytest.mark.parametrize(("actions", "given"), [([GO], [0.0] * 3), ([GO], 1), ([PUSH], [[0.0, 0.0, 0.0]])])
-def test_the_flat_view_says_its_shape(actions: list[CodedAction], given: Any) -> None:
+def test_flat_view_error_states_the_expected_shape(actions: list[CodedAction], given: Any) -> None:
     env = flat_view(extend(box(), [a.model_copy(update={"source": GO.source}) for a in actions]))
     env.reset(seed=0)
     with pytest.raises(ConfigError, match=r"has shape \(.*the flat view's actions are Box"):
@@ -193,13 +193,12 @@ def test_the_flat_view_says_its_shape(actions: list[CodedAction], given: Any) ->
 
 
 def test_a_sandbox_may_be_given_by_its_budgets() -> None:
-    source = "def run():\n    for _ in range(3):\n        yield act()\n"
-    three = CodedAction(name="three", doc="", source=source)
-    for limits in ({"yields": 2}, SandboxLimits(yields=2), Sandbox(SandboxLimits(yields=2))):
+    three = CodedAction(name="three", doc="", source="def run():\n    yield [act()] * 3\n")
+    for limits in ({"requests": 2}, SandboxLimits(requests=2), Sandbox(SandboxLimits(requests=2))):
         env = extend(cartpole(), [three], sandbox=limits)
         env.reset(seed=0)
         *_, info = env.step(2)
-        assert [v.kind for v in info["verdicts"]] == ["yields"]
+        assert [v.kind for v in info["verdicts"]] == ["type"]
     with pytest.raises(UnknownNameError, match=r"Did you mean 'sandbox\.yields'"):
         extend(cartpole(), [PUSH], sandbox={"yield": 3})
     with pytest.raises(ConfigError, match=r"sandbox is 3 \(of type int\)\. Valid: a Sandbox, SandboxLimits"):
@@ -221,7 +220,7 @@ def test_dict_observation_keeps_its_key_names() -> None:
 
 
 @pytest.mark.parametrize("success", ["x or y", [1]])
-def test_success_is_a_rule_a_function_or_a_number(success: Any) -> None:
+def test_generic_plugin_accepts_success_as_rule_function_or_number(success: Any) -> None:
     with pytest.raises(ConfigError, match=r"success.* Write conditions joined by 'and'"):
         GenericPlugin.of(cartpole, success=success)
 
@@ -258,7 +257,7 @@ NESTED = gym.spaces.Dict(
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-def test_an_idle_action_of_any_space_comes_back_from_json(seed: int) -> None:
+def test_idle_action_of_any_space_survives_json(seed: int) -> None:
     NESTED.seed(seed)
     action = NESTED.sample()
     again = idle_action(NESTED, (), json.loads(json.dumps(plain_idle(action))))
@@ -266,25 +265,25 @@ def test_an_idle_action_of_any_space_comes_back_from_json(seed: int) -> None:
     assert gym.spaces.flatten(NESTED, again).tolist() == gym.spaces.flatten(NESTED, action).tolist()
 
 
-def test_an_idle_action_may_be_an_array_of_another_kind_but_no_other_number() -> None:
+def test_idle_action_accepts_another_dtype_but_not_another_value() -> None:
     assert GenericPlugin.of(box(), idle=np.zeros(1)).world.idle == [0.0]
     assert idle_action(gym.spaces.MultiDiscrete([2, 5]), (), np.array([1.0, 4.0])).tolist() == [1, 4]
     for space, wrong in ((gym.spaces.MultiDiscrete([2, 5]), [0.9, 1]), (gym.spaces.MultiBinary(2), [2, 0])):
-        with pytest.raises(ConfigError, match="no action of"):
+        with pytest.raises(ConfigError, match="not an action of"):
             idle_action(space, (), wrong)
 
 
-def test_an_idle_action_fits_its_space() -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown label 'rest'.*Valid: left, right\. idle= takes"):
+def test_idle_action_outside_the_space_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown label 'rest'.*Valid: left, right\. idle= must be"):
         extend(cartpole(), [PUSH], labels=["left", "right"], idle="rest")
-    with pytest.raises(ConfigError, match=r"idle is 2, no action of Discrete\(2\)"):
+    with pytest.raises(ConfigError, match=r"idle is 2, not an action of Discrete\(2\)"):
         extend(cartpole(), [PUSH], idle=2)
     assert extend(box(), [GO], idle=[0.5]).extension.write("go")[1].tolist() == [0.5]
     with pytest.raises(ConfigError, match=r"idle cannot be given together with plugin="):
         extend(cartpole(), [PUSH], plugin=GenericPlugin.of(cartpole), idle=1)
 
 
-def test_names_of_a_bundle_that_do_not_fit_are_its_own() -> None:
+def test_error_about_bundle_names_that_do_not_fit_says_they_are_from_the_bundle() -> None:
     bundle = Bundle(actions=(GO,), world=World(labels={"force": "", "brake": "", "gear": ""}))
     with pytest.raises(ConfigError, match=r"needs 2 different labels, got 3.*those of the bundle.*another environment"):
         extend(cartpole(), bundle)
@@ -295,3 +294,18 @@ def test_scaffold_refuses_an_invalid_name_with_the_rule(name: str) -> None:
     with pytest.raises(ValueError, match=r"lower case letters, digits and underscores, a letter first.*got") as caught:
         CodedAction(name=name, doc="", source="")
     assert "pattern" not in str(caught.value)
+
+
+def test_shared_code_serves_every_action_and_they_share_a_memory() -> None:
+    count = "def run(memory):\n    count(memory)\n    yield act()\n"
+    both = [CodedAction(name=name, doc="", source=count) for name in ("one", "two")]
+    tell = CodedAction(name="tell", doc="", source="def run(memory):\n    raise ValueError(memory)\n    yield act()\n")
+    env = extend(cartpole(), [*both, tell], shared="def count(memory):\n    memory['n'] = memory.get('n', 0) + 1\n")
+    for _ in range(2):
+        env.reset(seed=0)
+        env.step(2)
+        env.step(3)
+        *_, info = env.step(4)
+        assert info["verdicts"][0].message == "ValueError: {'n': 2}", "empty again after a reset"
+    with pytest.raises(ConfigError, match="shared is 3"):
+        extend(cartpole(), both, shared=3)  # type: ignore[arg-type]

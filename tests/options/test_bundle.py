@@ -35,12 +35,12 @@ def bundle() -> Bundle:
 
 
 @given(st.lists(actions, max_size=4, unique_by=lambda a: a.name))
-def test_bundle_round_trip(tmp_path_factory: pytest.TempPathFactory, drawn: list[CodedAction]) -> None:
+def test_saved_bundle_is_loaded_unchanged(tmp_path_factory: pytest.TempPathFactory, drawn: list[CodedAction]) -> None:
     bundle = Bundle(actions=tuple(drawn))
     assert load_bundle(save_bundle(bundle, tmp_path_factory.mktemp("bundles") / "b")) == bundle
 
 
-def test_saving_replaces_a_bundle_and_nothing_else(bundle: Bundle, tmp_path: Path) -> None:
+def test_saving_replaces_a_bundle_but_no_other_folder(bundle: Bundle, tmp_path: Path) -> None:
     folder = save_bundle(bundle, tmp_path / "b")
     save_bundle(bundle.model_copy(update={"actions": ()}), folder)
     assert load_bundle(folder).actions == ()
@@ -75,7 +75,7 @@ def edit(folder: Path, **changes: object) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
-def test_a_hostile_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
+def test_hostile_bundle_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
     def fresh(name: str) -> Path:
         return save_bundle(bundle, tmp_path / name)
 
@@ -131,3 +131,51 @@ def test_a_hostile_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
 
     with pytest.raises(BundleError, match=r"no bundle at"):
         load_bundle(tmp_path / "nowhere")
+
+
+def test_shared_code_is_one_file_of_the_bundle(tmp_path: Path) -> None:
+    source, shared = "def run():\n    yield go(cells=STEP)\n", "STEP = 2\n"
+    actions = (
+        CodedAction(name="near", doc="", source=source, shared=shared),
+        CodedAction(name="far", doc="", source=source, shared=shared),
+        CodedAction(name="alone", doc="", source=source),
+    )
+    bundle = Bundle(actions=actions)
+    folder = save_bundle(bundle, tmp_path / "b")
+    assert (folder / "shared.py").read_text() == shared
+    assert "STEP" not in (folder / "bundle.json").read_text()
+    assert load_bundle(folder) == bundle
+    with pytest.raises(ValueError, match="must have the same"):
+        Bundle(actions=(actions[0], actions[1].model_copy(update={"shared": "STEP = 3\n"})))
+
+
+def test_shared_code_of_a_hostile_folder_is_refused(tmp_path: Path) -> None:
+    def fresh(name: str) -> Path:
+        return save_bundle(
+            Bundle(actions=(CodedAction(name="a", doc="", source="", shared="X = 1\n"),)), tmp_path / name
+        )
+
+    folder = fresh("link")
+    (tmp_path / "secret").write_text("key")
+    (folder / "shared.py").unlink()
+    (folder / "shared.py").symlink_to(tmp_path / "secret")
+    with pytest.raises(BundleError, match="it is a link"):
+        load_bundle(folder)
+    folder = fresh("large")
+    (folder / "shared.py").write_text("#" * (1 << 17))
+    with pytest.raises(BundleError, match=r"shared\.py"):
+        load_bundle(folder)
+    folder = fresh("missing")
+    (folder / "shared.py").unlink()
+    with pytest.raises(BundleError, match=r"shared\.py"):
+        load_bundle(folder)
+    folder = fresh("elsewhere")
+    edit(folder, actions=[{"name": "a", "doc": "", "max_steps": 3, "shared": "../../etc/passwd"}])
+    assert load_bundle(folder).actions[0].shared == "", "the manifest names no file"
+
+
+def test_bundles_of_older_schemas_can_be_read(tmp_path: Path) -> None:
+    folder = save_bundle(Bundle(actions=(CodedAction(name="a", doc="", source="x = 1\n"),)), tmp_path / "b")
+    for version in (1, 2):
+        edit(folder, schema_version=version, actions=[{"name": "a", "doc": "", "max_steps": 3}])
+        assert load_bundle(folder).actions == (CodedAction(name="a", doc="", source="x = 1\n", max_steps=3),)

@@ -65,8 +65,8 @@ def rollout(env: gym.Env, seed: int, actions: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("make", [lambda: gym.make("CartPole-v1"), lambda: gym.make("Pendulum-v1")])
-def test_no_actions_is_the_identity(make: Callable[[], gym.Env]) -> None:
-    """Same spaces, same trajectories, bit for bit."""
+def test_extend_without_actions_is_the_identity(make: Callable[[], gym.Env]) -> None:
+    """Without actions, spaces and trajectories equal those of the base environment, bit for bit."""
     bare, extended = make(), extend(make())
     assert extended.action_space == bare.action_space
     assert extended.observation_space == bare.observation_space
@@ -143,8 +143,10 @@ def test_an_action_that_may_not_start_is_masked_and_costs_a_noop() -> None:
     assert (info["ended"], info["duration"]) == ("masked", 1)
 
 
-def test_a_can_start_that_raises_masks_and_says_why() -> None:
-    """A verdict is reported once for each call, and in the decision that did not start because of it."""
+def test_can_start_that_raises_masks_the_action_with_a_verdict() -> None:
+    """A verdict is reported once for each call of ``can_start``, and in the decision that could not start
+    because of it.
+    """
     odd = action("odd", "def can_start(view):\n    return view['nope']\n\ndef run():\n    yield use()\n")
     env = grid(odd, trace=True)
     _, info = env.reset(seed=4)
@@ -231,7 +233,9 @@ def test_view_is_built_only_on_request() -> None:
             return super().view(ctx)
 
     def views(*actions: CodedAction, chosen: int = 5, **more: Any) -> list[int]:
-        """Number of views built by the making, by the reset, and by each of three decisions."""
+        """The numbers of views that are built when the environment is made, at the reset, and at each of
+        three decisions.
+        """
         plugin = Counted()
         env = extend(plugin.make_env(KEY, seed=0), actions, plugin=plugin, task=KEY, **more)
         seen = [plugin.views]
@@ -313,7 +317,7 @@ def test_exceptions_of_the_environment_propagate() -> None:
         env.step(5)
 
 
-def test_same_seed_same_trajectory() -> None:
+def test_equal_seeds_give_equal_trajectories() -> None:
     runs = []
     for _ in range(2):
         env = grid(TO_KEY, WALK, USE)
@@ -324,13 +328,13 @@ def test_same_seed_same_trajectory() -> None:
 
 
 @pytest.mark.parametrize("actions", [(), (TO_KEY,), (TO_KEY, WALK, USE)])
-def test_gymnasium_accepts_it(actions: tuple[CodedAction, ...]) -> None:
+def test_extended_environment_passes_gymnasiums_checker(actions: tuple[CodedAction, ...]) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*(spec|render|unwrapped version|symmetric)")
         check_env(grid(*actions))
 
 
-def test_any_environment_without_a_plugin() -> None:
+def test_extend_accepts_any_environment_without_a_plugin() -> None:
     """CartPole has no plugin: its labels, primitives and view come from its spaces."""
     push = action("push", "def run():\n    for _ in range(3):\n        yield repeat(action='action_1', steps=1)\n")
     env = extend(gym.make("CartPole-v1"), [push])
@@ -340,7 +344,7 @@ def test_any_environment_without_a_plugin() -> None:
     assert reward == pytest.approx(1 + 0.99 + 0.99**2)
 
 
-def test_a_bundle_brings_its_setup() -> None:
+def test_extend_uses_the_setup_of_a_bundle() -> None:
     setup = RLSetup(
         reward_weights={}, observation_keys=("agent",), coded_actions=("walk",), base_actions=("use",), gamma=0.5
     )

@@ -39,7 +39,7 @@ class Spaces(gym.Env[Any, Any]):
         return np.zeros(1, np.float32), 0.0, False, False, {}
 
 
-def test_the_largest_score_chooses_and_numbers_keep_their_bounds() -> None:
+def test_largest_score_chooses_the_branch_of_a_flat_box() -> None:
     base = spaces.Box(np.array([-2.0, 0.0], np.float32), np.array([2.0, 5.0], np.float32))
     env = extend(Spaces(base), [still("x"), still("y", True)], trace=True)
     flat = flat_view(env)
@@ -69,7 +69,7 @@ def test_discrete_spaces_keep_parameters_at_their_defaults() -> None:
     "base",
     [spaces.MultiDiscrete([3, 4], start=[5, -7]), spaces.Tuple([spaces.Discrete(3, start=5), spaces.Discrete(4)])],
 )
-def test_a_discrete_space_may_start_anywhere(base: spaces.Space) -> None:
+def test_flat_view_handles_discrete_spaces_with_any_start(base: spaces.Space) -> None:
     """Every action that reaches the environment is in its space, for every kind of choice."""
     env = extend(Spaces(base), [still("x")])
     codec = ActionCodec(env.action_space, env.layout)
@@ -89,7 +89,7 @@ def test_a_discrete_space_may_start_anywhere(base: spaces.Space) -> None:
     assert base.contains(flat_reached)
 
 
-def test_kept_heads_keep_their_start_value() -> None:
+def test_kept_heads_of_a_flat_view_keep_their_start_value() -> None:
     base = spaces.MultiDiscrete([3, 4, 2], start=[5, -7, 1])
     env = extend(Spaces(base), base_actions=["action_1", "action_2"])
     assert env.action_space == spaces.MultiDiscrete([4, 2], start=[-7, 1])
@@ -130,7 +130,7 @@ def test_a_mixed_tuple_has_no_flat_view() -> None:
         flat_view(extend(Spaces(mixed), [still("x")]))
 
 
-def test_stable_baselines3_accepts_it() -> None:
+def test_stable_baselines3_checker_accepts_the_flat_view() -> None:
     from stable_baselines3.common.env_checker import check_env
 
     plugin, task = GridPlugin(), TASKS["grid/key"]

@@ -59,7 +59,7 @@ def cells(env: Any) -> int:
     return abs(grid.agent[0] - grid.key[0]) + abs(grid.agent[1] - grid.key[1])
 
 
-def test_code_reads_features_and_predicates_are_in_info() -> None:
+def test_code_reads_features_and_info_has_predicates() -> None:
     env = opened(WALK)
     _, info = env.reset(seed=1)
     assert info["predicates"] == {"there": False}
@@ -72,7 +72,7 @@ def test_code_reads_features_and_predicates_are_in_info() -> None:
     assert env.view()["steps"] == 0
 
 
-def test_a_coded_term_pays_the_change_of_its_potential() -> None:
+def test_coded_potential_pays_its_change() -> None:
     env = opened(WALK, reward_weights={"nearer": 2.0}, gamma=1.0)
     env.reset(seed=1)
     far = cells(env)
@@ -81,7 +81,7 @@ def test_a_coded_term_pays_the_change_of_its_potential() -> None:
     assert info["reward_terms"] == {"nearer": 2.0 * far}
 
 
-def test_a_policy_observes_features() -> None:
+def test_policy_observes_coded_features() -> None:
     setup = GridPlugin().default_setup(TASK).model_copy(update={"observation_keys": ("distance", "holding")})
     env = build(EnvSpec(TASK, setup, factory=grid_plugin, functions=FUNCTIONS), seed=0)
     seen, _ = env.reset(seed=1)
@@ -108,7 +108,7 @@ def test_a_function_that_fails_keeps_spaces_and_is_quarantined_after_three_episo
     assert kinds == [["error"]] * 3 + [[]]
 
 
-def test_quarantine_takes_names_of_functions_and_no_others() -> None:
+def test_quarantine_accepts_function_names_and_refuses_unknown_names() -> None:
     env = opened()
     env.quarantine(["geometry"])
     env.reset(seed=1)
@@ -117,7 +117,7 @@ def test_quarantine_takes_names_of_functions_and_no_others() -> None:
         env.quarantine(["nowhere"])
 
 
-def test_without_functions_nothing_changes() -> None:
+def test_environment_without_functions_is_unchanged() -> None:
     plain, other = opened(WALK, functions=()), opened(WALK, functions=())
     for env in (plain, other):
         env.reset(seed=3)
@@ -125,7 +125,7 @@ def test_without_functions_nothing_changes() -> None:
     assert plain.view().keys() == {k.name for k in GridPlugin().view_keys(TASK)}
 
 
-def test_a_bundle_brings_its_functions(tmp_path: Path) -> None:
+def test_extend_uses_the_functions_of_a_bundle(tmp_path: Path) -> None:
     save_bundle(Bundle(actions=(WALK,), functions=FUNCTIONS), tmp_path / "bundle")
     assert (tmp_path / "bundle/functions/geometry.py").read_text() == DISTANCE.source
     bundle = load_bundle(tmp_path / "bundle")
@@ -136,7 +136,7 @@ def test_a_bundle_brings_its_functions(tmp_path: Path) -> None:
     assert env.view()["distance"] == cells(env)
 
 
-def test_many_outputs_are_no_fault_of_who_looks_at_the_view() -> None:
+def test_many_outputs_do_not_exceed_the_view_limit_of_actions() -> None:
     def many(i: int) -> CodedFeatures:
         names = [f"a_long_name_of_an_output_{i}_{k}" for k in range(32)]
         source = f"def features(view, memory):\n    return dict.fromkeys({names!r}, 1 / 3)\n"
@@ -152,12 +152,12 @@ def test_many_outputs_are_no_fault_of_who_looks_at_the_view() -> None:
 
 
 @pytest.mark.parametrize("name", ["near_key", "walk"])
-def test_a_function_may_not_have_the_name_of_a_term_or_an_action(name: str) -> None:
+def test_function_with_the_name_of_a_reward_term_or_action_is_refused(name: str) -> None:
     with pytest.raises(SandboxError, match=f"{name}: these names are those of"):
         opened(WALK, functions=(DISTANCE, NEARER.model_copy(update={"name": name})))
 
 
-def test_an_output_may_not_hide_a_key_of_the_view() -> None:
+def test_output_with_the_name_of_a_view_key_is_refused() -> None:
     hides = DISTANCE.model_copy(update={"outputs": (Output(name="agent", low=0, high=1),)})
     with pytest.raises(SandboxError, match="used twice: agent"):
         opened(functions=(hides,))
@@ -180,12 +180,56 @@ def test_a_policy_learns_from_coded_features_and_rewards(tmp_path: Path) -> None
     assert 0 <= int(acted) < 5
 
 
-def test_a_reward_weight_that_names_nothing_lists_coded_terms_too() -> None:
+def test_error_about_an_unknown_reward_weight_lists_coded_terms() -> None:
     with pytest.raises((UnknownNameError, PluginError), match="nearer"):
         opened(reward_weights={"nearest": 1.0})
 
 
-def test_an_output_may_not_have_a_name_that_a_policy_takes_for_the_observation() -> None:
+def test_output_with_the_name_of_an_observation_key_is_refused() -> None:
     output = CodedFeatures(name="a", source=DISTANCE.source, outputs=[Output(name="observation", low=0, high=1)])
     with pytest.raises(SandboxError, match="observation: these names are those of parts of the observation"):
         extend(gymnasium.make("CartPole-v1"), functions=[output], observations=["x", "v", "angle", "turn"])
+
+
+def test_the_view_is_built_once_a_step_for_functions_code_and_policy() -> None:
+    class Counting(GridPlugin):
+        built = 0
+
+        def view(self, ctx: Any) -> Any:
+            self.built += 1
+            return super().view(ctx)
+
+    plugin = Counting()
+    setup = plugin.default_setup(TASK).model_copy(update={"observation_keys": ("distance", "agent", "holding")})
+    env = build(EnvSpec(TASK, setup, factory=lambda task: plugin, functions=FUNCTIONS), seed=0)
+    env.reset(seed=1)
+    assert plugin.built == 1
+    env.step(0)
+    assert plugin.built == 2
+    changed = env.extended.view()
+    changed["agent"] = None
+    assert env.extended.view()["agent"] is not None
+    env.close()
+
+
+def test_a_term_of_weight_0_is_recorded_and_not_paid() -> None:
+    env = opened(WALK, reward_weights={"nearer": 0.0, "env_reward": 1.0}, gamma=1.0)
+    env.reset(seed=1)
+    far = cells(env)
+    _, reward, _, _, info = env.step(env.extension.write("walk"))
+    assert info["reward_terms"]["nearer"] == far, "unweighted"
+    assert reward == info["reward_terms"]["env_reward"]
+
+
+def test_an_evaluation_pays_the_defaults_and_records_the_terms_of_the_setup() -> None:
+    plugin = GridPlugin()
+    own = plugin.default_setup(TASK)
+    setup = own.model_copy(update={"reward_weights": {"nearer": 3.0}})
+    env = build(EnvSpec(TASK, setup, (WALK,), grid_plugin, functions=FUNCTIONS), seed=0, evaluation=True)
+    env.reset(seed=1)
+    _, reward, _, _, info = env.step(0)
+    terms = info["reward_terms"]
+    assert terms.keys() == {"nearer", *own.reward_weights}
+    assert terms["nearer"] in (-1.0, 0.0, 1.0)
+    assert reward == pytest.approx(sum(terms[name] for name in own.reward_weights))
+    env.close()

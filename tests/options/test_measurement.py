@@ -23,7 +23,7 @@ METRICS = tuple(Metric(name=kind, reduce=kind) for kind in KINDS)
 
 
 @given(st.lists(st.none() | st.floats(-1e3, 1e3), max_size=20))
-def test_each_reduction_is_that_of_the_reported_numbers(steps: list[float | None]) -> None:
+def test_metric_of_an_episode_is_the_reduction_of_the_reported_numbers(steps: list[float | None]) -> None:
     measurement = Measurement(Task(id="a/b", goal="", horizon=9, success="x", metrics=METRICS))
     measurement.reset({})
     for number in steps:
@@ -39,13 +39,13 @@ def test_each_reduction_is_that_of_the_reported_numbers(steps: list[float | None
 
 
 @pytest.mark.parametrize("given", [float("nan"), float("inf"), "far", None])
-def test_what_is_no_finite_number_names_its_metric(given: Any) -> None:
+def test_error_about_a_non_finite_number_names_the_metric(given: Any) -> None:
     measurement = Measurement(TASK)
     with pytest.raises(PluginError, match=r"grid/walk: info\['metrics'\]\['row'\] is .*finite number"):
         measurement.reset({"metrics": {"row": given}})
 
 
-def test_the_return_is_the_environments_own_reward() -> None:
+def test_score_return_is_the_sum_of_the_environments_own_reward() -> None:
     measurement = Measurement(Task(id="a/b", goal="", horizon=9, score=Score()))
     measurement.reset({})
     for reward in (1.0, -3.0):
@@ -56,7 +56,7 @@ def test_the_return_is_the_environments_own_reward() -> None:
 
 
 def test_an_episode_reports_score_and_metrics_over_all_its_decisions() -> None:
-    """The option walks two cells in one decision, base actions one each, and the wall stops what is left."""
+    """The option walks two cells in one decision, and each base action one cell. The wall stops further moves."""
     climb = action("climb", "def run():\n    yield go(direction='up', cells=2)\n")
     setup = WalkPlugin().default_setup(TASK).model_copy(update={"coded_actions": ("climb",)})
     env = build(EnvSpec(TASK, setup, (climb,), factory=walk_plugin), seed=0)
@@ -75,7 +75,7 @@ def test_an_episode_reports_score_and_metrics_over_all_its_decisions() -> None:
     env.close()
 
 
-def test_an_evaluation_of_a_task_without_success_has_scores_and_says_so() -> None:
+def test_evaluation_of_a_task_without_success_has_scores_only() -> None:
     climb = action("climb", "def run():\n    yield go(direction='up', cells=2)\n")
     spec = EnvSpec(TASK, WalkPlugin().default_setup(TASK), (climb,), factory=walk_plugin)
     found = evaluate_code(spec, (climb,), seeds=range(5))
@@ -85,7 +85,7 @@ def test_an_evaluation_of_a_task_without_success_has_scores_and_says_so() -> Non
     assert found.rank == (0.0, found.mean_score)
 
 
-def test_metrics_that_are_no_mapping_are_the_plugins_fault() -> None:
+def test_metrics_that_are_not_a_mapping_are_a_plugin_error() -> None:
     measurement = Measurement(Task(id="a/b", goal="", horizon=9, success="x", metrics=METRICS))
     with pytest.raises(PluginError, match=r"info\['metrics'\] is \[1\]; it must be a mapping"):
         measurement.reset({"metrics": [1]})

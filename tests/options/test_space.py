@@ -1,4 +1,4 @@
-"""The extended spaces of the table in ``rlgpt.options.space``, and reading their actions."""
+"""The extended spaces in the table of ``rlgpt.options.space``, and the meaning of their actions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_extended_spaces_match_the_documented_table(
 
 
 @pytest.mark.parametrize("base", [spaces.Discrete(4), spaces.Discrete(4, start=-2), BOX, MULTI, TUPLE])
-def test_no_actions_is_the_identity(base: spaces.Space) -> None:
+def test_extend_without_actions_is_the_identity(base: spaces.Space) -> None:
     labels = tuple("abcd") if isinstance(base, spaces.Discrete) else ("ab" if base is TUPLE else "abc")
     space = ExtendedSpace(base, (), tuple(labels), filler=base.sample())
     assert space.space is base
@@ -56,7 +56,7 @@ def test_no_actions_is_the_identity(base: spaces.Space) -> None:
 
 @given(st.integers(0, 4), st.lists(st.integers(0, 3), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
 def test_changing_a_parameter_affects_only_its_branch(box: int, parameters: list[int], seed: int) -> None:
-    """Numbers that a branch does not own have no effect on its action."""
+    """Numbers that a branch does not use have no effect on its action."""
     base = spaces.Box(-1.0, 1.0, (box + 1,), np.float64)
     actions = [coded(f"x{i}", n) for i, n in enumerate(parameters)]
     space = ExtendedSpace(base, actions, tuple(str(i) for i in range(box + 1)), filler=np.zeros(box + 1))
@@ -87,7 +87,7 @@ def test_written_action_is_read_back(parameters: list[int], data: st.DataObject)
         assert choice.parameters == pytest.approx(values)
 
 
-def test_parameters_left_out_are_at_their_defaults() -> None:
+def test_omitted_parameters_have_their_defaults() -> None:
     space = ExtendedSpace(BOX, [coded("x", 2)], tuple("abc"), filler=np.zeros(3))
     assert space.read(space.write("x", {"p1": 3.0})).parameters == {"p0": 1.0, "p1": 3.0}
 
@@ -117,7 +117,7 @@ def test_base_actions_keep_or_drop_a_box_as_a_whole() -> None:
     assert space.layout.owner[1].all()
 
 
-def test_errors_name_what_was_given_and_what_is_valid() -> None:
+def test_space_errors_state_the_given_and_the_valid_values() -> None:
     with pytest.raises(UnknownNameError, match=r"'q'.*a, b, c"):
         ExtendedSpace(BOX, [coded("x")], tuple("abc"), keep=("q",), filler=np.zeros(3))
     with pytest.raises(ConfigError, match=r"at least two choices"):

@@ -1,4 +1,4 @@
-"""An extended environment from gymnasium.make has a spec that makes it again."""
+"""If the base environment comes from gymnasium.make, the extended environment has a spec that makes it again."""
 
 import gymnasium
 import pytest

@@ -1,4 +1,4 @@
-"""The names that packages export: complete, the same in all three lists, and imported with their first use."""
+"""The names that packages export: all three lists agree, and names are imported at their first use."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_workspace_and_overrides_file_hold_the_same_overrides() -> None:
     assert WORKSPACE["tool"]["uv"]["override-dependencies"] == lines("overrides.txt")
 
 
-def test_overrides_stay_within_the_ranges_of_core() -> None:
+def test_overridden_versions_of_gymnasium_and_numpy_are_those_of_core() -> None:
     ranges = read(CORE)["project"]["dependencies"]
     for name in ("gymnasium", "numpy"):
         assert {line for line in lines("overrides.txt") if line.startswith(name)} <= set(ranges)
@@ -59,7 +59,7 @@ def test_overrides_stay_within_the_ranges_of_core() -> None:
 
 @pytest.mark.parametrize("requirement", list(requirements()), ids=str)
 def test_committed_version_satisfies_every_requirement(requirement: Requirement) -> None:
-    """``make lock`` writes constraints.txt again after a manifest has changed."""
+    """If this fails, run ``make lock``: it rewrites constraints.txt after a change of a manifest."""
     name = canonicalize_name(requirement.name)
     pins = [pin for line in lines("constraints.txt") if canonicalize_name((pin := Requirement(line)).name) == name]
     assert pins, f"constraints.txt has no version of {name}: run `make lock`"

@@ -39,14 +39,14 @@ def package_of(folder: Path, files: dict[str, str]) -> Path:
         "def f():\n    from rlgpt.loop import run",
     ],
 )
-def test_reports_an_import_from_a_room_below(rooms: ModuleType, tmp_path: Path, source: str) -> None:
+def test_rooms_checker_reports_an_import_from_a_lower_room(rooms: ModuleType, tmp_path: Path, source: str) -> None:
     package = package_of(tmp_path, {"rl/ppo.py": source, "loop/__init__.py": ""})
     (fault,) = rooms.order_faults(package, ["rl", "loop"])
     assert "ppo.py" in fault
     assert "'loop' is below" in fault
 
 
-def test_accepts_imports_from_above_and_within_a_room(rooms: ModuleType, tmp_path: Path) -> None:
+def test_rooms_checker_accepts_imports_from_higher_rooms_and_within_a_room(rooms: ModuleType, tmp_path: Path) -> None:
     package = package_of(
         tmp_path,
         {
@@ -59,28 +59,28 @@ def test_accepts_imports_from_above_and_within_a_room(rooms: ModuleType, tmp_pat
     assert list(rooms.order_faults(package, ["rl", "loop"])) == []
 
 
-def test_reports_a_room_outside_the_table(rooms: ModuleType, tmp_path: Path) -> None:
+def test_rooms_checker_reports_a_room_that_is_not_in_the_table(rooms: ModuleType, tmp_path: Path) -> None:
     package = package_of(tmp_path, {"attic/x.py": ""})
     (fault,) = rooms.order_faults(package, ["rl"])
     assert "'attic' is not in the table" in fault
 
 
 @pytest.mark.parametrize("source", ["import rlgpt_pan", "NAME = 'pan/fry'", "from rlgpt_pan.x import y", "pan = 1"])
-def test_reports_core_code_that_names_a_plugin(rooms: ModuleType, tmp_path: Path, source: str) -> None:
+def test_rooms_checker_reports_core_code_that_names_a_plugin(rooms: ModuleType, tmp_path: Path, source: str) -> None:
     assert len(list(rooms.naming_faults(package_of(tmp_path, {"rl/a.py": source}), ["pan"]))) == 1
 
 
 @pytest.mark.parametrize("source", ["'''Such as pan/fry.'''", "panel = 1", "x = 'expand'"])
-def test_a_plugin_name_inside_a_docstring_or_a_longer_word_is_allowed(
+def test_rooms_checker_allows_a_plugin_name_in_a_docstring_or_a_longer_word(
     rooms: ModuleType, tmp_path: Path, source: str
 ) -> None:
     assert list(rooms.naming_faults(package_of(tmp_path, {"rl/a.py": source}), ["pan"])) == []
 
 
-def test_reads_the_table_of_rooms_only(rooms: ModuleType) -> None:
+def test_rooms_checker_reads_only_the_table_of_rooms(rooms: ModuleType) -> None:
     page = "| room | what |\n|---|---|\n| `rl` | a |\n| `loop` | b |\n\n| key | what |\n|---|---|\n| `duration` | c |\n"
     assert rooms.order(page) == ["rl", "loop"]
 
 
-def test_this_repository_has_no_faults(rooms: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rooms_checker_finds_no_fault_in_this_repository(rooms: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert rooms.main() == 0, capsys.readouterr().out

@@ -22,7 +22,7 @@ EVERY = ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1
 
 
 class Play:
-    """Runs primitives as the host does."""
+    """Runs primitives in the same way as the host of the sandbox."""
 
     def __init__(self, plugin: EnvironmentPlugin, env, task: Task, seed: int = 0) -> None:
         self.plugin, self.env = plugin, env
@@ -48,7 +48,7 @@ class Play:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_any_environment_is_a_plugin(name: str) -> None:
+def test_generic_plugin_accepts_any_environment(name: str) -> None:
     env = gymnasium.make(name)
     plugin = GenericPlugin.of(env)
     (task,) = plugin.tasks().values()
@@ -76,7 +76,7 @@ def test_horizon_and_knowledge_come_from_the_environment() -> None:
     assert bare.knowledge(task) == "Mine."
 
 
-def test_names_of_actions_and_observations_are_used() -> None:
+def test_generic_plugin_uses_the_given_names() -> None:
     env = gymnasium.make("CartPole-v1")
     (task,) = GenericPlugin.of(env).tasks().values()
     assert GenericPlugin.of(env).labels(task).actions == ("action_0", "action_1")
@@ -87,7 +87,7 @@ def test_names_of_actions_and_observations_are_used() -> None:
         GenericPlugin.of(env, labels=["left"])
 
 
-def test_labels_of_an_environment_that_names_its_actions() -> None:
+def test_labels_come_from_get_action_meanings() -> None:
     class Meaning(GridEnv):
         def get_action_meanings(self):
             return ["UP", "DOWN", "LEFT", "RIGHT", "USE!"]
@@ -109,7 +109,7 @@ class Enumerated(GridEnv):
     max_steps = 77
 
 
-def test_an_enum_of_actions_names_them_and_max_steps_is_the_horizon() -> None:
+def test_labels_come_from_an_action_enum_and_horizon_from_max_steps() -> None:
     env = Enumerated()
     plugin = GenericPlugin.of(env)
     (task,) = plugin.tasks().values()
@@ -141,7 +141,7 @@ def test_meanings_of_labels_appear_once_in_the_prompt() -> None:
     assert pendulum.primitives(task)[1].parameters[0].doc == "Nm, positive counter-clockwise"
 
 
-def test_an_image_is_what_a_policy_sees_of_pixels() -> None:
+def test_policy_observes_pixels_as_an_image() -> None:
     class Pixels(GridEnv):
         def __init__(self) -> None:
             super().__init__()
@@ -150,7 +150,7 @@ def test_an_image_is_what_a_policy_sees_of_pixels() -> None:
     plugin = GenericPlugin.of(Pixels())
     (task,) = plugin.tasks().values()
     assert plugin.default_setup(task).observation_keys == ("observation",)
-    assert [k.name for k in plugin.view_keys(task)] == ["observation_shapes"]
+    assert [k.name for k in plugin.view_keys(task)] == [f"observation_{kind}" for kind in ("shapes", "moving", "map")]
 
 
 class Sees(EnvironmentPlugin):
@@ -190,7 +190,7 @@ class Walk(gymnasium.Env):
         return np.array([0.0, self.x]), self.x, False, False, {}
 
 
-def test_the_three_primitives_do_what_they_say() -> None:
+def test_act_repeat_and_act_until_work_as_documented() -> None:
     plugin, env = GenericPlugin.of(Walk()), Walk()
     (task,) = plugin.tasks().values()
     play = Play(plugin, env, task)
@@ -204,7 +204,7 @@ def test_the_three_primitives_do_what_they_say() -> None:
 
 
 class Counts(GenericPlugin):
-    """A view that counts how often it is built."""
+    """A plugin that counts how often its view is built."""
 
     views = 0
 
@@ -316,6 +316,6 @@ def test_defaults_from_given_spaces_start_no_simulator() -> None:
         (World(metrics={"a": Metric(name="x"), "b": Metric(name="x")}), "names of metrics must differ"),
     ],
 )
-def test_a_bundle_whose_measures_contradict_each_other_is_refused(world: World, told: str) -> None:
+def test_bundle_with_contradicting_success_and_score_is_refused(world: World, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         rlgpt.extend(gymnasium.make("CartPole-v1"), Bundle(actions=(), world=world))

@@ -18,10 +18,10 @@ from rlgpt.testing.contract import broken_laws
         ("MountainCarContinuous-v0", None),
     ],
 )
-def test_scaffold_keeps_the_contract(name: str, success) -> None:
+def test_scaffold_passes_the_contract(name: str, success) -> None:
     assert broken_laws(GenericPlugin.of(partial(gymnasium.make, name), success=success)) == {}
 
 
-def test_a_task_of_one_step_is_a_single_call() -> None:
+def test_contract_reports_that_one_call_solves_a_task_of_one_step() -> None:
     found = broken_laws(GenericPlugin.of(partial(gymnasium.make, "Blackjack-v1")))
     assert list(found) == ["test_no_single_call_is_a_solution"]

@@ -15,7 +15,9 @@ from rlgpt.plugin.rules import Moment, parse_rule
 
 
 class Ends(gymnasium.Env):
-    """Ends after three steps. Each has reward ``pay`` (or one of several) and the info ``info``."""
+    """An environment whose episodes have three steps. Each step has the reward ``pay`` (or one of
+    several) and the info ``info``.
+    """
 
     def __init__(self, pay, info: dict) -> None:
         self.observation_space, self.action_space = spaces.Discrete(9), spaces.Discrete(2)
@@ -43,7 +45,9 @@ class Ends(gymnasium.Env):
         (1.0, {"success": False}, lambda info, total: total >= 2, [False, True, True]),
     ],
 )
-def test_success_by_return_info_or_function(pay: float, info: dict, success, expected: list[bool]) -> None:
+def test_judged_accepts_success_by_return_info_or_function(
+    pay: float, info: dict, success, expected: list[bool]
+) -> None:
     env = Judged(Ends(pay, info), 10, success)
     for _ in range(2):
         _, reset_info = env.reset(seed=0)
@@ -54,7 +58,7 @@ def test_success_by_return_info_or_function(pay: float, info: dict, success, exp
 
 
 @pytest.mark.parametrize(("horizon", "truncated"), [(2, [False, True]), (3, [False, False, False])])
-def test_horizon_truncates_exactly(horizon: int, truncated: list[bool]) -> None:
+def test_judged_truncates_exactly_at_the_horizon(horizon: int, truncated: list[bool]) -> None:
     env = Judged(Ends(1.0, {}), horizon)
     env.reset(seed=0)
     assert [env.step(0)[3] for _ in truncated] == truncated
@@ -101,8 +105,8 @@ def test_success_reported_by_the_environment_takes_precedence() -> None:
 @pytest.mark.parametrize(
     ("name", "pays"), [("MountainCar-v0", -1.0), ("Acrobot-v1", -1.0), ("Pendulum-v1", -16.3)], ids=str
 )
-def test_a_negative_return_counts_when_the_episode_is_over(name: str, pays: float) -> None:
-    """The first steps cost nothing yet, so the return exceeds the threshold until later costs reduce it."""
+def test_negative_return_threshold_is_judged_when_the_episode_is_over(name: str, pays: float) -> None:
+    """The first steps have no cost, so the return exceeds the threshold until later costs reduce it."""
     success = -200.0 if name == "Pendulum-v1" else None
     plugin = GenericPlugin.of(functools.partial(gymnasium.make, name), success=success, horizon=150)
     (task,) = plugin.tasks().values()
@@ -130,7 +134,7 @@ def test_a_negative_return_counts_when_the_episode_is_over(name: str, pays: floa
     ],
 )
 @pytest.mark.parametrize("cut", [False, True], ids=["terminated", "truncated"])
-def test_a_return_is_judged_at_the_end(pays, threshold: float, expected: bool, cut: bool) -> None:
+def test_return_rule_is_judged_at_the_end_of_the_episode(pays, threshold: float, expected: bool, cut: bool) -> None:
     env = Judged(Ends(pays, {}), 2 if cut else 3, threshold)
     env.reset(seed=0)
     steps = pays[:2] if cut else pays
@@ -147,7 +151,7 @@ def test_success_function_receives_episode_over() -> None:
 
 
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), None, "much"])
-def test_a_reward_that_is_no_number_is_the_environments_fault(reward) -> None:
+def test_non_finite_reward_is_a_plugin_error(reward) -> None:
     env = Judged(Ends((1.0, reward, 1.0), {}), 10)
     env.reset(seed=0)
     env.step(0)
@@ -155,7 +159,7 @@ def test_a_reward_that_is_no_number_is_the_environments_fault(reward) -> None:
         env.step(0)
 
 
-def test_a_reward_that_is_no_number_is_not_charged_to_the_action() -> None:
+def test_non_finite_reward_is_not_a_verdict_on_the_action() -> None:
     source = "def run():\n    yield act()\n"
     env = rlgpt.extend(Ends(float("nan"), {}), actions=[CodedAction(name="go", doc="g", source=source)])
     env.reset(seed=0)
@@ -170,7 +174,7 @@ def test_success_function_must_return_a_bool() -> None:
         env.step(0)
 
 
-def test_metrics_of_another_form_are_the_environments_own_affair() -> None:
+def test_metrics_in_info_of_another_form_are_replaced() -> None:
     class Own(gymnasium.Wrapper):
         def step(self, action):
             *rest, info = self.env.step(action)
@@ -181,7 +185,7 @@ def test_metrics_of_another_form_are_the_environments_own_affair() -> None:
     assert env.step(0)[4]["metrics"] == {"far": 3.0}
 
 
-def test_a_threshold_that_is_no_number_to_reach_is_no_rule() -> None:
+def test_non_finite_reward_threshold_defines_no_rule() -> None:
     env = gymnasium.make("CartPole-v1")
     env.unwrapped.spec.reward_threshold = float("inf")
     assert (

@@ -36,7 +36,7 @@ def bare():
 
 
 @pytest.mark.parametrize("primitive_name", ["observe", "use", "Bad Name"])
-def test_bad_names_are_the_plugins_fault(primitive_name: str) -> None:
+def test_invalid_primitive_name_is_a_plugin_error(primitive_name: str) -> None:
     class Clashing(GridPlugin):
         def primitives(self, task):
             extra = Primitive(

@@ -53,7 +53,7 @@ def site(tmp_path, monkeypatch):
     return Site(tmp_path)
 
 
-def test_tasks_of_every_plugin(site) -> None:
+def test_manager_lists_the_tasks_of_every_plugin(site) -> None:
     site.working("b")
     site.working("a")
     assert list(site.manager().tasks()) == ["a/one", "a/two", "b/one", "b/two"]
@@ -70,7 +70,7 @@ def test_plugins_are_loaded_lazily(site) -> None:
     assert site.imported() == ["b"]
 
 
-def test_a_plugin_under_another_entry_point_is_found(site) -> None:
+def test_plugin_whose_entry_point_has_another_name_is_found(site) -> None:
     site.working("a")
     site.working("hidden", point="suite")
     assert site.manager().task("hidden/one")[0].name == "hidden"
@@ -152,7 +152,7 @@ def test_unknown_plugin_error_names_similar_ones(site) -> None:
 @pytest.mark.parametrize(
     ("disabled", "left"), [("", ["a", "b"]), ("1", []), ("a", ["b"]), ("a, b", []), ("inner", ["a", "b"])]
 )
-def test_a_variable_turns_plugins_off(site, monkeypatch, disabled: str, left: list[str]) -> None:
+def test_environment_variable_disables_plugins(site, monkeypatch, disabled: str, left: list[str]) -> None:
     site.working("a")
     site.working("b")
     site.working("inner", point="outer")

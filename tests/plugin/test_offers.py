@@ -1,4 +1,4 @@
-"""What a plugin offers to whom: numbers for a policy alone, parts of the library, success as a reward term."""
+"""What a plugin offers: numbers that only a policy sees, vector functions of the library, success as a reward term."""
 
 import functools
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def policy_env(plugin, keys):
     return build(EnvSpec(KEY, setup, factory=lambda task: plugin), seed=0)
 
 
-def test_a_policy_alone_sees_what_code_does_not() -> None:
+def test_policy_view_is_observed_by_the_policy_only() -> None:
     plugin = Mapped()
     env = policy_env(plugin, ("holding", "cells"))
     seen = env.reset(seed=0)[0]["obs"]
@@ -57,7 +57,7 @@ def test_a_policy_alone_sees_what_code_does_not() -> None:
     assert 'view["cells"]' not in make_brief(plugin, KEY).stub
 
 
-def test_numbers_for_a_policy_are_asked_only_where_the_setup_names_them() -> None:
+def test_policy_view_is_called_only_if_the_setup_names_its_keys() -> None:
     plugin = Mapped()
     env = policy_env(plugin, ("holding",))
     env.reset(seed=0)
@@ -65,7 +65,7 @@ def test_numbers_for_a_policy_are_asked_only_where_the_setup_names_them() -> Non
     assert plugin.asked == 0
 
 
-def test_missing_numbers_are_the_plugins_fault() -> None:
+def test_missing_policy_view_numbers_are_a_plugin_error() -> None:
     class Silent(Mapped):
         def policy_view(self, ctx):
             return {}
@@ -83,7 +83,7 @@ def test_missing_numbers_are_the_plugins_fault() -> None:
         ("none", ["heapq, statistics.\n"], ["vec"]),
     ],
 )
-def test_a_plugin_chooses_the_parts_of_the_library(vectors, there, missing) -> None:
+def test_plugin_chooses_the_vector_functions_of_the_library(vectors, there, missing) -> None:
     plugin = type("Flat", (GridPlugin,), {"vectors": vectors})()
     stub = make_brief(plugin, KEY).stub
     assert [part for part in there if part not in stub] == []
@@ -108,7 +108,7 @@ def test_success_is_a_reward_term_of_every_environment() -> None:
         Shaping(reward_terms_of(plugin, task), {"succes": 1.0})
 
 
-def test_a_plugins_own_success_term_stays() -> None:
+def test_plugins_own_success_term_is_kept() -> None:
     class Own(GridPlugin):
         def reward_terms(self, task):
             return (*super().reward_terms(task), own)

@@ -19,7 +19,7 @@ def random_problem(seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64],
 
 
 @given(st.integers(0, 10**6))
-def test_a_step_without_limits_is_the_damped_least_squares_solution(seed: int) -> None:
+def test_joint_step_without_limits_is_the_damped_least_squares_solution(seed: int) -> None:
     jacobian, error, joints = random_problem(seed)
     step = joint_step(jacobian, error, joints, -FREE, FREE, damping=0.5)
     ridge = np.linalg.solve(jacobian.T @ jacobian + 0.25 * np.eye(7), jacobian.T @ error)
@@ -27,7 +27,7 @@ def test_a_step_without_limits_is_the_damped_least_squares_solution(seed: int) -
 
 
 @given(st.integers(0, 10**6))
-def test_the_bias_acts_in_the_null_space(seed: int) -> None:
+def test_joint_step_bias_acts_in_the_null_space(seed: int) -> None:
     jacobian, error, joints = random_problem(seed)
     bias = np.random.default_rng(seed + 1).normal(size=7)
     step = joint_step(jacobian, error, joints, -FREE, FREE, damping=1e-6, bias=bias)
@@ -38,12 +38,12 @@ def test_the_bias_acts_in_the_null_space(seed: int) -> None:
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
-def test_a_joint_at_its_limit_is_locked_and_the_others_reach_the_target(side: float) -> None:
+def test_joint_at_its_limit_is_locked_while_others_reach_the_target(side: float) -> None:
     jacobian, error = np.array([[1.0, 1.0]]), np.array([0.2 * side])
     step = joint_step(jacobian, error, np.array([side, 0.0]), -np.ones(2), np.ones(2), damping=1e-6)
     np.testing.assert_allclose(step, [0.0, 0.2 * side], atol=1e-6)
 
 
-def test_a_joint_beyond_its_limit_may_return() -> None:
+def test_joint_beyond_its_limit_may_move_back() -> None:
     step = joint_step(np.eye(1), np.array([-0.1]), np.array([1.2]), -np.ones(1), np.ones(1), damping=1e-6)
     np.testing.assert_allclose(step, [-0.1], atol=1e-6)

@@ -48,25 +48,25 @@ def judge(rule: Any, info: dict[str, Any], total: float = 0.0, ends: tuple[bool,
         ("reported else terminated and return > 0", {"success": False}, 1, LAST, False),
     ],
 )
-def test_a_rule_judges_a_step(rule, info, total, ends, expected) -> None:
+def test_success_rule_judges_a_step(rule, info, total, ends, expected) -> None:
     assert judge(rule, info, total, ends) is expected
 
 
 @pytest.mark.parametrize(
     ("rule", "says"),
     [
-        ("", "'' is no condition"),
+        ("", "'' is not a condition"),
         ("return", "the return needs a number"),
-        ("crashed or terminated", "'crashed or terminated' is no condition"),
+        ("crashed or terminated", "'crashed or terminated' is not a condition"),
         ("not return >= 3", "compares what is true or false"),
         ("terminated >= 1", "compares what is true or false"),
         ("and", "'and' stands where a condition is expected"),
-        ("__import__('os')", "is no condition"),
+        ("__import__('os')", "is not a condition"),
         (True, "success is True, a bool"),
         (None, "success is None"),
     ],
 )
-def test_what_is_no_rule_is_refused_with_the_form(rule, says: str) -> None:
+def test_error_about_an_invalid_rule_shows_the_valid_form(rule, says: str) -> None:
     with pytest.raises(ConfigError) as fault:
         parse_rule(rule)
     assert says in str(fault.value)
@@ -87,12 +87,12 @@ def test_what_is_no_rule_is_refused_with_the_form(rule, says: str) -> None:
         ("coins >= 3", "the environment's coins >= 3"),
     ],
 )
-def test_a_rule_is_told_in_words(rule, words: str) -> None:
+def test_success_rule_is_described_in_words(rule, words: str) -> None:
     assert words in parse_rule(rule).words
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(-1e9, 1e9))
-def test_a_number_is_the_least_return(least: float, total: float) -> None:
+def test_number_as_success_is_the_minimal_return(least: float, total: float) -> None:
     rule = parse_rule(least)
     assert parse_rule(rule.text) == rule
     if abs(total - least) > 1e-9 * abs(least):
@@ -105,13 +105,13 @@ def test_a_number_is_the_least_return(least: float, total: float) -> None:
         lambda inner: st.dictionaries(st.text("ab.", max_size=3), inner),
     )
 )
-def test_any_info_can_be_looked_up(info) -> None:
+def test_lookup_accepts_any_info(info) -> None:
     found = lookup(info if isinstance(info, dict) else {}, "a.b")
     assert number_of(found) is None or isinstance(number_of(found), float)
 
 
 class Counts(gymnasium.Env[Any, Any]):
-    """Three steps; ``info`` has the number of the step, and a mapping."""
+    """An environment with three steps. ``info`` has the number of the step, and a mapping."""
 
     observation_space, action_space = spaces.Discrete(9), spaces.Discrete(2)
 
@@ -149,17 +149,17 @@ def test_metrics_come_from_info_by_key() -> None:
         "n == 2",
     ],
 )
-def test_a_function_names_what_it_wants(success) -> None:
+def test_success_function_gets_arguments_by_parameter_name(success) -> None:
     assert [info["success"] for info in play(Judged(Counts(), 9, success))] == [False, True, False]
 
 
 @pytest.mark.parametrize("value", [3, True, np.float32(3), np.array([3]), np.array(3.0), np.array([[3]])])
-def test_a_number_is_read_from_numbers_and_arrays_of_one(value: Any) -> None:
+def test_number_of_reads_numbers_and_arrays_with_one_number(value: Any) -> None:
     assert number_of(value) in (1.0, 3.0)
 
 
 @pytest.mark.parametrize(
     "value", ["3", [3], (3,), {}, None, object(), np.array(["x"]), np.array([1, 2]), 10**400, float("nan"), np.inf]
 )
-def test_what_is_no_finite_number_is_none(value: Any) -> None:
+def test_number_of_is_none_for_anything_else(value: Any) -> None:
     assert number_of(value) is None

@@ -22,7 +22,7 @@ def test_scaffold_passes_its_own_tests(tmp_path) -> None:
     assert "skipped" not in ran.stdout
 
 
-def test_the_entry_point_leads_to_the_plugin(tmp_path, monkeypatch) -> None:
+def test_entry_point_of_the_scaffold_loads_the_plugin(tmp_path, monkeypatch) -> None:
     root = create("arm2", tmp_path)
     assert {str(p.relative_to(root)) for p in root.rglob("*") if p.is_file()} == {
         "README.md",

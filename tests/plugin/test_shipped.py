@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,19 @@ def transcripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ({}, "park"),
     ],
 )
-def test_recordings_are_those_of_the_settings(transcripts: Path, settings: dict[str, float], folder: str) -> None:
+def test_recordings_match_the_settings_of_the_task(transcripts: Path, settings: dict[str, float], folder: str) -> None:
     task = Task(id="shipping/park", goal="g", horizon=1, success="s", settings=settings)
     assert [path.parent.name for path in shipped.recordings("rlgpt_shipping", task)] == [folder]
+
+
+def test_each_folder_of_recordings_for_other_settings_is_a_variant_of_the_task(transcripts: Path) -> None:
+    task = Task(id="shipping/park", goal="g", horizon=1, success="s", settings={"delay": 0.0, "wet": False, "n": 3})
+    import_module("rlgpt_shipping")
+    variants = shipped.variants("rlgpt_shipping", task)
+    assert [dict(v.settings) for v in variants] == [
+        {"delay": 0.2, "wet": False, "n": 3},
+        {"delay": 0.2, "wet": True, "n": 3},
+    ]
+    for variant in variants:
+        assert shipped.recordings("rlgpt_shipping", variant)
+    assert shipped.variants("ast", task) == (), "a module without a folder"

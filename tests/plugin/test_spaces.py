@@ -59,7 +59,7 @@ def _draw(data, parameter: Parameter):
 
 
 @given(space=any_space, data=st.data())
-def test_every_argument_makes_an_action_of_the_space(space, data) -> None:
+def test_every_argument_value_gives_an_action_in_the_space(space, data) -> None:
     codec = ActionCodec(space, default_labels(space))
     assert codec.action({p.name: _draw(data, p) for p in codec.parameters}) in space
     assert codec.action({p.name: p.default for p in codec.parameters}) in space
@@ -70,18 +70,18 @@ def test_every_argument_makes_an_action_of_the_space(space, data) -> None:
 
 
 @given(space=any_space)
-def test_the_zero_action_is_of_the_space(space) -> None:
+def test_zero_action_is_in_the_space(space) -> None:
     assert zero_action(space) in space
 
 
 @pytest.mark.parametrize("start", [0, 2])
-def test_every_action_of_a_discrete_is_a_choice(start: int) -> None:
+def test_every_value_of_a_discrete_space_is_a_choice(start: int) -> None:
     codec = ActionCodec(spaces.Discrete(3, start=start), ["stay", "left", "right"])
     assert [codec.action({"action": a}) for a in ("stay", "left", "right")] == [start, start + 1, start + 2]
 
 
 @given(st.lists(st.text(max_size=50), max_size=6))
-def test_names_differ_and_are_names(labels) -> None:
+def test_names_made_from_labels_are_identifiers_and_different(labels) -> None:
     found = names(labels)
     assert len(set(found)) == len(labels)
     for name in found:
@@ -112,7 +112,7 @@ def _count(value) -> int:
 
 
 @given(space=any_space, seed=st.integers(0, 9))
-def test_views_are_plain_and_as_large_as_documented(space, seed: int) -> None:
+def test_views_are_json_values_of_the_documented_size(space, seed: int) -> None:
     space.seed(seed)
     codec = pickle.loads(pickle.dumps(ObservationCodec(space)))
     view = codec.view(_context(space.sample()))
@@ -123,7 +123,7 @@ def test_views_are_plain_and_as_large_as_documented(space, seed: int) -> None:
     assert any(k.size for k in codec.keys) or codec.alone
 
 
-def test_a_vector_keeps_its_numbers() -> None:
+def test_view_contains_the_numbers_of_a_vector() -> None:
     space = spaces.Box(-1, 1, (3,), np.float64)
     assert ObservationCodec(space).view(_context(np.array([0.1, -0.2, 1.0]))) == {"observation": [0.1, -0.2, 1.0]}
     named = ObservationCodec(space, ["x", "Y pos", "x 2"])
@@ -153,9 +153,11 @@ def _square(left: int, top: int) -> np.ndarray:
 def test_view_of_a_picture_lists_its_regions() -> None:
     colours = np.repeat(_square(10, 20)[..., None], 3, axis=-1)
     codec = pickle.loads(pickle.dumps(ObservationCodec(spaces.Box(0, 255, (40, 30, 3), np.uint8))))
-    floor, square = [14, 39, 30, 1, 0], [12, 21, 5, 3, 200]
-    assert codec.view(_context(colours)) == {"observation_shapes": [floor, square]}
+    seen = codec.view(_context(colours))
+    assert seen["observation_shapes"] == [[14, 39, 30, 1, "black"], [12, 21, 5, 3, "white"]]
+    assert seen.keys() == {"observation_shapes", "observation_moving", "observation_map"}
     assert codec.alone == ("observation",)
+    floor, square = [14, 39, 30, 1, 0], [12, 21, 5, 3, 200]
     stack = ObservationCodec(spaces.Box(0, 255, (4, 40, 30), np.uint8))
     frames = np.stack([_square(0, 0), _square(0, 0), _square(10, 19), _square(10, 20)])
     assert stack.view(_context(frames)) == {
@@ -183,7 +185,7 @@ def _components(standing: np.ndarray) -> list[tuple[int, int, int, int]]:
 
 
 @given(st.lists(st.lists(st.sampled_from([0, 0, 0, 200]), min_size=7, max_size=7), min_size=5, max_size=5))
-def test_shapes_are_the_connected_regions(rows) -> None:
+def test_shapes_of_a_picture_are_its_connected_regions(rows) -> None:
     grey = np.vstack([np.zeros((3, 7), np.int64), np.array(rows), np.zeros((8, 7), np.int64)])
     boxes = [((y - (h - 1) // 2), (x - (w - 1) // 2), h, w) for x, y, w, h, _ in pictures.shapes(grey)]
     assert sorted(boxes) == _components(grey > 0)
@@ -201,7 +203,7 @@ def test_discrete_observation_is_a_number_for_code_and_one_hot_for_a_policy() ->
     assert codec.view(_context(6)) == {"observation": 6, "observation_onehot": [0, 1, 0]}
 
 
-def test_labels_that_do_not_fit_are_refused() -> None:
+def test_observation_labels_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ConfigError, match="needs 2 different observation labels, got 1"):
         ObservationCodec(spaces.Box(0, 1, (2,)), ["a"])
     with pytest.raises(ConfigError, match="Box, or the parts of a Dict; this observation is Discrete"):

@@ -1,4 +1,6 @@
-"""Saved states: data without pickle, exact for environments in Python, refused where something is no data."""
+"""Saved states: they contain no pickle, are exact for environments in Python, and are refused if an
+object cannot be saved.
+"""
 
 from __future__ import annotations
 
@@ -60,11 +62,11 @@ def alike(a: Any, b: Any) -> bool:
 
 @settings(max_examples=50)
 @given(data)
-def test_data_comes_back_as_it_was(value: Any) -> None:
+def test_packed_data_is_unpacked_unchanged(value: Any) -> None:
     assert alike(value, unpack(pack(value)))
 
 
-def test_shared_and_recursive_values_stay_shared() -> None:
+def test_unpacked_references_stay_shared_and_recursive() -> None:
     row: list[Any] = [1]
     row.append(row)
     back = unpack(pack({"a": row, "b": row, "c": [1]}))
@@ -75,7 +77,7 @@ def test_shared_and_recursive_values_stay_shared() -> None:
 @pytest.mark.parametrize(
     "make", [np.random.default_rng, np.random.RandomState, random.Random], ids=["new", "old", "py"]
 )
-def test_generators_go_on_and_a_seed_replaces_them(make: Any) -> None:
+def test_restored_generator_continues_or_takes_a_new_seed(make: Any) -> None:
     rng = make(7)
     rng.random()
     saved = pack(rng)
@@ -86,12 +88,12 @@ def test_generators_go_on_and_a_seed_replaces_them(make: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [object(), lambda: 0, np.array([object()]), {1: {2: open}}])
-def test_what_is_no_data_is_refused_with_its_place(value: Any) -> None:
-    with pytest.raises(StateError, match="no data"):
+def test_error_about_an_unsupported_object_names_its_place(value: Any) -> None:
+    with pytest.raises(StateError, match="cannot be saved"):
         pack(value)
 
 
-def test_states_are_bounded() -> None:
+def test_too_large_state_is_refused() -> None:
     with pytest.raises(StateError, match="at most"):
         pack(np.zeros(MAX_STATE_BYTES, np.uint8))
     with pytest.raises(StateError, match="at most"):
@@ -99,14 +101,14 @@ def test_states_are_bounded() -> None:
 
 
 @given(st.one_of(st.binary(max_size=60), data.map(pickle.dumps), st.text(max_size=60).map(str.encode)))
-def test_other_bytes_are_refused(text: bytes) -> None:
+def test_unpack_refuses_other_bytes(text: bytes) -> None:
     with pytest.raises(StateError):
         unpack(b"[" + text)
 
 
 @settings(max_examples=60)
 @given(data, st.data())
-def test_damaged_states_raise_nothing_else(value: Any, draw: st.DataObject) -> None:
+def test_damaged_state_raises_only_state_errors(value: Any, draw: st.DataObject) -> None:
     damaged = bytearray(pack([value, np.random.default_rng(0), {"a": (1.5, {2})}]))
     damaged[draw.draw(st.integers(0, len(damaged) - 1))] = draw.draw(st.integers(0, 255))
     with contextlib.suppress(StateError):
@@ -129,7 +131,7 @@ def test_only_listed_classes_are_made() -> None:
 
 
 class Bouncing(gymnasium.Env[np.ndarray, int]):
-    """Noise, a counter and objects in its attributes."""
+    """An environment with noise, a counter and objects in its attributes."""
 
     observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (1,), np.float64)
     action_space = gymnasium.spaces.Discrete(2)
@@ -148,24 +150,24 @@ class Bouncing(gymnasium.Env[np.ndarray, int]):
         return np.array([self.ball.x]), 0.0, False, False, {}  # type: ignore[attr-defined]
 
 
-def test_environments_with_objects_need_their_classes() -> None:
+def test_saving_an_environment_with_objects_needs_their_classes() -> None:
     env = gymnasium.wrappers.TimeLimit(Bouncing(), 40)
     assert not holds(AttributeStates(), env)
-    assert holds(AttributeStates([Ball]), env, steps=30)  # the time limit falls into the trial
+    assert holds(AttributeStates([Ball]), env, steps=30)  # The time limit ends an episode within the trial.
 
 
 class Forgetful(AttributeStates):
-    """Does not save or restore the environment's random generator."""
+    """A codec that does not save or restore the environment's random generator."""
 
     def __init__(self) -> None:
         super().__init__([Ball], ["_np_random"])
 
 
-def test_the_trial_finds_a_codec_that_forgets_a_generator() -> None:
+def test_trial_detects_a_codec_that_does_not_save_a_generator() -> None:
     assert not holds(Forgetful(), Bouncing())
 
 
-def test_a_state_sets_no_method_and_no_constant() -> None:
+def test_restored_state_sets_no_method_and_no_constant() -> None:
     env = Bouncing()
     env.reset(seed=0)
     codec = AttributeStates([Ball])
@@ -195,7 +197,7 @@ def test_generic_plugins_take_the_callers_codec_and_refuse_what_they_cannot_save
 TASK = Task(id="bounce/up", goal="up", horizon=50, success="never")
 
 
-def test_an_episode_is_saved_with_what_its_observer_knows() -> None:
+def test_saved_episode_contains_observation_info_and_context() -> None:
     env, codec = Bouncing(), AttributeStates([Ball])
     observation, _ = env.reset(seed=1)
     memory = {"grip": 1, "_cache": env}
@@ -217,7 +219,7 @@ def test_an_episode_is_saved_with_what_its_observer_knows() -> None:
         ({"seen": pack({})}, "missing"),
         ({"seen": pack({"observation": 1, "info": {}, "memory": {}, "rng": np.random.default_rng()})}, "space"),
         ({"seen": pack({"observation": 1, "info": [], "memory": {}, "rng": 3})}, "another type"),
-        ({"data": b"{}"}, "no saved state"),
+        ({"data": b"{}"}, "not a saved state"),
     ],
 )
 def test_states_of_other_tasks_are_refused(change: dict[str, Any], words: str) -> None:

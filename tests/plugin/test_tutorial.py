@@ -18,7 +18,7 @@ def _run(root: Path, *arguments: str) -> None:
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1000:]
 
 
-def test_contract_passes_after_each_step(tmp_path: Path) -> None:
+def test_contract_passes_after_each_step_of_the_tutorial(tmp_path: Path) -> None:
     create("mountain", tmp_path)
     root = tmp_path / "rlgpt-mountain"
     (root / "rlgpt_mountain" / "env.py").unlink()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from rlgpt.domain import (
     ActionPlan,
+    AnswerSummary,
     CodedAction,
+    CodedReward,
     Critique,
     CurvePoint,
     Episode,
     Evaluation,
     Finding,
+    FunctionPlan,
+    FunctionRehearsal,
     Iteration,
     Rehearsal,
     Review,
@@ -31,6 +35,7 @@ FIRST = '''def run(reach=0.1):
     if not outcome["holding"]:
         return
 '''
+NEAR = 'def reward(view, memory):\n    return -view["far"]\n'
 SECOND = FIRST.replace(
     "    yield move_to(x=x, y=y, z=z)\n", "    yield move_to(x=x - reach, y=y, z=z)  # stand off first\n"
 )
@@ -54,8 +59,19 @@ def iteration(index: int = 0, *, text: str = "", curve: tuple[tuple[int, float],
     verdict = Verdict(kind="error", action="grasp_handle", message=text or "KeyError: 'handel'", line=4)
     review = Review(works=True, findings=(Finding(problem=text or "The hand stops 3 cm short.", suggestion=text),))
     points = tuple(
-        CurvePoint(primitive_steps=s, episodes=5, success=y, total_reward=y, decisions=s // 9) for s, y in curve
+        CurvePoint(
+            primitive_steps=s,
+            episodes=5,
+            success=y,
+            total_reward=y,
+            decisions=s // 9,
+            reward_terms={"near_handle": y, text or "door_angle": 0.0},
+        )
+        for s, y in curve
     )
+    near = CodedReward(name="near_handle", doc=text or "Nearer is more.", source=text or NEAR)
+    tried = FunctionRehearsal(attempt=0, function=near, played=text or "1 episode of code")
+    answers = AnswerSummary(name="near_handle", low=-2, high=0, mean=-1, changes=7, outside=3)
     training = TrainingRecord(trainer="ppo", primitive_steps=9000, decisions=1000, seconds=31.0, curve=points)
     return Iteration(
         index=index,
@@ -72,7 +88,28 @@ def iteration(index: int = 0, *, text: str = "", curve: tuple[tuple[int, float],
                     name="pull", description=text or "pull the door open", kind="rl", reason=text or "Contact varies."
                 ),
             ),
+            functions=(
+                FunctionPlan(
+                    name="near_handle",
+                    kind="reward",
+                    description=text or "pays for coming near",
+                    reason=text or "Sparse.",
+                ),
+            ),
         ),
+        function_rehearsals={
+            "near_handle": (
+                tried.model_copy(update={"verdict": verdict, "fault": text or "every answer is outside its bounds"}),
+                tried.model_copy(
+                    update={
+                        "attempt": 1,
+                        "answers": (answers,),
+                        "remarks": (text or "near_handle pays without success",),
+                    }
+                ),
+            )
+        },
+        functions=(near, near.model_copy(update={"name": "old_term", "doc": text or "As it was."})),
         rehearsals={
             "grasp_handle": (
                 Rehearsal(

@@ -27,7 +27,7 @@ TAGS = {"script", "iframe", "img", "object", "embed", "link", "base", "form", "a
 class Reader(HTMLParser):
     """Every tag and attribute of a page, and whether its tags are balanced."""
 
-    VOID = frozenset({"meta", "br", "img", "input", "link", "base", "path", "use", "rect"})
+    VOID = frozenset({"meta", "br", "img", "input", "link", "base", "path", "use", "rect", "polyline"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ def test_different_verdicts_are_shown_with_their_counts() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_stays_text(text: str) -> None:
+def test_report_escapes_hostile_text(text: str) -> None:
     plain, hostile = read(html.render(page())), read(html.render(page(text)))
     assert not TAGS & set(hostile.tags)
     assert not [name for name, _ in hostile.attributes if name.startswith("on") or name == "href"]
@@ -97,7 +97,7 @@ def test_hostile_text_stays_text(text: str) -> None:
     assert set(hostile.tags) <= set(plain.tags) | {"blockquote"}
 
 
-def test_the_page_loads_nothing_and_says_so() -> None:
+def test_page_loads_nothing_and_forbids_it_by_its_policy() -> None:
     reader = read(html.render(page()))
     policy = next(v for k, v in reader.attributes if k == "content" and "default-src" in v)
     assert "default-src 'none'" in policy
@@ -127,19 +127,19 @@ def test_repair_is_shown_as_a_diff() -> None:
     assert text.diff("same", "same") == ""
 
 
-def test_text_that_deceives_the_eye_is_spelt_out() -> None:
+def test_deceptive_characters_are_replaced_by_their_names() -> None:
     assert text.visible("a\u202eb\u0000\ud800") == "a\\u202eb\\u0000\\ud800"
     assert text.visible("naïve 中文\n\ttab") == "naïve 中文\n\ttab"
     assert "\\u2066" in str(text.highlight("x = 1  # \u2066"))
 
 
-def test_endless_text_is_cut() -> None:
+def test_long_text_is_cut_in_the_report() -> None:
     shown = text.visible("x" * 10_000, 100)
     assert len(shown) < 150
     assert "9,900 more characters" in shown
 
 
-def test_source_keeps_its_lines() -> None:
+def test_highlighted_source_keeps_its_lines() -> None:
     marked = str(text.highlight("def f():\n    '''a\n    b'''\n\n    return 1\n"))
     assert marked.count('<span class="line">') == 5
     read(f"<main>{marked}</main>")
@@ -169,3 +169,40 @@ def test_a_run_without_code_training_or_critic_is_shown() -> None:
 
 def test_costs_are_written_in_dollars_or_as_unknown() -> None:
     assert [html._dollars(x) for x in (None, 0, 0.0123, 12.345)] == ["unknown", "$0.00", "$0.0123", "$12.35"]
+
+
+def test_functions_and_reward_terms_are_shown() -> None:
+    curve = tuple((1000 * (i + 1), 0.1 * i) for i in range(8))
+    flat = iteration(0, curve=curve)
+    assert flat.training is not None
+    stuck = flat.training.model_copy(
+        update={"curve": tuple(p.model_copy(update={"success": 0.0}) for p in flat.training.curve)}
+    )
+    shown = read(html.render(Page(title="t", stories=(story(flat.model_copy(update={"training": stuck})),))))
+    for said in (
+        "near_handle",
+        "pays for coming near",
+        "Nearer is more.",
+        "every answer is outside its bounds",
+        "near_handle pays without success",
+        "kept from an earlier iteration",
+        "0 to 0.7",
+        "pays more, without more success",
+    ):
+        assert said in shown.text, said
+    assert shown.text.count("pays more, without more success") == 1, "only of the term that rises"
+    (points,) = (v for k, v in shown.attributes if k == "points" and v.count(" ") == 7 and "26" in v)
+    assert points.startswith("0.0,26.0 ")
+
+
+def test_numbers_of_a_stranger_that_have_no_finite_span_are_not_drawn() -> None:
+    curve = tuple((1000 * (i + 1), 0.5) for i in range(6))
+    told = iteration(0, curve=curve)
+    assert told.training is not None
+    far = tuple(
+        p.model_copy(update={"reward_terms": {"near_handle": 1e308 * (-1) ** i, "nan": float("nan")}})
+        for i, p in enumerate(told.training.curve)
+    )
+    training = told.training.model_copy(update={"curve": far})
+    shown = read(html.render(Page(title="t", stories=(story(told.model_copy(update={"training": training})),))))
+    assert not [v for k, v in shown.attributes if k == "points"]

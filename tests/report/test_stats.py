@@ -19,7 +19,7 @@ def test_iqm_is_the_trimmed_mean_of_rliable(scores: np.ndarray) -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_few_runs_have_their_range_and_more_an_interval(scores: list[float]) -> None:
+def test_few_runs_have_a_range_and_more_runs_an_interval(scores: list[float]) -> None:
     told, around = spread(scores), interval(scores)
     assert told.point == around.point
     if len(scores) < 5:
@@ -34,7 +34,7 @@ def test_iqm_equals_a_calculation_by_hand() -> None:
 
 
 @given(arrays(np.float64, st.tuples(st.integers(1, 8), st.integers(1, 4)), elements=unit), st.integers(0, 99))
-def test_an_interval_lies_within_the_scores_and_holds_for_its_seed(scores: np.ndarray, seed: int) -> None:
+def test_interval_lies_within_the_scores_and_is_reproducible(scores: np.ndarray, seed: int) -> None:
     first = interval(scores, repetitions=200, seed=seed)
     assert scores.min() - 1e-12 <= first.low <= first.high <= scores.max() + 1e-12
     assert first == interval(scores, repetitions=200, seed=seed)
@@ -54,7 +54,7 @@ def test_the_bootstrap_of_a_mean_agrees_with_the_normal_approximation() -> None:
     assert found.high == pytest.approx(scores.mean() + half, abs=0.1 * half)
 
 
-def test_a_difference_is_signed_and_certain_where_runs_agree() -> None:
+def test_difference_of_constant_scores_has_an_interval_of_zero_width() -> None:
     found = difference([0.9] * 5, [0.2] * 3)
     assert (found.low, found.point, found.high) == pytest.approx((0.7, 0.7, 0.7))
     noisy = difference([0.8, 0.9, 1.0, 0.85], [0.1, 0.6, 0.3, 0.9])
@@ -82,7 +82,7 @@ def test_interval_of_few_runs_covers_less_than_its_level(runs: int, least: float
     assert least < np.mean([i.low <= truth <= i.high for i in found]) < most
 
 
-def test_a_band_is_the_interval_at_each_point() -> None:
+def test_band_of_a_curve_has_the_interval_at_each_point() -> None:
     scores = np.random.default_rng(0).random((5, 7))
     middle, low, high = band(scores)
     assert middle == pytest.approx(np.array([iqm(column) for column in scores.T]))

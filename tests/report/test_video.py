@@ -16,7 +16,7 @@ def frame(grey: int, height: int = 97, width: int = 129) -> np.ndarray:
     return np.full((height, width, 3), grey, np.uint8)
 
 
-def test_a_caption_is_drawn_above_and_leaves_the_rest() -> None:
+def test_caption_covers_only_the_upper_edge_of_a_frame() -> None:
     given = frame(200)
     drawn = caption(given, "grasp_handle")
     assert drawn.shape == given.shape
@@ -26,7 +26,7 @@ def test_a_caption_is_drawn_above_and_leaves_the_rest() -> None:
     assert (caption(given, "grasp_handle") != caption(given, "pull")).any()
 
 
-def test_a_video_can_be_read_back(tmp_path: Path) -> None:
+def test_written_video_can_be_read_back(tmp_path: Path) -> None:
     path = tmp_path / "videos" / "best.mp4"
     with Film(Folder(tmp_path, RunError), "videos/best.mp4", fps=10) as film:
         for i in range(12):

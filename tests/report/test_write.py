@@ -49,7 +49,7 @@ def test_runs_that_differ_in_seed_alone_are_one_method(tmp_path: Path) -> None:
     assert row.steps_per_success == pytest.approx(30 * 80 / 21)
 
 
-def test_methods_that_differ_in_a_setting_have_rows_of_their_own(tmp_path: Path) -> None:
+def test_methods_that_differ_in_a_setting_have_separate_rows(tmp_path: Path) -> None:
     one = made(tmp_path / "1", hyperparameters={"semi_markov": None})
     two = made(tmp_path / "2", hyperparameters={"semi_markov": False})
     base = made(tmp_path / "3", kind="rl_only", hyperparameters={"semi_markov": False})
@@ -60,7 +60,7 @@ def test_methods_that_differ_in_a_setting_have_rows_of_their_own(tmp_path: Path)
     }
 
 
-def test_environments_without_a_plugin_are_never_part_of_a_name(tmp_path: Path) -> None:
+def test_description_of_an_environment_is_never_part_of_a_method_name(tmp_path: Path) -> None:
     def design(name: str, seed: int = 0, docs: str = "pages ", **config: Any) -> Run:
         return made(tmp_path / name, seed=seed, environment={"goal": "g " * 200, "docs": docs * 900}, **config)
 
@@ -102,7 +102,7 @@ def test_every_exchange_is_counted_in_the_cost(tmp_path: Path) -> None:
     assert "$0.5000" in table(page)
 
 
-def test_each_task_has_its_comparison_and_shows_the_best_run_of_a_method(tmp_path: Path) -> None:
+def test_report_compares_methods_for_each_task_and_shows_the_best_run(tmp_path: Path) -> None:
     runs = [made(tmp_path / str(i), seed=i, wins=i, task=f"a/t{i % 2}") for i in range(4)]
     runs.append(made(tmp_path / "rl", kind="rl_only", task="a/t0"))
     page = page_of(runs)
@@ -110,7 +110,7 @@ def test_each_task_has_its_comparison_and_shows_the_best_run_of_a_method(tmp_pat
     assert [(s.task, s.seed) for s in page.stories if s.title.startswith("RL-GPT")] == [("a/t0", 2), ("a/t1", 3)]
 
 
-def test_a_sweep_is_found_and_written(tmp_path: Path) -> None:
+def test_report_finds_the_runs_of_a_sweep(tmp_path: Path) -> None:
     for seed in range(2):
         made(tmp_path / "sweep" / str(seed), seed=seed)
     Run.create(tmp_path / "sweep" / "2", task="a/b", seed=2, config={})
@@ -158,7 +158,7 @@ def test_scores_that_have_no_mean_are_not_shown(tmp_path: Path, odd: float) -> N
     assert "RL-GPT  -" in table(page)
 
 
-def test_a_report_without_success_and_score_has_a_row(tmp_path: Path) -> None:
+def test_run_without_success_and_score_has_a_row_in_the_report(tmp_path: Path) -> None:
     run = made(tmp_path / "neither")
     told = evaluation(0, 10, has_success=False)
     write_atomic(run.folder / "report.json", Report(iteration=0, mode="policy", sampled=told).model_dump_json())

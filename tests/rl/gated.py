@@ -16,7 +16,9 @@ from rlgpt.testing.counting import CountingGrid, counted, grid_spec
 
 
 class Gated(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """The step after number ``at`` writes its process ID to one pipe, and ends when another pipe closes."""
+    """An environment whose step number ``at`` + 1 writes the process ID to one pipe and ends when another
+    pipe closes.
+    """
 
     def __init__(self, env: gymnasium.Env[Any, Any], at: int, entered: Path, gate: Path) -> None:
         super().__init__(env)

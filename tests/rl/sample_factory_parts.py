@@ -15,7 +15,7 @@ from rlgpt.rl.sample_factory.job import STATUS_FILE, Job
 from rlgpt.rl.sample_factory.shared_status import SharedStatus
 from rlgpt.testing.smdp import SETUP, TASK, WALK, fork_plugin
 
-with warnings.catch_warnings():  # at import the library scripts functions, which torch deprecates
+with warnings.catch_warnings():  # At import, the library calls torch.jit.script, which torch deprecates.
     warnings.simplefilter("ignore", DeprecationWarning)
     from rlgpt.rl.sample_factory.learner import OptionLearner
     from rlgpt.rl.sample_factory.model import OptionActorCritic
@@ -51,7 +51,7 @@ def opened(job: Job) -> SharedStatus:
 
 
 def made(job: Job) -> tuple[OptionLearner, EnvInfo, Any]:
-    """A learner, made as in the child process but without other processes."""
+    """A learner that is made as in the child process, but without other processes."""
     from sample_factory.algo.utils.context import global_model_factory
 
     global_model_factory().register_actor_critic_factory(OptionActorCritic)

@@ -11,7 +11,9 @@ from rlgpt.testing.grid import GridPlugin
 
 
 class Telling(GridPlugin):
-    """Writes the environment variables with which its process started, not only the current ones."""
+    """An environment that writes the environment variables with which its process started, not only the
+    current ones.
+    """
 
     def __init__(self, out: Path) -> None:
         self.out = out

@@ -1,4 +1,4 @@
-"""Which policy of a training is kept."""
+"""The choice of the best policy of a training."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def point(episodes: int, success: float, reward: float = 0.0) -> CurvePoint:
     return CurvePoint(primitive_steps=0, episodes=episodes, success=success, total_reward=reward, decisions=0)
 
 
-def test_the_window_is_the_newest_episodes() -> None:
+def test_merit_uses_the_newest_episodes() -> None:
     assert recent_merit([point(50, 0.0), point(15, 1.0), point(5, 0.2)]) == (pytest.approx(0.8), 0.0)
     assert recent_merit([point(FEWEST - 1, 1.0)]) is None
     assert recent_merit([point(6, 1.0), point(6, 0.5, 3.0)]) == (pytest.approx(0.75), pytest.approx(1.5))
 
 
-def test_a_task_with_a_score_is_judged_by_it_in_its_direction() -> None:
+def test_merit_of_a_task_with_a_score_follows_its_direction() -> None:
     curve = [point(20, 0.0, reward=9.0).model_copy(update={"score": 3.0})]
     assert recent_merit(curve, Score()) == (0.0, 3.0)
     assert recent_merit(curve, Score(maximize=False)) == (0.0, -3.0)
@@ -53,7 +53,7 @@ def test_merit_lies_between_lowest_and_highest_point(curve: list[CurvePoint]) ->
         assert recent_merit([point(WINDOW, 0.0), *curve]) is not None
 
 
-def test_best_is_the_later_of_equals_and_reward_breaks_ties() -> None:
+def test_of_equal_merits_the_later_one_is_best() -> None:
     assert is_best((0.5, 1.0), None)
     assert is_best((0.5, 1.0), (0.5, 1.0))
     assert is_best((0.5, 1.1), (0.5, 1.0))
@@ -61,7 +61,7 @@ def test_best_is_the_later_of_equals_and_reward_breaks_ties() -> None:
     assert not is_best(None, None)
 
 
-def test_a_policy_that_degrades_is_not_the_one_that_is_judged(tmp_path: Path) -> None:
+def test_evaluation_uses_the_best_and_not_the_last_policy(tmp_path: Path) -> None:
     """load() returns the best checkpoint of the training, not the last one."""
     task = TASKS["grid/key"]
     spec = EnvSpec(task, GridPlugin().default_setup(task), factory=grid_plugin)

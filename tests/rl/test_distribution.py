@@ -105,7 +105,7 @@ def test_entropy_and_kl_are_expectations_of_log_prob_over_owned_components() -> 
 
 @given(layout=layouts(), seed=st.integers(0, 2**31), sharpness=st.floats(0.1, 20))
 @settings(max_examples=40, deadline=None)
-def test_a_sharpened_part_is_its_power_normalised(layout: ActionLayout, seed: int, sharpness: float) -> None:
+def test_sharpened_distribution_is_the_normalised_power(layout: ActionLayout, seed: int, sharpness: float) -> None:
     generator = torch.Generator().manual_seed(seed)
     row = torch.randn(1, layout.parameters, dtype=torch.float64, generator=generator)
     mask = (torch.rand(1, len(layout.branches), generator=generator) < 0.6).double()
@@ -120,7 +120,7 @@ def test_a_sharpened_part_is_its_power_normalised(layout: ActionLayout, seed: in
     one, other = p.mode(), p.sample(generator)
     one[:, 0] = other[:, 0]
     heads = [d.log_prob(one) - d.log_prob(other) for d in (p, sharp)]
-    torch.testing.assert_close(heads[1], sharpness * heads[0])  # of one branch the normaliser cancels
+    torch.testing.assert_close(heads[1], sharpness * heads[0])  # Within one branch the normaliser cancels.
     torch.testing.assert_close(p.sharpened(1.0).log_prob(other), p.log_prob(other))
 
 
@@ -131,7 +131,7 @@ def test_sharpness_must_be_positive(sharpness: float) -> None:
         BranchedDistribution(layout, torch.zeros(1, layout.parameters)).sharpened(sharpness)
 
 
-def test_heads_the_chosen_branch_ignores_take_no_gradient() -> None:
+def test_heads_that_the_chosen_branch_ignores_get_no_gradient() -> None:
     layout = box_layout()
     parameters = torch.zeros(3, layout.parameters, requires_grad=True)
     actions = torch.tensor([[0, 0.5, 0.5, 0.5], [1, 0.5, 0.5, 0.5], [2, 0.5, 0.5, 0.5]])
@@ -140,7 +140,7 @@ def test_heads_the_chosen_branch_ignores_take_no_gradient() -> None:
     assert touched.tolist() == layout.owner.tolist()
 
 
-def test_independent_heads_all_take_gradient() -> None:
+def test_all_independent_heads_get_a_gradient() -> None:
     layout = box_layout()
     parameters = torch.zeros(1, layout.parameters, requires_grad=True)
     independent = BranchedDistribution(layout, parameters, branch_masking=False)
@@ -151,7 +151,7 @@ def test_independent_heads_all_take_gradient() -> None:
     assert independent.log_prob(actions).item() == pytest.approx(float(expected), abs=TOLERANCE)
 
 
-def test_plain_discrete_is_a_categorical() -> None:
+def test_discrete_space_gives_a_categorical_distribution() -> None:
     layout = ActionLayout.of(spaces.Discrete(4))
     logits = torch.randn(6, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     ours, theirs = BranchedDistribution(layout, logits), Categorical(logits=logits)
@@ -162,7 +162,7 @@ def test_plain_discrete_is_a_categorical() -> None:
     assert layout.to_space(actions[0].numpy()) in spaces.Discrete(4)
 
 
-def test_plain_box_is_a_diagonal_gaussian() -> None:
+def test_box_space_gives_a_diagonal_gaussian() -> None:
     layout = ActionLayout.of(spaces.Box(-1, 1, (3,)))
     parameters = torch.randn(5, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     ours = BranchedDistribution(layout, parameters, torch.ones(5, 1))
@@ -174,7 +174,7 @@ def test_plain_box_is_a_diagonal_gaussian() -> None:
     assert layout.to_space(actions[0].numpy()).shape == (3,)
 
 
-def test_a_masked_branch_is_never_sampled_nor_the_mode() -> None:
+def test_masked_branch_is_never_sampled_and_never_the_mode() -> None:
     layout = box_layout()
     parameters = torch.zeros(2000, layout.parameters)
     parameters[:, 0] = 50.0
@@ -185,7 +185,7 @@ def test_a_masked_branch_is_never_sampled_nor_the_mode() -> None:
     assert bool(torch.isfinite(masked.entropy()).all())
 
 
-def test_layout_survives_pickling_and_makes_elements_of_the_space() -> None:
+def test_pickled_layout_makes_members_of_the_space() -> None:
     space = spaces.Tuple([spaces.Discrete(2), spaces.Discrete(3), spaces.Box(-1, 1, (2,), np.float32)])
     layout = pickle.loads(pickle.dumps(ActionLayout.of(space, branches=("base", "go"))))
     assert layout.to_space(np.array([1, 2, 0.5, -0.5])) in space

@@ -20,7 +20,7 @@ def picture(*shape: int, seed: int = 0) -> torch.Tensor:
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("shape", [(64, 64, 3), (3, 64, 64), (84, 84, 4), (12, 64, 64), (3, 160, 256), (36, 50, 1)])
-def test_any_order_of_axes_and_the_sizes_that_are_used(encoder: Any, shape: tuple[int, ...]) -> None:
+def test_encoder_accepts_channels_first_and_last(encoder: Any, shape: tuple[int, ...]) -> None:
     eye = ImageEncoder(shape, encoder)
     assert eye.features == FEATURES[encoder]
     features = eye(picture(2, *shape))
@@ -31,7 +31,7 @@ def test_any_order_of_axes_and_the_sizes_that_are_used(encoder: Any, shape: tupl
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_both_orders_of_axes_are_one_picture(encoder: Any) -> None:
+def test_encoder_gives_the_same_features_for_both_axis_orders(encoder: Any) -> None:
     torch.manual_seed(0)
     last, first = ImageEncoder((40, 48, 3), encoder), ImageEncoder((3, 40, 48), encoder)
     first.load_state_dict(last.state_dict())
@@ -40,7 +40,7 @@ def test_both_orders_of_axes_are_one_picture(encoder: Any) -> None:
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_bytes_are_scaled_to_one_and_once(encoder: Any) -> None:
+def test_encoder_divides_bytes_by_255_once(encoder: Any) -> None:
     eye, seen = ImageEncoder((64, 64, 3), encoder), []
     convolution = next(m for m in eye.modules() if isinstance(m, nn.Conv2d))
     convolution.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
@@ -50,7 +50,7 @@ def test_bytes_are_scaled_to_one_and_once(encoder: Any) -> None:
     assert {x.dtype for x in seen} == {torch.float32}
 
 
-def test_the_shapes_of_nature_and_impala_are_the_papers() -> None:
+def test_nature_and_impala_encoders_have_the_published_shapes() -> None:
     nature = ImageEncoder((84, 84, 4), "nature")
     assert [p.numel() for n, p in nature.named_parameters() if n.endswith("weight")] == [
         32 * 4 * 8 * 8,
@@ -64,7 +64,7 @@ def test_the_shapes_of_nature_and_impala_are_the_papers() -> None:
     assert {m.kernel_size for m in convolutions} == {(3, 3)}
 
 
-def test_too_small_an_image_is_an_error_that_names_what_fits() -> None:
+def test_error_about_a_small_image_names_encoders_that_fit() -> None:
     with pytest.raises(ConfigError, match=r"at least 36 pixels a side, got 20 x 64; use encoder=small"):
         ImageEncoder((20, 64, 3), "nature")
     for encoder in ("small", "impala"):

@@ -40,7 +40,7 @@ NEVER = action("never", "def can_start(view):\n    return False\n\ndef run():\n 
 
 
 class Always(Policy):
-    """Plays the given actions in order, again and again."""
+    """A policy that repeats the given actions in order."""
 
     def __init__(self, actions: Sequence[Any]) -> None:
         self.actions, self.at = actions, -1
@@ -71,7 +71,7 @@ def test_an_episode_depends_on_its_seed_alone(greedy: bool, tmp_path: Path) -> N
     assert forward.mode == ("greedy" if greedy else "sampled")
 
 
-def test_every_primitive_step_is_reported_and_usage_is_of_decisions(tmp_path: Path) -> None:
+def test_evaluation_reports_every_primitive_step_and_usage_per_decision(tmp_path: Path) -> None:
     counter = tmp_path / "count"
     spec = grid_spec(counter, WANDER)
     found = evaluate(Always([5, 5, 5, 0]), spec, seeds=(0, 1), greedy=True)
@@ -103,7 +103,7 @@ def test_a_long_trace_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     assert trace.decisions[-1].ended == "episode"
 
 
-def test_code_plays_the_actions_in_order_and_again(tmp_path: Path) -> None:
+def test_evaluated_code_repeats_the_actions_in_order(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     found = evaluate_code(spec, (TO_ROW, TO_COLUMN), seeds=range(10), traces=10)
     assert found.mode == "code"
@@ -149,8 +149,10 @@ def test_each_primitive_steps_frame_comes_with_the_active_action(tmp_path: Path)
     ],
     ids=["masked", "without a change", "in motion"],
 )
-def test_code_that_goes_round_in_vain_is_stopped(actions: tuple[Any, ...], cut: str | None, tmp_path: Path) -> None:
-    """A round that is masked or leaves the view unchanged counts as idle; one that changes the view does not."""
+def test_evaluation_stops_code_that_is_stuck(actions: tuple[Any, ...], cut: str | None, tmp_path: Path) -> None:
+    """A round in which every action is masked, or which leaves the view unchanged, counts as idle; a
+    round that changes the view does not.
+    """
     task = TASK.model_copy(update={"horizon": 200})
     there = action(
         "wander",
@@ -170,8 +172,8 @@ def test_code_that_goes_round_in_vain_is_stopped(actions: tuple[Any, ...], cut: 
     assert whole.episodes[0].cut is None
 
 
-def test_code_that_waits_is_not_stopped(tmp_path: Path) -> None:
-    """Its action may start after ten rounds only, and then solves the task."""
+def test_evaluation_does_not_stop_code_that_waits(tmp_path: Path) -> None:
+    """The code's action may start only after ten rounds, and then it solves the task."""
     waits = "rounds = 0\ndef can_start(view):\n    global rounds\n    rounds += 1\n    return rounds > 10\n"
     actions = (action("late", waits + FETCH),)
     spec = grid_spec(tmp_path / "count")
@@ -181,7 +183,7 @@ def test_code_that_waits_is_not_stopped(tmp_path: Path) -> None:
     assert episode.cut is None
 
 
-def test_an_evaluation_may_have_shorter_and_fewer_episodes(tmp_path: Path) -> None:
+def test_judge_limits_number_and_length_of_episodes(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     with Judge(spec, limit=7) as judge:
         found = judge.play(by_policy(Always([0]), greedy=True), range(10), steps=20)
@@ -191,7 +193,7 @@ def test_an_evaluation_may_have_shorter_and_fewer_episodes(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("traces", [0, 3])
-def test_parts_are_together_what_one_evaluation_is(traces: int, tmp_path: Path) -> None:
+def test_merged_evaluations_equal_one_evaluation(traces: int, tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
     acting = by_policy(untrained(spec))
     with Judge(spec, traces=traces) as judge:
@@ -202,7 +204,7 @@ def test_parts_are_together_what_one_evaluation_is(traces: int, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("greedy", "sharpness", "mode"), [(False, 1.0, "sampled"), (False, 4.0, "sharpened"), (True, 1.0, "greedy")]
 )
-def test_an_evaluation_says_how_the_policy_acted(greedy: bool, sharpness: float, mode: str, tmp_path: Path) -> None:
+def test_evaluation_records_the_mode_of_the_policy(greedy: bool, sharpness: float, mode: str, tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW)
     found = evaluate(untrained(spec), spec, seeds=(0,), greedy=greedy, sharpness=sharpness)
     assert (found.mode, found.sharpness) == (mode, sharpness)

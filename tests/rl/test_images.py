@@ -27,7 +27,7 @@ CHANCE = 0.5
 
 
 def learns(trainer: Trainer, recipe: EnvSpec, folder: Path, *, budget: int, **changes: Any) -> Path:
-    """The reward of a step is 0.5 for random play, and near 1 after ``budget`` steps."""
+    """Check that the mean reward of a step is 0.5 for random play, and near 1 after ``budget`` steps of training."""
     settings = SMALL.model_copy(update=changes)
     trainer.train(recipe, budget=budget, seed=0, folder=folder, hyperparameters=settings)
     found = evaluate(trainer.load(folder, recipe), recipe, seeds=range(20), greedy=True)
@@ -75,7 +75,7 @@ def rollout(recipe: EnvSpec, network: ActorCritic, folder: Path) -> Rollout:
 
 
 @pytest.mark.parametrize("encoder", ["small", "impala"])
-def test_pictures_stay_bytes_until_the_network_which_sees_a_minibatch_at_once(encoder: str, tmp_path: Path) -> None:
+def test_images_stay_bytes_until_the_network_reads_a_minibatch(encoder: str, tmp_path: Path) -> None:
     recipe = spec(16, first=False)
     settings = SMALL.model_copy(update={"minibatch_size": 5, "num_steps": 8, "num_envs": 2, "encoder": encoder})
     env = build(recipe, seed=0)
@@ -93,7 +93,7 @@ def test_pictures_stay_bytes_until_the_network_which_sees_a_minibatch_at_once(en
     assert max(len(image) for image in seen) <= 5
 
 
-def test_parts_of_a_rollout_give_the_same_values_as_the_whole(tmp_path: Path) -> None:
+def test_values_do_not_depend_on_how_a_rollout_is_split(tmp_path: Path) -> None:
     recipe = spec(16, first=False)
     env = build(recipe, seed=0)
     network = ActorCritic.of(env, SMALL, seed=0)
@@ -105,7 +105,7 @@ def test_parts_of_a_rollout_give_the_same_values_as_the_whole(tmp_path: Path) ->
             torch.testing.assert_close(one, other)
 
 
-def test_sample_factorys_buffers_hold_bytes_and_its_networks_see_bytes(tmp_path: Path) -> None:
+def test_sample_factory_passes_images_to_the_network_as_bytes(tmp_path: Path) -> None:
     learner, info, cfg = made(job_of(tmp_path, spec(16, first=True)))
     batch = alloc_trajectory_tensors(info, 2, cfg.rollout, get_rnn_size(cfg), torch.device("cpu"), False)
     pictures = {key: values for key, values in batch["obs"].items() if "image_eye" in key}
@@ -127,7 +127,7 @@ def test_sample_factorys_buffers_hold_bytes_and_its_networks_see_bytes(tmp_path:
     assert {float(pixels.max()) for pixels in seen} == {1.0}
 
 
-def test_a_picture_too_small_for_the_encoder_is_said_before_any_step(tmp_path: Path) -> None:
+def test_too_small_image_is_reported_before_the_first_step(tmp_path: Path) -> None:
     settings, recipe = SMALL.model_copy(update={"encoder": "nature"}), spec(16, first=True)
     for trainer in (PPO(), SampleFactory()):
         folder = tmp_path / trainer.name

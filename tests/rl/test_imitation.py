@@ -28,7 +28,7 @@ from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
 ON = Hyperparameters(imitation_coef=0.5)
 
 Outcome = tuple[int, bool, float]
-"""Decisions of an episode, its success, its return."""
+"""Number of decisions of an episode, its success, and its return."""
 
 outcomes = st.tuples(st.integers(1, 7), st.booleans(), st.integers(-5, 40).map(float))
 
@@ -124,7 +124,9 @@ def learner(**changes: Any) -> Learner:
 
 
 def rollout(seed: int, *, success: bool = True, last: int = 2) -> Rollout:
-    """Two environments, one episode of each ends: that of the first with decision ``last``, of the other at the end."""
+    """A rollout of two environments. The first environment's episode ends with decision ``last``, the
+    second one's at the end of the rollout.
+    """
     g = torch.Generator().manual_seed(seed)
     ended = torch.zeros(5, 2).bool()
     ended[last, 0] = ended[4, 1] = True
@@ -178,7 +180,7 @@ def test_imitation_raises_the_probability_of_kept_actions() -> None:
 
 
 def test_imitation_without_kept_episodes_equals_ppo_bit_for_bit() -> None:
-    """Switched on without a good episode, with any memory size, it gives the same training as switched off."""
+    """If no episode is good, a training with self-imitation of any memory size equals a training without it."""
     trained = []
     for changes in ({"imitation_coef": 0.0}, {}, {"imitation_capacity": 7, "imitation_minibatches": 3}):
         of, generator = learner(**changes), torch.Generator().manual_seed(0)
@@ -195,7 +197,7 @@ def test_imitation_without_kept_episodes_equals_ppo_bit_for_bit() -> None:
 
 
 def test_restored_learner_continues_bit_for_bit(tmp_path: Path) -> None:
-    """Saved between episodes, because a resumed training begins new ones."""
+    """The learner is saved between episodes, because a resumed training begins new episodes."""
     whole, generator = learner(imitation_capacity=11), torch.Generator().manual_seed(3)
     for seed in range(5):
         whole.update(rollout(seed, success=seed % 2 == 0, last=4 if seed == 4 else 2), generator)
@@ -229,7 +231,7 @@ def test_a_sparse_reward_is_learnt_where_ppo_alone_does_not(tmp_path: Path) -> N
     spec = EnvSpec(task, setup, factory=grid_plugin)
 
     def late_success(coef: float, seed: int) -> float:
-        settings = Hyperparameters(ent_coef=0.01, imitation_coef=coef)
+        settings = Hyperparameters(num_envs=4, num_steps=32, learning_rate=1e-3, ent_coef=0.01, imitation_coef=coef)
         folder = tmp_path / f"{coef}-{seed}"
         curve = PPO(segments=10).train(spec, budget=12_000, seed=seed, folder=folder, hyperparameters=settings).curve
         return sum(p.success for p in curve[-3:]) / 3

@@ -89,7 +89,7 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 @torch.no_grad()
 def direct_advantages(of: Learner, r: Rollout) -> torch.Tensor:
-    """The definition, decision by decision, with values in units of reward."""
+    """The advantages by their definition, decision by decision, with values in units of reward."""
     moments = of.network.returns
 
     def value(observation: torch.Tensor) -> float:
@@ -154,8 +154,8 @@ def test_first_update_follows_the_policy_gradient() -> None:
 
 @given(error=st.floats(-100, 100), most=st.floats(0.01, 10))
 @settings(max_examples=20)
-def test_a_wrong_value_shortens_the_policys_step_and_does_not_turn_it(error: float, most: float) -> None:
-    """Actor and critic share no layer, but the norm of both gradients is clipped together."""
+def test_value_error_shortens_the_policy_step_without_changing_its_direction(error: float, most: float) -> None:
+    """Actor and critic share no layer, but the norm of the gradient of both together is clipped."""
     r = rollout()
     batch, actions = flat(r)
 
@@ -190,7 +190,7 @@ def test_clipped_ratios_have_no_gradient() -> None:
         of.network.load_state_dict(before)
 
 
-def test_rewards_of_any_scale_teach_the_same() -> None:
+def test_reward_scale_does_not_change_what_is_learnt() -> None:
     """With normalised returns and a negligible critic, ten times the reward gives the same update."""
     one, ten, r = learner(), learner(), rollout()
     for each in (one, ten):
@@ -203,7 +203,7 @@ def test_rewards_of_any_scale_teach_the_same() -> None:
 
 
 def test_rollout_smaller_than_a_minibatch_is_skipped() -> None:
-    """The budget may cut the last rollout to one decision of each environment."""
+    """The budget may shorten the last rollout to one decision of each environment."""
     of = learner(minibatch_size=8)
     before = weights(of)
     of.update(rollout(steps=3), of_seed(0))
@@ -212,14 +212,14 @@ def test_rollout_smaller_than_a_minibatch_is_skipped() -> None:
     assert not same(before, weights(of))
 
 
-def test_full_rollout_is_learnt_from_even_if_small() -> None:
+def test_full_rollout_of_any_size_is_used() -> None:
     of = learner(num_steps=3, minibatch_size=64)
     before = weights(of)
     of.update(rollout(steps=3), of_seed(0))
     assert not same(before, weights(of))
 
 
-def test_minibatches_are_of_nearly_one_size() -> None:
+def test_minibatch_sizes_differ_by_at_most_one() -> None:
     sizes = []
 
     class ReportingLLM(Learner):

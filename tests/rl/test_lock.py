@@ -145,7 +145,9 @@ def orphan(tmp_path: Path) -> Iterator[int]:
 def test_a_resume_waits_for_the_worker_of_a_killed_training(
     tmp_path: Path, orphan: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A training refuses if that takes too long. The worker's steps count: the next writer overwrites none."""
+    """If the wait takes too long, the training raises an error. The worker's steps count, and no later
+    process overwrites them.
+    """
     spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
     monkeypatch.setattr(lock, "PATIENCE", 0.0)
     with pytest.raises(TrainerError, match=rf"a worker that a killed one left behind.*\(process {orphan}\)"):

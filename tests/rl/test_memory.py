@@ -15,7 +15,7 @@ Episode = tuple[Batch, torch.Tensor]
 
 
 def episode(length: int, first: int) -> Episode:
-    """Different decisions: every part contains their number."""
+    """An episode of different decisions; every tensor contains the number of the decision."""
     number = torch.arange(first, first + length)
     entries = {
         "obs": number[:, None].float().expand(-1, 2).contiguous(),
@@ -25,7 +25,7 @@ def episode(length: int, first: int) -> Episode:
 
 
 def expected(lengths: list[int], capacity: int) -> list[range]:
-    """The newest episodes that fit together. Of an episode that is too long alone, the end is kept."""
+    """The newest episodes that fit into the memory together. If a single episode is too long, its end is kept."""
     kept: deque[range] = deque()
     at = 0
     for length in lengths:
@@ -63,7 +63,7 @@ def restored(memory: Memory, capacity: int) -> Memory:
     return fresh
 
 
-def test_memory_samples_uniformly_and_alike_after_a_restore() -> None:
+def test_restored_memory_samples_the_same_decisions() -> None:
     memory = Memory(10)
     for length, first in ((6, 0), (4, 6), (3, 10)):
         memory.add(*episode(length, first))
@@ -78,7 +78,7 @@ def test_memory_samples_uniformly_and_alike_after_a_restore() -> None:
     assert all(torch.equal(entries_again[key], entries[key]) for key in entries)
 
 
-def test_parts_of_different_lengths_are_an_error() -> None:
+def test_memory_refuses_tensors_of_different_lengths() -> None:
     memory = Memory(10)
     memory.add(*episode(4, 0))
     tensors = memory.tensors()

@@ -26,7 +26,7 @@ SMALL = Hyperparameters(hidden=(4,))
 
 @given(sizes=st.lists(st.integers(1, 20), min_size=1, max_size=6), seed=st.integers(0, 2**31))
 @settings(max_examples=40)
-def test_moments_are_those_of_all_batches_together(sizes: list[int], seed: int) -> None:
+def test_running_moments_equal_the_moments_of_all_batches(sizes: list[int], seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     batches = [5 + 3 * torch.randn(size, 2, dtype=torch.float64, generator=generator) for size in sizes]
     moments = RunningMoments(2)
@@ -38,7 +38,7 @@ def test_moments_are_those_of_all_batches_together(sizes: list[int], seed: int) 
     torch.testing.assert_close(moments.unscale(moments.scale(whole)), whole)
 
 
-def test_fresh_moments_are_the_identity_and_outliers_are_clipped() -> None:
+def test_normaliser_without_data_is_the_identity_and_clips_outliers() -> None:
     moments = RunningMoments(1)
     torch.testing.assert_close(moments.normalize(torch.tensor([[0.5], [99.0]])), torch.tensor([[0.5], [5.0]]))
 
@@ -49,7 +49,7 @@ def network(tmp_path: Path, *actions, seed: int = 0, **setup) -> ActorCritic:  #
 
 
 @torch.no_grad()
-def test_the_first_policy_is_nearly_uniform_with_the_given_spread(tmp_path: Path) -> None:
+def test_initial_policy_is_nearly_uniform_with_the_given_spread(tmp_path: Path) -> None:
     reach = action(
         "reach", "def run(x=0.0):\n    yield use()\n", parameters=(Parameter(name="x", low=-1, high=1, default=0),)
     )
@@ -61,7 +61,7 @@ def test_the_first_policy_is_nearly_uniform_with_the_given_spread(tmp_path: Path
     assert float(distribution.mode()[:, 1].abs().max()) < 0.1
 
 
-def test_a_grown_action_set_takes_over_rows_by_name(tmp_path: Path) -> None:
+def test_warm_start_with_more_actions_copies_weights_by_action_name(tmp_path: Path) -> None:
     """The odds between actions that both networks have stay the same, in any order of actions."""
     old, new = network(tmp_path, TO_ROW, seed=1), network(tmp_path, WANDER, TO_ROW, seed=2)
     old.observations.update(torch.randn(100, 7))
@@ -78,9 +78,7 @@ def test_a_grown_action_set_takes_over_rows_by_name(tmp_path: Path) -> None:
 
 @given(old=st.floats(-3, 4), new=st.floats(-3, 4), shift=st.floats(-3, 3), seed=st.integers(0, 2**31))
 @settings(max_examples=20)
-def test_targets_have_unit_size_after_a_warm_start_from_any_reward(
-    old: float, new: float, shift: float, seed: int
-) -> None:
+def test_value_targets_have_unit_scale_after_a_warm_start(old: float, new: float, shift: float, seed: int) -> None:
     """The scales of the two rewards are powers of ten. Moments of the old reward would have a weight of 20,000
     returns."""
     layout, generator = ActionLayout.of(spaces.Discrete(3)), torch.Generator().manual_seed(seed)
@@ -95,7 +93,7 @@ def test_targets_have_unit_size_after_a_warm_start_from_any_reward(
     assert float(after.returns.scale(returns).square().mean().sqrt()) == pytest.approx(1, abs=0.01)
 
 
-def test_new_observations_start_with_zero_weights(tmp_path: Path) -> None:
+def test_new_observations_get_zero_weights_in_a_warm_start(tmp_path: Path) -> None:
     old = network(tmp_path, observation_keys=("agent", "key"), seed=1)
     new = network(tmp_path, observation_keys=("holding", "key", "agent"), seed=2)
     old.observations.update(torch.randn(50, 4))
@@ -108,7 +106,7 @@ def test_new_observations_start_with_zero_weights(tmp_path: Path) -> None:
     assert new.observations.count.tolist() == [0, 50, 50, 50, 50]
 
 
-def test_parameters_are_taken_over_by_the_name_of_action_and_parameter(tmp_path: Path) -> None:
+def test_warm_start_copies_parameter_weights_by_action_and_parameter_name(tmp_path: Path) -> None:
     def reach(name: str, *parameters: str):  # type: ignore[no-untyped-def]
         declared = tuple(Parameter(name=p, low=-1, high=1, default=0) for p in parameters)
         return action(name, f"def run({', '.join(parameters)}):\n    yield use()\n", parameters=declared)
@@ -121,7 +119,7 @@ def test_parameters_are_taken_over_by_the_name_of_action_and_parameter(tmp_path:
     assert new.log_std.tolist() == pytest.approx([3.0, 2.0, np.log(SETTINGS.initial_std)])
 
 
-def test_other_hidden_sizes_are_left_alone(tmp_path: Path) -> None:
+def test_warm_start_skips_layers_of_other_sizes(tmp_path: Path) -> None:
     old = network(tmp_path, seed=1)
     env = build(grid_spec(tmp_path / "count"), seed=0)
     new = ActorCritic.of(env, SETTINGS.model_copy(update={"hidden": (8,)}), seed=2)
@@ -131,7 +129,7 @@ def test_other_hidden_sizes_are_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", [(36, 50, 3), (3, 36, 50)])
-def test_images_go_through_their_own_encoder(shape: tuple[int, ...]) -> None:
+def test_each_image_has_its_own_encoder(shape: tuple[int, ...]) -> None:
     layout = ActionLayout.of(spaces.Discrete(3))
     seeing = ActorCritic(layout, (), {"image_camera": shape}, SETTINGS)
     with torch.no_grad():
@@ -147,7 +145,7 @@ def test_images_go_through_their_own_encoder(shape: tuple[int, ...]) -> None:
     seeing.scaled_value(batch).sum().backward()  # type: ignore[no-untyped-call]
 
 
-def test_step_counter_survives_its_process_and_only_grows(tmp_path: Path) -> None:
+def test_step_counter_keeps_its_counts_after_its_process_ends(tmp_path: Path) -> None:
     path = tmp_path / "steps"
     with StepCounter(path, 3) as first:
         for cell in (0, 2, 2):
@@ -159,5 +157,5 @@ def test_step_counter_survives_its_process_and_only_grows(tmp_path: Path) -> Non
         grown.add(4)
         assert grown.total == 5
     path.write_bytes(b"abc")
-    with pytest.raises(TrainerError, match="no count of steps"):
+    with pytest.raises(TrainerError, match="not a count of steps"):
         StepCounter(path, 1)

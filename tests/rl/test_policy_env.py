@@ -38,7 +38,7 @@ REACH = action(
 
 
 @pytest.mark.filterwarnings("ignore:.*(unwrapped version|is.*infinity):UserWarning")
-def test_is_a_sound_gymnasium_environment(tmp_path: Path) -> None:
+def test_policy_env_passes_gymnasiums_checker(tmp_path: Path) -> None:
     check_env(build(grid_spec(tmp_path / "count", TO_ROW, REACH), seed=0), skip_render_check=True)
 
 
@@ -69,7 +69,7 @@ def test_build_refuses_unknown_names_of_the_setup(change: dict[str, Any], name: 
 
 
 def play(env: PolicyEnv, choose: Any, seed: int | None = None) -> tuple[list[dict[str, Any]], list[float]]:
-    """Infos and rewards of one episode."""
+    """Play one episode and return its infos and rewards."""
     infos, rewards = [], []
     env.reset(seed=seed)
     while True:
@@ -82,7 +82,7 @@ def play(env: PolicyEnv, choose: Any, seed: int | None = None) -> tuple[list[dic
             return infos, rewards
 
 
-def test_an_episodes_figures_are_those_of_its_decisions(tmp_path: Path) -> None:
+def test_episode_info_sums_the_figures_of_its_decisions(tmp_path: Path) -> None:
     counter = tmp_path / "count"
     env = build(grid_spec(counter, WANDER), seed=0)
     infos, _ = play(env, lambda: env.coded("wander"), seed=5)
@@ -105,7 +105,7 @@ def test_reward_is_discounted_within_a_decision() -> None:
     assert (reward, info["duration"]) == (0.0, smdp.CELLS)
 
 
-def test_the_training_horizon_cuts_in_primitive_steps_and_evaluation_ignores_it(tmp_path: Path) -> None:
+def test_training_horizon_truncates_training_but_not_evaluation(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", WANDER, horizon=8, reset_option="near_key", reset_share=1.0)
     training, judged = build(spec, seed=0), build(spec, seed=0, evaluation=True)
     for env, horizon in ((training, 8), (judged, TASK.horizon)):
@@ -135,7 +135,7 @@ def test_evaluation_pays_the_plugins_weights(tmp_path: Path) -> None:
     assert set(judged[-1]["episode"]["reward_terms"]) == {"env_reward", "near_key"}
 
 
-def test_each_seed_gives_a_different_stream(tmp_path: Path) -> None:
+def test_each_seed_gives_different_episodes(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
 
     def starts(seed: int) -> list[tuple[float, ...]]:
@@ -157,7 +157,7 @@ def test_quarantined_actions_are_masked(tmp_path: Path) -> None:
     assert observation["action_mask"][env.layout.branches.index("wander")] == 0
 
 
-def test_a_policys_numbers_are_rescaled_to_the_parameters_ranges(tmp_path: Path) -> None:
+def test_normalised_actions_are_scaled_to_the_parameter_ranges(tmp_path: Path) -> None:
     env = build(grid_spec(tmp_path / "count", REACH), seed=0, trace=True)
     env.reset(seed=0)
     reach = env.layout.branches.index("reach")
@@ -183,9 +183,7 @@ BASES = [
 @pytest.mark.parametrize("count", [0, 2])
 @given(seed=st.integers(0, 2**31))
 @settings(max_examples=15)
-def test_decoding_gives_elements_of_the_extended_space_and_encoding_undoes_it(
-    base: spaces.Space[Any], count: int, seed: int
-) -> None:
+def test_encode_is_the_inverse_of_decode(base: spaces.Space[Any], count: int, seed: int) -> None:
     parts = {spaces.Discrete: 3, spaces.MultiDiscrete: 2, spaces.Tuple: 2}.get(
         type(base), int(np.prod(base.shape or 1))
     )
@@ -221,7 +219,7 @@ def test_an_unbounded_box_is_an_error() -> None:
         ActionCodec(extension.space, extension.layout)
 
 
-def test_images_have_separate_entries_and_other_parts_are_flattened() -> None:
+def test_policy_observation_has_one_vector_and_separate_images() -> None:
     space = spaces.Dict(
         {
             "camera": spaces.Box(0, 255, (8, 8, 3), np.uint8),
@@ -291,7 +289,7 @@ class FlickerPlugin(EnvironmentPlugin):
         return Labels(("off", "on"))
 
 
-def test_success_counts_at_any_primitive_step_of_a_decision_and_of_an_episode() -> None:
+def test_success_at_any_primitive_step_makes_the_episode_a_success() -> None:
     wait = action("wait", "def run():\n    yield repeat(action='on', steps=4)\n")
     setup = RLSetup(
         reward_weights={"env_reward": 1.0}, observation_keys=("observation",), coded_actions=("wait",), gamma=1.0

@@ -1,4 +1,4 @@
-"""The built-in trainer: the tests of every trainer, and its own."""
+"""The built-in trainer: the tests for every trainer, and its own tests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     return Checkpoint.load(folder).weights
 
 
-def test_a_sharp_policy_plays_its_most_likely_choice(tmp_path: Path) -> None:
+def test_very_sharp_policy_plays_its_most_likely_choice(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", WANDER)
     policy, rng = PPO().untrained(spec, seed=0, hyperparameters=Hyperparameters()), np.random.default_rng(0)
     observation, _ = build(spec, seed=0).reset()
@@ -64,7 +64,7 @@ def test_the_budget_is_overrun_by_less_than_one_decision_of_each_environment(tmp
 
 
 class DiesAt(CountingGrid):
-    """Kills its own process once a number of steps is counted."""
+    """An environment that kills its own process after a number of counted steps."""
 
     def __init__(self, path: str, at: int) -> None:
         super().__init__(path)
@@ -179,7 +179,7 @@ def test_ppo_makes_no_more_environments_than_the_plugin_allows(tmp_path: Path) -
     assert (tmp_path / "a" / STEPS_FILE).stat().st_size == 8
 
 
-def test_other_hyperparameters_for_the_same_folder_are_an_error(tmp_path: Path) -> None:
+def test_resume_with_other_hyperparameters_is_an_error(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     train(tmp_path / "a", spec, budget=100)
     with pytest.raises(TrainerError, match="hyperparameters"):
@@ -193,7 +193,7 @@ def test_other_hyperparameters_for_the_same_folder_are_an_error(tmp_path: Path) 
         *(pytest.param(f"normalize_{of}", marks=pytest.mark.slow) for of in ("observations", "returns")),
     ],
 )
-def test_each_switch_changes_the_update(switched: str, tmp_path: Path) -> None:
+def test_each_ablation_setting_changes_the_update(switched: str, tmp_path: Path) -> None:
     reach = action(
         "reach", "def run(x=0.5):\n    yield use()\n", parameters=(Parameter(name="x", low=0, high=1, default=0.5),)
     )

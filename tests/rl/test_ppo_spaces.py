@@ -21,7 +21,8 @@ HORIZON = 4
 
 
 class Aim(gymnasium.Env[Any, Any]):
-    """Each step shows a target; the reward falls with the distance of the answer from it. An episode has four steps.
+    """An environment in which each observation is a target. The reward decreases with the distance between action and
+    target. An episode has four steps.
 
     ``close`` says how near an answer of ``action_space`` is to a target in [0, 1]: 1 at best.
     """
@@ -79,7 +80,7 @@ def near(answer: float, target: float) -> float:
 
 @pytest.mark.slow
 def test_ppo_learns_a_continuous_action(tmp_path: Path) -> None:
-    """A Box of any range: here the answer is the first number, over 10."""
+    """The Box can have any range: in this test the answer is the first number divided by 10."""
     box = spaces.Box(np.array([0.0, -1.0], np.float32), np.array([10.0, 1.0], np.float32))
     before, after, _ = learn(lambda: Aim(box, lambda a, t: near(a[0] / 10, t), image=False), tmp_path)
     assert after > max(0.9, before + 0.15)
@@ -98,7 +99,7 @@ def test_ppo_learns_an_action_of_several_parts(space: spaces.Space[Any], tmp_pat
 
 
 def test_ppo_learns_the_parameters_of_an_option(tmp_path: Path) -> None:
-    """Base actions answer 0 or 1; only the option's parameter can give values between them."""
+    """Base actions can only answer 0 or 1; the option's parameter can give values between them."""
     answer = action(
         "answer",
         "def run(x=0.0):\n    yield act(action=('action_%d' % round(x * 20)))\n",

@@ -25,7 +25,7 @@ def _masks(vector: Vector) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
-def test_violations_of_all_workers_add_up(workers: int, tmp_path: Path) -> None:
+def test_violations_of_all_workers_are_added(workers: int, tmp_path: Path) -> None:
     spec, seeds, step_file = grid_spec(tmp_path / "count", BROKEN, WANDER), [0, 1, 2, 3], tmp_path / "ledger"
     stats, fallen = TrainingStats(TrainingStatsState()), np.zeros(4, int)
     with WorkerVector(spec, seeds, step_file, workers) if workers else LocalVector(spec, seeds, step_file) as vector:

@@ -39,7 +39,7 @@ def test_adapter_keeps_last_observation_and_duration(tmp_path: Path) -> None:
     env.close()
 
 
-def test_streams_of_episodes_differ_between_environments_and_sessions(tmp_path: Path) -> None:
+def test_episode_seeds_differ_between_environments_and_sessions(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     later = dataclasses.replace(job, carried=500)
     assert len({job.draw(3), job.draw(4), later.draw(3), dataclasses.replace(job, seed=1).draw(3)}) == 4

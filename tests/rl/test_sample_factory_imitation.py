@@ -70,10 +70,11 @@ def job(tmp_path: Path, **changes: Any) -> Job:
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_episodes_are_correct_for_any_order_of_rollouts(shuffled: bool, tmp_path: Path) -> None:
+def test_reorderer_restores_episodes_from_any_order_of_rollouts(shuffled: bool, tmp_path: Path) -> None:
     rollouts, direct = played(job(tmp_path), 1, 120)
     order = list(rollouts)
-    if shuffled:  # trajectories overtake each other by at most this much when several batches are in flight
+    # Largest number of places by which a rollout can overtake another one when several batches are on the way.
+    if shuffled:
         rng = random.Random(0)
         order = [rollout for at in range(0, 120, 12) for rollout in rng.sample(rollouts[at : at + 12], 12)]
     imitation = SelfImitation(ON)
@@ -86,7 +87,7 @@ def test_episodes_are_correct_for_any_order_of_rollouts(shuffled: bool, tmp_path
     assert all(torch.equal(got[key], want[key]) for key in got)
 
 
-def test_environments_are_kept_apart(tmp_path: Path) -> None:
+def test_rollouts_of_different_environments_are_not_mixed(tmp_path: Path) -> None:
     one, direct_one = played(job(tmp_path), 0, 60)
     two, direct_two = played(job(tmp_path), 1, 60)
     imitation = SelfImitation(ON)
@@ -98,7 +99,7 @@ def test_environments_are_kept_apart(tmp_path: Path) -> None:
     assert len(lengths) > 5
 
 
-def test_a_rollout_that_never_comes_is_an_error(tmp_path: Path) -> None:
+def test_missing_rollout_is_an_error(tmp_path: Path) -> None:
     rollouts, _ = played(job(tmp_path), 0, 80)
     follower = TrajectoryReorderer(SelfImitation(ON))
 
@@ -141,7 +142,7 @@ def update(learner: Any, info: Any, cfg: Any, rollouts: list[Rollout], seed: int
     learner.train(batch)
 
 
-@pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad:UserWarning")  # the library's own
+@pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad:UserWarning")  # the library's own rule
 def test_learner_imitates_kept_episodes_and_restores_them(tmp_path: Path) -> None:
     rollouts, _ = played(job(tmp_path / "elsewhere"), 0, 80)
     learner, info, cfg = made(job(tmp_path))
@@ -152,7 +153,7 @@ def test_learner_imitates_kept_episodes_and_restores_them(tmp_path: Path) -> Non
     assert len(learner.imitation.memory) > 0
     assert learner.train_step > before + 39 * learner.cfg.num_epochs
     learner.save()
-    learner._follower._due.clear()  # the session ends, and with it the unfinished episodes
+    learner._follower._due.clear()  # The session ends, so its unfinished episodes are lost.
     learner.imitation._going_on.clear()
 
     resumed, _, _ = made(job(tmp_path))
@@ -166,7 +167,7 @@ def test_learner_imitates_kept_episodes_and_restores_them(tmp_path: Path) -> Non
     assert all(torch.equal(weights[key], again[key]) for key in weights)
 
 
-def test_imitation_switched_off_changes_nothing(tmp_path: Path) -> None:
+def test_training_without_imitation_is_unchanged(tmp_path: Path) -> None:
     off = job(tmp_path, imitation_coef=0.0)
     env = Adapter.build(off, 0)
     assert EPISODE_TAG not in env.observation_space.spaces
@@ -180,7 +181,7 @@ def test_imitation_switched_off_changes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_training_keeps_good_episodes_across_sessions(tmp_path: Path) -> None:
+def test_resumed_sample_factory_training_keeps_good_episodes(tmp_path: Path) -> None:
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
     settings = ON.model_copy(update={"num_envs": 2, "num_steps": 16, "minibatch_size": 32})
     seen = 0.0
@@ -197,7 +198,7 @@ def test_a_training_keeps_good_episodes_across_sessions(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_processes_in_parallel_keep_whole_episodes(asynchronous: bool, tmp_path: Path) -> None:
+def test_parallel_sample_factory_keeps_whole_episodes(asynchronous: bool, tmp_path: Path) -> None:
     """Each kept episode begins at a start position, and only its last decision can find the key."""
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
     settings = ON.model_copy(update={"num_envs": 4, "num_steps": 16, "minibatch_size": 32})
@@ -213,7 +214,7 @@ def test_processes_in_parallel_keep_whole_episodes(asynchronous: bool, tmp_path:
 
 
 @pytest.mark.slow
-def test_a_sparse_reward_is_learnt_here_too(tmp_path: Path) -> None:
+def test_sample_factory_learns_a_sparse_reward_with_imitation(tmp_path: Path) -> None:
     task = TASKS["grid/key"]
     setup = GridPlugin().default_setup(task).model_copy(update={"reward_weights": {"env_reward": 1.0}})
     spec = EnvSpec(task, setup, factory=grid_plugin)

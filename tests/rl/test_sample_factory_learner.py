@@ -23,7 +23,7 @@ from sample_factory_parts import (
 )
 
 
-def test_stored_logits_are_the_masked_policy(tmp_path: Path) -> None:
+def test_sample_factory_stores_masked_logits(tmp_path: Path) -> None:
     learner, _, _ = made(job_of(tmp_path))
     model = learner.actor_critic.double()
     model.network.output.weight.data.normal_()
@@ -57,7 +57,7 @@ def random_rollouts(seed: int) -> tuple[torch.Tensor, ...]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_advantages_are_the_direct_sum(seed: int, tmp_path: Path) -> None:
+def test_sample_factory_advantages_equal_the_direct_sum(seed: int, tmp_path: Path) -> None:
     learner, _, cfg = made(job_of(tmp_path))
     rewards, values, last, durations, dones, cut = random_rollouts(seed)
     following = torch.where(cut, last, values[:, 1:])
@@ -78,7 +78,7 @@ def test_advantages_are_the_direct_sum(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("semi_markov", [True, False])
-def test_single_steps_give_the_librarys_own_advantages(semi_markov: bool, tmp_path: Path) -> None:
+def test_decisions_of_one_step_give_sample_factorys_own_advantages(semi_markov: bool, tmp_path: Path) -> None:
     learner, _, cfg = made(job_of(tmp_path, semi_markov=semi_markov))
     rewards, values, _, durations, dones, _ = random_rollouts(0)
     durations = torch.ones_like(durations) if semi_markov else durations
@@ -87,7 +87,7 @@ def test_single_steps_give_the_librarys_own_advantages(semi_markov: bool, tmp_pa
     assert float((got - own).abs().max()) < 1e-6
 
 
-def test_a_batch_is_bootstrapped_from_the_last_observation_where_a_time_limit_cut(tmp_path: Path) -> None:
+def test_truncated_episode_is_bootstrapped_from_its_last_observation(tmp_path: Path) -> None:
     learner, info, cfg = made(job_of(tmp_path, normalize_returns=False, normalize_observations=False))
     batch = alloc_trajectory_tensors(info, 2, cfg.rollout, get_rnn_size(cfg), torch.device("cpu"), False)
     for key, shape in (("obs", (2, 5, 3)), (LAST + "obs", (2, 5, 3))):
@@ -121,7 +121,7 @@ def test_minibatches_of_any_size_cover_a_rollout_once(tmp_path: Path) -> None:
     assert max(map(len, parts)) <= 3
 
 
-def test_the_learner_keeps_the_best_moment_and_remembers_how_good_it_was(tmp_path: Path) -> None:
+def test_learner_saves_the_best_weights_with_their_merit(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     learner, _, _ = made(job)
     assert not learner.save_best(0, "", None)
@@ -163,7 +163,7 @@ def test_warm_start_keeps_values_only_with_equal_returns(gamma: float, tmp_path:
     assert bool((network.output.bias == 7).all())
 
 
-def test_images_pass_through_the_model(tmp_path: Path) -> None:
+def test_sample_factory_model_accepts_images(tmp_path: Path) -> None:
     from gymnasium import spaces
     from sample_factory.utils.attr_dict import AttrDict
 

@@ -41,7 +41,7 @@ def train(
     return SampleFactory().train(FORK, budget=100, seed=0, folder=folder, hyperparameters=Hyperparameters(num_envs=1))
 
 
-def test_a_resume_loses_the_line_that_a_kill_cut_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resume_drops_only_an_incomplete_last_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / CURVE).write_bytes(lines(point(1), point(2))[:-9])
     (tmp_path / VERDICTS).write_bytes(lines(verdict(1), verdict(2))[:-9])
     record = train(tmp_path, monkeypatch, point(3), point(4), verdicts=(verdict(3),))
@@ -52,7 +52,7 @@ def test_a_resume_loses_the_line_that_a_kill_cut_and_no_other(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize(("name", "of", "said"), [(CURVE, point, "CurvePoint"), (VERDICTS, verdict, "Verdict")])
-def test_a_damaged_line_is_named_before_anything_is_spent(
+def test_damaged_curve_line_is_reported_before_steps_are_spent(
     name: str, of: Any, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / name).write_bytes(lines(of(1)) + lines(of(2))[:-9] + lines(of(3)) + lines(of(4)))

@@ -20,7 +20,7 @@ class Clock:
 
 
 class Stale:
-    """A status with old heartbeats only, on which the learner has started."""
+    """A shared status with only old heartbeats; the learner has started in it."""
 
     looks = 0
 

@@ -17,7 +17,7 @@ from rlgpt.rl.sample_factory.processes import child_environment, end_group, memb
 from sample_factory_parts import FORK, job_of, opened
 
 
-def test_the_child_gets_no_secrets_and_few_threads() -> None:
+def test_child_environment_has_no_secrets_and_limits_threads() -> None:
     given = {"PATH": "/bin", "OPENAI_API_KEY": "x", "HF_TOKEN": "x", "db_password": "x", "OMP_NUM_THREADS": "8"}
     kept = child_environment(given, 1)
     assert kept["PATH"] == "/bin"
@@ -26,8 +26,12 @@ def test_the_child_gets_no_secrets_and_few_threads() -> None:
 
 
 @pytest.mark.parametrize("guarded", [True, False])
-def test_it_is_started_with_that_environment(guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the guard the child would have the key. A substitute child prints its environment."""
+def test_child_process_starts_with_the_prepared_environment_variables(
+    guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A substitute child process prints its environment variables. If secrets were not removed, it would
+    have the key.
+    """
     monkeypatch.setenv("CANARY_API_KEY", "canary-31337")
     monkeypatch.setenv("CANARY_SETTING", "canary-1")
     if not guarded:
@@ -45,7 +49,7 @@ def test_it_is_started_with_that_environment(guarded: bool, tmp_path: Path, monk
     assert ("CANARY_API_KEY" in str(caught.value)) is not guarded
 
 
-def test_a_group_ends_with_all_its_processes() -> None:
+def test_ending_a_process_group_ends_all_its_processes() -> None:
     script = (
         "import subprocess, sys, torch\n"
         "torch.multiprocessing.set_sharing_strategy('file_system')\n"
@@ -91,7 +95,7 @@ def test_a_child_ends_with_its_parent() -> None:
     child.stdout.close()
 
 
-def test_the_tail_is_the_first_traceback_or_the_end(tmp_path: Path) -> None:
+def test_log_tail_is_the_first_traceback_or_the_end(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("Traceback (most recent call last)\n  old\nValueError: old\n")
     start = log.stat().st_size

@@ -1,4 +1,4 @@
-"""Where a session resumes."""
+"""The checkpoint from which a session resumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The watchdog: every way a training can fail is reported in time, with its cause, and nothing stays behind."""
+"""Supervision of a training: every kind of failure is reported in time, with its cause, and no process is left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rlgpt.testing.counting import TO_ROW, counted, grid_spec
 from rlgpt.testing.faults import faulty_spec
 
 REPORTED_WITHIN = 30.0
-"""Seconds after the last beat."""
+"""Time limit of these tests after the last heartbeat, in seconds."""
 
 
 def train(
@@ -55,13 +55,13 @@ def test_an_exception_of_the_environment_is_reported_with_its_traceback(tmp_path
 
 
 @pytest.mark.slow
-def test_an_environment_that_hangs_is_named(tmp_path: Path) -> None:
+def test_environment_that_hangs_is_named_in_the_error(tmp_path: Path) -> None:
     spec = faulty_spec(tmp_path / "count", "hang", 90)
     with pytest.raises(TrainerError, match=r"hung: environment [01] has been busy"):
         train(tmp_path / "train", spec, heartbeat_timeout=1.5)
 
 
-def test_a_start_that_takes_too_long_says_which_setting_to_raise(tmp_path: Path) -> None:
+def test_error_about_a_slow_start_names_the_setting_to_raise(tmp_path: Path) -> None:
     says = r"has not begun, and no update came within 0\.01 s\. On a busy machine raise startup_grace"
     with pytest.raises(TrainerError, match=says):
         train(tmp_path / "train", grid_spec(tmp_path / "count"), startup_grace=0.01, heartbeat_timeout=0.01)
@@ -81,7 +81,7 @@ def test_a_stopped_runner_is_reported(tmp_path: Path) -> None:
     assert time.monotonic() - begun[0] < REPORTED_WITHIN
 
 
-def test_gpu_without_cuda_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_about_a_missing_cuda_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     with pytest.raises(TrainerError, match=r"^device=gpu needs CUDA.*device=cpu"):
         train(tmp_path / "train", grid_spec(tmp_path / "count"), device="gpu")
@@ -114,7 +114,7 @@ def test_settings_are_checked_before_anything_starts(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_broken_progress_ends_the_child_too(tmp_path: Path) -> None:
+def test_exception_in_progress_ends_the_child_process(tmp_path: Path) -> None:
     def broken(point: CurvePoint) -> None:
         raise KeyboardInterrupt
 
@@ -136,10 +136,12 @@ def test_a_finished_training_leaves_no_shared_memory(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 class TestParallel:
-    """The library itself notices each of these after nine minutes, or never."""
+    """Sample Factory itself notices each of these failures after nine minutes, or never."""
 
     def run(self, tmp_path: Path, spec: EnvSpec, **more: Any) -> tuple[str, float]:
-        """The error's text, and seconds from the last step of any environment to the report."""
+        """Run a training that fails. Returns the error's text, and the seconds from the last step of any
+        environment to the report.
+        """
         last = [0, time.monotonic()]
 
         def note(point: CurvePoint) -> None:
@@ -174,7 +176,7 @@ class TestParallel:
         begun: list[float] = []
 
         def freeze(point: CurvePoint) -> None:
-            """The learner's process is the one that holds the optimiser: the first that the runner started."""
+            """Stop the learner's process, which is the first process that the runner started."""
             for process in psutil.Process().children():
                 if "rlgpt.rl.sample_factory.child" in process.cmdline() and not begun:
                     workers = sorted((p for p in process.children() if "spawn_main" in str(p.cmdline())), key=_started)
@@ -185,7 +187,7 @@ class TestParallel:
         assert re.search("hung: (the learner|neither)", text)
         assert time.monotonic() - begun[0] < REPORTED_WITHIN
 
-    def test_learns_counts_resumes_and_warm_starts(self, tmp_path: Path) -> None:
+    def test_sample_factory_learns_counts_resumes_and_warm_starts(self, tmp_path: Path) -> None:
         spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
         first = train(folder, spec, budget=600, mode="parallel", workers=2)
         second = train(folder, spec, budget=1200, mode="parallel", workers=2, asynchronous=True)

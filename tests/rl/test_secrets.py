@@ -1,4 +1,4 @@
-"""Processes that run environments get no secrets; this one keeps its own."""
+"""Processes that run environments get no secrets; this process keeps its secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEYS = ("OPENAI_API_KEY", "hf_token", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD", "SO
 
 
 @pytest.mark.parametrize("name", KEYS)
-def test_secrets_are_known_by_their_names(name: str) -> None:
+def test_secret_variables_are_recognised_by_name(name: str) -> None:
     assert is_secret(name)
     assert without_secrets({name: "x", "PATH": "/bin", "OMP_NUM_THREADS": "1"}) == {
         "PATH": "/bin",
@@ -41,8 +41,8 @@ def test_secrets_return_to_the_environment_after_an_error(monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("guarded", [True, False])
-def test_worker_processes_carry_no_key(guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the guard they would get them."""
+def test_worker_processes_get_no_api_key(guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If secrets were not removed, the worker processes would get them."""
     monkeypatch.setenv("CANARY_API_KEY", "canary-31337")
     if not guarded:
         monkeypatch.setattr(vector, "secrets_hidden", functools.partial(open, os.devnull))

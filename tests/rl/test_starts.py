@@ -1,4 +1,6 @@
-"""Training episodes that begin late: exact states, shares, horizons, rewards, and what reaching them costs."""
+"""Training episodes that begin in saved states: exact states, their share, horizons, rewards, and the
+steps for reaching them.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ def play(env: Any, actions: list[int]) -> list[Any]:
 
 @settings(max_examples=25)
 @given(st.integers(0, 1000), st.lists(st.integers(0, 5), max_size=6), st.lists(st.integers(0, 5), max_size=12))
-def test_an_extended_episode_goes_on_from_a_saved_state(seed: int, before: list[int], after: list[int]) -> None:
+def test_extended_episode_continues_from_a_saved_state(seed: int, before: list[int], after: list[int]) -> None:
     env = slippery()
     env.reset(seed=seed)
     if any(result[2] or result[3] for result in play(env, before)):
@@ -68,16 +70,18 @@ def holding_states(tmp_path: Path, count: int = 8) -> tuple[EnvSpec, Any]:
     return dataclasses.replace(spec, starts=reached.states), reached
 
 
-def test_states_are_reached_at_a_counted_cost(tmp_path: Path) -> None:
+def test_reaching_start_states_counts_its_steps(tmp_path: Path) -> None:
     spec, reached = holding_states(tmp_path)
     assert len(reached.states) == 8
     assert reached.steps == counted(tmp_path / "count")
     assert reached == type(reached).model_validate_json(reached.model_dump_json())
+    interrupted = dataclasses.replace(spec, setup=spec.setup.model_copy(update={"interrupt_every": 1}))
+    assert len(reach(interrupted, [FETCH_KEY], seeds=range(8), most_steps=10_000).states) == 8, "code plays alone"
     few = reach(spec, [FETCH_KEY], seeds=range(8), most_steps=1)
     assert len(few.states) == 1, "no further episode begins once the steps are spent"
 
 
-def test_actions_that_fail_or_succeed_leave_no_state(tmp_path: Path) -> None:
+def test_failed_or_successful_episode_gives_no_start_state(tmp_path: Path) -> None:
     key = grid_spec(tmp_path / "count", FETCH_KEY)
     assert reach(key, [FETCH_KEY], seeds=range(3), most_steps=999).states == (), "the episode ends with its success"
     broken = grid_spec(tmp_path / "count", BROKEN, task=DOOR)
@@ -87,7 +91,7 @@ def test_actions_that_fail_or_succeed_leave_no_state(tmp_path: Path) -> None:
     assert (masked.states, masked.steps) == ((), 3)
 
 
-def test_a_share_of_training_episodes_begins_late_and_no_evaluation(tmp_path: Path) -> None:
+def test_share_of_training_episodes_begins_in_saved_states(tmp_path: Path) -> None:
     spec, _ = holding_states(tmp_path)
 
     def late(env: Any, seed: int) -> bool:
@@ -105,7 +109,7 @@ def test_a_share_of_training_episodes_begins_late_and_no_evaluation(tmp_path: Pa
     assert not any(late(build(unreached, seed=0), seed) for seed in range(50))
 
 
-def test_time_goes_on_from_a_restored_state(tmp_path: Path) -> None:
+def test_step_count_continues_from_a_restored_state(tmp_path: Path) -> None:
     spec, reached = holding_states(tmp_path)
     state = reached.states[0]
     for horizon, expected in ((None, DOOR.horizon - state.step), (5, 5)):
@@ -123,7 +127,7 @@ def test_time_goes_on_from_a_restored_state(tmp_path: Path) -> None:
         assert info["episode"]["primitive_steps"] == expected
 
 
-def test_what_was_paid_before_is_not_paid_again(tmp_path: Path) -> None:
+def test_event_reward_of_a_restored_state_is_not_paid_again(tmp_path: Path) -> None:
     spec, _ = holding_states(tmp_path)
     weights = {"holding": 5.0, "near_key": 1.0}
     setup = spec.setup.model_copy(update={"reset_share": 1.0, "reward_weights": weights})
@@ -148,8 +152,10 @@ def test_a_plugin_without_states_and_a_hostile_state_are_refused(tmp_path: Path)
         build(dataclasses.replace(spec, setup=setup, starts=(wrong,)), seed=0).reset()
 
 
-def test_training_begins_late_and_resumes(tmp_path: Path) -> None:
-    """Two segments with an interrupt between them: the states travel with the recipe, no file is read."""
+def test_training_from_saved_states_can_be_resumed(tmp_path: Path) -> None:
+    """The training has two segments with an interrupt between them. The states are part of the recipe, so
+    no file is read.
+    """
     spec, _ = holding_states(tmp_path)
     small = Hyperparameters(num_envs=2, num_steps=16, minibatch_size=32, update_epochs=1, hidden=(8,))
     for budget in (200, 400):
@@ -157,7 +163,7 @@ def test_training_begins_late_and_resumes(tmp_path: Path) -> None:
     assert record.primitive_steps >= 400
 
 
-def test_old_setups_are_written_as_before() -> None:
+def test_setup_without_newer_fields_is_written_as_before() -> None:
     old = RLSetup(reward_weights={"a": 1.0}, observation_keys=("b",))
     assert "reset_share" not in old.model_dump_json()
     assert "trainer" not in old.model_dump_json()

@@ -1,4 +1,4 @@
-"""What counts towards quarantine, and which verdicts a record holds."""
+"""Which verdicts count towards quarantine, and which ones a record stores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def verdict(action: str, kind: VerdictKind = "error") -> Verdict:
 
 
 @pytest.mark.parametrize(("kind", "counts"), [("fuel", True), ("error", True), ("wall", False), ("lint", False)])
-def test_the_wall_clock_counts_towards_nothing(kind: VerdictKind, counts: bool) -> None:
+def test_wall_clock_verdicts_do_not_count_as_violations(kind: VerdictKind, counts: bool) -> None:
     stats = TrainingStats(TrainingStatsState())
     stats.add_verdicts([verdict("a", kind)] * QUARANTINE_AFTER)
     assert stats.close_segment() is counts

@@ -1,4 +1,4 @@
-"""A small library, and a way to play a coded action against scripted outcomes."""
+"""Fixtures: a small library, and a function that plays a coded action with scripted outcomes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from rlgpt.domain import CodedAction, Parameter, Plain
 from rlgpt.sandbox import Ask, Guest, Library, Sandbox, SandboxLimits, Signature, Turn, ViewDoc
 
-sys.path.insert(0, str(Path(__file__).parent))  # other processes import modules from this folder
+sys.path.insert(0, str(Path(__file__).parent))  # Other processes import modules from this folder.
 
 Play = Callable[..., list[Turn]]
 
@@ -59,7 +59,9 @@ def open_guest(library: Library) -> Callable[..., Guest]:
 
 @pytest.fixture(scope="session")
 def play(open_guest: Callable[..., Guest]) -> Play:
-    """``play(source)``: every turn until the call is over, each request answered with the next of ``replies``."""
+    """A function ``play(source)``: it returns every turn until the call is over. Each request is answered
+    with the next one of ``replies``.
+    """
 
     def played(source: str, replies: Sequence[Plain] = (), **options: Any) -> list[Turn]:
         guest = open_guest(source, **options)

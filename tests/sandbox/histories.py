@@ -20,12 +20,12 @@ LONG = f"""{SOURCE}
     while True:
         table[random.random()] = object()
 """
-"""Runs until its fuel is used up."""
+"""Source of an action that runs until its fuel is used up."""
 LIMITS = SandboxLimits(turn_fuel=200_000_000, wall_seconds=60)
 
 
 def history(guest: Guest) -> list[tuple[object, int]]:
-    """Every turn with its fuel; the last one may be a verdict."""
+    """The list of all turns, each with its fuel. The last turn may be a verdict."""
     seen: list[tuple[object, int]] = []
     turn = guest.start("a", {})
     while isinstance(turn, Ask):

@@ -1,4 +1,8 @@
-"""The build of the guest: skipped if up to date, complete or not at all, with a clear error if a tool is missing."""
+"""Tests the build of the sandbox's guest.
+
+The build is skipped if the guest is up to date. A build that fails leaves no part of a guest. If a tool is missing, the
+error names it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from rlgpt.sandbox import build, cache, stamps
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the guest's sources, and an empty place for the built guest."""
+    """A copy of the guest's sources, and a path without a file for the built guest."""
     shutil.copytree(build.SOURCES, tmp_path / "guest", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(build, "SOURCES", tmp_path / "guest")
     monkeypatch.setattr(build, "GUEST", tmp_path / "guest.wasm")

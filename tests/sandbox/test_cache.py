@@ -18,7 +18,7 @@ from wasmtime.component import Component
 
 @pytest.fixture
 def component(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The empty component, which compiles in no time."""
+    """An empty component, which compiles very fast."""
     path = tmp_path_factory.mktemp("guest") / "empty.wasm"
     path.write_bytes(b"\0asm\x0d\0\x01\0")
     return path
@@ -105,8 +105,8 @@ def test_cache_file_that_wasmtime_refuses_is_replaced(
     assert len(list(tmp_path.glob("*.cwasm"))) == 1
 
 
-def test_cache_keeps_the_files_used_last(component: Path, tmp_path: Path) -> None:
-    """Guests of other versions stay while they are used. An incomplete file is removed once it is old."""
+def test_cache_keeps_the_most_recently_used_files(component: Path, tmp_path: Path) -> None:
+    """Compiled guests of other versions are kept while they are used. An incomplete file is removed when it is old."""
     engine = _engine()
     names: dict[str, Path] = {}
 
@@ -198,8 +198,8 @@ def _pipe(file: Path) -> None:
     [
         (_writable, "can be written by others, who may have put their code there: remove it"),
         (_foreign, "belongs to another user: remove it"),
-        (_link, "is no regular file: remove it"),
-        (_pipe, "is no regular file: remove it"),
+        (_link, "is not a regular file: remove it"),
+        (_pipe, "is not a regular file: remove it"),
     ],
 )
 @pytest.mark.parametrize("planted", ["*.cwasm", "*.lock"])

@@ -15,7 +15,7 @@ from rlgpt.domain import Verdict
 from rlgpt.sandbox import Guest, Library
 
 
-def test_same_seed_same_requests_same_fuel(open_guest: Callable[..., Guest]) -> None:
+def test_equal_seeds_give_equal_requests_and_fuel(open_guest: Callable[..., Guest]) -> None:
     first = history(open_guest(SOURCE, seed=7))
     assert len(first) == 6
     open_guest("def run():\n    while True: pass\n    yield").start("a", {})
@@ -46,7 +46,7 @@ def _busy() -> Iterator[None]:
             child.communicate()
 
 
-def test_busy_cores_change_nothing(open_guest: Callable[..., Guest]) -> None:
+def test_busy_cores_do_not_change_requests_and_fuel(open_guest: Callable[..., Guest]) -> None:
     quiet = history(open_guest(LONG, seed=7, limits=LIMITS))
     assert [type(turn) for turn, _ in quiet] == [tuple] * 6 + [Verdict]
     assert quiet[-1][1] == LIMITS.turn_fuel
@@ -62,7 +62,7 @@ def test_concurrent_processes_have_the_same_history(library: Library, open_guest
     for child in children:
         child.start()
     for (ours, theirs), child in zip(pipes, children, strict=True):
-        theirs.close()  # if a child dies, the pipe ends, so this does not wait forever
+        theirs.close()  # If a child dies, the pipe is closed, so this call does not wait forever.
         told.append(ours.recv())
         child.join()
         ours.close()

@@ -70,7 +70,7 @@ def test_all_actions_together_get_the_fuel_of_a_few(count: int, each: int) -> No
         assert [_fuel_verdict(answer).fuel for answer in answers] == [each] * count
 
 
-def test_limits_of_an_action_do_not_depend_on_what_others_burn(open_guest: Open) -> None:
+def test_limits_of_an_action_do_not_depend_on_fuel_used_by_others(open_guest: Open) -> None:
     honest = f"def run():\n{WORK}    yield grasp()"
     alone = _played(open_guest("def run(): yield", honest, seed=3), "b")
     guest = open_guest(f"def run():\n    {ENDLESS}\n    yield", honest, seed=3)
@@ -86,7 +86,7 @@ CLEAN_UPS = {
 
 
 @pytest.mark.parametrize("source", CLEAN_UPS.values(), ids=CLEAN_UPS)
-def test_clean_up_that_burns_fuel_after_the_last_step_is_a_violation(source: str) -> None:
+def test_fuel_used_by_clean_up_after_the_last_step_is_a_violation(source: str) -> None:
     action = CodedAction(name="a", doc="", source=f"def run():\n{source}", max_steps=1)
     env = extend(
         GridEnv("door", 40),
@@ -123,7 +123,7 @@ def test_on_turn_is_called_before_each_turn(library: Library) -> None:
     assert counts == [2, 3, 4, 5], "to load, to ask, to start, to send, to clean up"
 
 
-def test_idle_instances_beyond_the_limit_start_again(open_guest: Open) -> None:
+def test_least_recently_used_instance_is_dropped_at_the_limit(open_guest: Open) -> None:
     counts = "n = 0\ndef run():\n    global n\n    n += 1\n    yield move_to(tries=n)"
     guest = open_guest(counts, counts, counts, limits=SandboxLimits(instances=2))
 

@@ -1,4 +1,6 @@
-"""Features, reward terms and predicates: asked at each step, with a memory, within bounds, harmless when wrong."""
+"""Coded features, reward terms and predicates: they are called at each step, have a memory, stay within
+bounds, and do no harm if they fail.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,13 @@ def opened(*functions: CodedFunction, seed: int = 0, **limits: Any) -> Functions
 COUNT = "def features(view, memory):\n    memory['n'] = memory.get('n', 0) + 1\n    return {'y': memory['n'] / 10}\n"
 
 
-def test_memory_lives_for_the_episode() -> None:
+def test_memory_of_a_function_lasts_for_one_episode() -> None:
     functions = opened(features(COUNT))
     assert [functions.evaluate({"x": 0}).features["y"] for _ in range(3)] == [0.1, 0.2, 0.3]
     assert opened(features(COUNT)).evaluate({"x": 0}).features == {"y": 0.1}
 
 
-def test_rewards_and_predicates_see_the_features_in_the_view() -> None:
+def test_view_of_rewards_and_predicates_contains_the_features() -> None:
     functions = opened(
         CodedPredicate(name="there", source="def done(view, memory):\n    return view['y'] > 0.15\n"),
         CodedReward(name="near", source="def reward(view, memory):\n    return view['y'] + view['x']\n"),
@@ -47,7 +49,7 @@ def test_rewards_and_predicates_see_the_features_in_the_view() -> None:
 
 @settings(max_examples=25)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
-def test_numbers_are_clipped_into_their_bounds(numbers: list[float]) -> None:
+def test_answers_of_functions_are_clipped_into_their_bounds(numbers: list[float]) -> None:
     functions = opened(
         features("def features(view, memory):\n    return {'y': view['x']}\n", low=-2.0, high=3.0),
         CodedReward(name="r", source="def reward(view, memory):\n    return view['x']\n", low=0.0, high=1.0),
@@ -77,9 +79,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("line", "kind", "message"), WRONG.values(), ids=WRONG)
-def test_a_failure_is_one_verdict_and_neutral_numbers_until_the_episode_ends(
-    line: str, kind: str, message: str
-) -> None:
+def test_failed_function_gives_one_verdict_and_then_neutral_answers(line: str, kind: str, message: str) -> None:
     wrong = features(f"def features(view, memory):\n    {line}\n", name="wrong", low=0.5)
     functions = opened(wrong, features(COUNT.replace("'y'", "'z'"), "z", name="right"))
     answers = functions.evaluate({"x": 0})
@@ -92,7 +92,7 @@ def test_a_failure_is_one_verdict_and_neutral_numbers_until_the_episode_ends(
     assert again.features == {"y": 0.5, "z": 0.2}
 
 
-def test_a_potential_that_fails_stays_where_it_was_and_pays_nothing_more() -> None:
+def test_failed_potential_keeps_its_last_value() -> None:
     source = "def reward(view, memory):\n    return 1 / view['x']\n"
     kinds = ("potential", "step")
     functions = opened(*(CodedReward(name=k, source=source, kind=k, high=9.0) for k in kinds))  # type: ignore[arg-type]
@@ -101,19 +101,19 @@ def test_a_potential_that_fails_stays_where_it_was_and_pays_nothing_more() -> No
     assert [s["step"] for s in said] == [2.0, 0.0, 0.0]
 
 
-def test_a_source_without_its_function_is_named() -> None:
+def test_source_without_the_required_function_is_a_load_verdict() -> None:
     (verdict,) = opened(features("def run():\n    yield 1\n")).evaluate({"x": 0}).verdicts
     assert verdict.kind == "load"
     assert "defines no function `features`" in verdict.message
 
 
-def test_a_view_that_is_too_large_fails_nobody_elses_question() -> None:
+def test_too_large_view_causes_one_verdict() -> None:
     functions = opened(features(COUNT), view_bytes=64)
     (verdict,) = functions.evaluate({"x": "a" * 100}).verdicts
     assert verdict.kind == "view"
 
 
-def test_one_functions_globals_and_memory_are_not_another_ones() -> None:
+def test_functions_do_not_share_globals_or_memory() -> None:
     spoil = (
         "import math\nmath.pi = 0\n\ndef features(view, memory):\n    memory['n'] = 100\n    return {'y': math.pi}\n"
     )
@@ -122,7 +122,7 @@ def test_one_functions_globals_and_memory_are_not_another_ones() -> None:
     assert answers.features == {"y": 0.0, "z": pytest.approx(3.14159, abs=1e-4)}
 
 
-def test_the_seed_decides_random_numbers() -> None:
+def test_seed_determines_random_numbers_of_functions() -> None:
     source = "import random\n\ndef features(view, memory):\n    return {'y': random.random()}\n"
     drawn = [opened(features(source), seed=seed).evaluate({"x": 0}).features["y"] for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
@@ -140,12 +140,14 @@ def test_the_seed_decides_random_numbers() -> None:
         ),
     ],
 )
-def test_names_must_differ_and_instances_are_bounded(functions: tuple[CodedFunction, ...], message: str) -> None:
+def test_equal_function_names_and_too_many_functions_are_refused(
+    functions: tuple[CodedFunction, ...], message: str
+) -> None:
     with pytest.raises(SandboxError, match=message):
         opened(*functions, instances=2)
 
 
-def test_bounds_must_be_finite_and_ordered() -> None:
+def test_bounds_of_an_output_must_be_finite_and_ordered() -> None:
     with pytest.raises(ValidationError, match="needs low < high"):
         Output(name="y", low=1, high=1)
     with pytest.raises(ValidationError, match="finite"):

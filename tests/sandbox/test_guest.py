@@ -1,4 +1,4 @@
-"""The abilities of a coded action: observe, act, act in chunks, keep state, clean up."""
+"""What a coded action can do: observe, act, yield several requests at once, keep state, clean up."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Callable
 import pytest
 from rlgpt.domain import CodedAction, Parameter, Plain, Verdict
 from rlgpt.errors import PluginError, SandboxError, UnknownNameError
-from rlgpt.sandbox import Ask, Done, Guest, Library, Sandbox, SandboxLimits
+from rlgpt.sandbox import Ask, Done, Exhausted, Guest, Library, Sandbox, SandboxLimits
 
 Open = Callable[..., Guest]
 
 
-def test_view_and_outcomes_come_back_from_yield(open_guest: Open) -> None:
+def test_yield_returns_view_and_outcomes(open_guest: Open) -> None:
     guest = open_guest(
         """
 def run():
@@ -41,7 +41,9 @@ def run():
 
 
 def test_a_dropped_guest_frees_its_instances_at_once(open_guest: Open) -> None:
-    """Without a collection: a training opens a guest for each episode, and each instance holds megabytes."""
+    """No garbage collection is needed. A training opens a guest for each episode, and each instance has
+    several megabytes.
+    """
     gc.disable()
     try:
         guest = open_guest("def run():\n    yield grasp()\n")
@@ -61,7 +63,7 @@ def test_numbers_outside_their_range_are_clipped_and_named(open_guest: Open) -> 
     assert request.clipped == ("x", "y", "tries")
 
 
-def test_parameters_are_given_or_default(library: Library) -> None:
+def test_parameters_have_the_given_or_the_default_value(library: Library) -> None:
     action = CodedAction(
         name="go",
         doc="",
@@ -81,7 +83,7 @@ def test_parameters_are_given_or_default(library: Library) -> None:
         guest.start("gone", {})
 
 
-def test_promised_modules_need_no_import(open_guest: Open) -> None:
+def test_documented_modules_need_no_import(open_guest: Open) -> None:
     source = """
 def run():
     assert math.hypot(3, 4) == vec.norm([3, 4]) == 5
@@ -143,7 +145,7 @@ def run():
     assert (turn.requests[0].args["x"], turn.requests[0].args["tries"]) == (0.75, 3)
 
 
-def test_globals_of_an_action_are_its_own_and_last_an_episode(open_guest: Open) -> None:
+def test_globals_are_private_to_an_action_and_last_for_an_episode(open_guest: Open) -> None:
     source = "n = 0\ndef run():\n    global n\n    n += 1\n    yield move_to(tries=n)"
     guest = open_guest(source, source)
     tries = []
@@ -205,7 +207,7 @@ def test_cancel_runs_finally_once_and_the_next_start_is_fresh(open_guest: Open) 
     assert with_two.requests[0].args["tries"] == 3
 
 
-def test_trap_of_one_action_does_not_disturb_the_guest(open_guest: Open) -> None:
+def test_trap_of_one_action_does_not_affect_other_actions(open_guest: Open) -> None:
     guest = open_guest("def run():\n    while True: pass\n    yield", "def run():\n    yield grasp()")
     stopped = guest.start("a", {})
     assert isinstance(stopped, Verdict)
@@ -215,7 +217,7 @@ def test_trap_of_one_action_does_not_disturb_the_guest(open_guest: Open) -> None
     assert guest.send({}) == Done()
 
 
-def test_large_or_infinite_view_is_a_verdict(open_guest: Open) -> None:
+def test_large_or_infinite_view_causes_a_verdict(open_guest: Open) -> None:
     guest = open_guest("def run():\n    yield observe()", limits=SandboxLimits(view_bytes=100))
     views: list[Plain] = [{"text": "x" * 100}, {"number": float("nan")}]
     for view in views:
@@ -238,3 +240,40 @@ def test_names_of_actions_must_differ(open_guest: Open) -> None:
     action = CodedAction(name="a", doc="", source="")
     with pytest.raises(SandboxError, match="must differ"):
         open_guest(action, action)
+
+
+@pytest.mark.parametrize(("max_steps", "most"), [(None, 5), (3, 5), (9, 9)])
+def test_a_call_yields_as_often_as_its_max_steps_and_looking_is_free(
+    max_steps: int | None, most: int, open_guest: Open
+) -> None:
+    source = "def run():\n    while True:\n        yield observe()\n        yield [observe(), grasp()]\n"
+    action = CodedAction(name="a", doc="", source=source, max_steps=max_steps)
+    guest = open_guest(action, limits=SandboxLimits(yields=5))
+    acted, turn = 0, guest.start("a")
+    while isinstance(turn, Ask):
+        acted += turn.many
+        turn = guest.send([{}, {}] if turn.many else {})
+    assert turn == Exhausted()
+    assert acted == most
+    assert isinstance(guest.start("a"), Ask), "it may be called again"
+
+
+def test_clean_up_after_the_last_yield_is_judged(open_guest: Open) -> None:
+    body = "    try:\n        while True:\n            yield grasp()\n    finally:\n        while True: pass\n"
+    guest = open_guest(f"def run():\n{body}", limits=SandboxLimits(yields=1, turn_fuel=10**7))
+    guest.start("a")
+    turn = guest.send({})
+    assert isinstance(turn, Exhausted)
+    assert turn.verdict is not None
+    assert turn.verdict.kind == "fuel"
+
+
+def test_looks_have_a_bound_that_fits_the_yields(open_guest: Open) -> None:
+    source = "def run():\n    for _ in range(7):\n        yield [observe()] * 3\n"
+    for max_steps, passes in ((5, False), (11, True)):
+        action = CodedAction(name="a", doc="", source=source, max_steps=max_steps)
+        guest = open_guest(action, limits=SandboxLimits(yields=1, looks=1))
+        turn = guest.start("a")
+        while isinstance(turn, Ask):
+            turn = guest.send([{}] * 3)
+        assert (turn == Done()) is passes, turn

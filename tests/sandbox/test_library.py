@@ -17,25 +17,36 @@ GOLDEN = Path(__file__).with_name("stub.golden.py.txt")
 TEXT = st.text(max_size=60)
 
 
-def test_stub_is_the_golden_text(library: Library) -> None:
+def test_stub_equals_the_committed_text(library: Library) -> None:
     assert render(library) == GOLDEN.read_text()
 
 
 def test_stub_shows_the_limits(library: Library) -> None:
     stub = render(library, SandboxLimits(yields=7, requests=3, source_bytes=999))
-    assert "may yield 7 times, at most 3 requests each" in stub
+    assert "may yield 7 times (max_steps times where that is more), at most 3 requests\n  each. Then it" in stub
     assert "at most 999 bytes" in stub
 
 
+def test_what_all_outcomes_share_is_told_once() -> None:
+    signatures = tuple(
+        Signature(name=n, outcome={"steps": "primitive steps", n: "of this one"}) for n in ("go", "turn")
+    )
+    stub = render(Library(primitives=signatures))
+    assert stub.count('outcome["steps"]: primitive steps') == 1
+    assert stub.index('# outcome["steps"]') < stub.index("def go()")
+    assert stub.count("of this one") == 2
+
+
 @given(TEXT, TEXT, TEXT, st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
-def test_stub_is_valid_python_for_any_text(doc: str, unit: str, choice: str, low: float, span: float) -> None:
+def test_stub_of_any_texts_is_valid_python(doc: str, unit: str, choice: str, low: float, span: float) -> None:
     number = Parameter(name="x", low=low, high=low + span + 1, default=low, unit=unit, doc=doc)
     word = Parameter(name="w", kind="choice", choices=(choice,), default=choice, doc=doc)
     signature = Signature(name="act", doc=doc, parameters=(number, word), outcome={"done": doc})
-    stub = render(Library(primitives=(signature,), view=(ViewDoc(name="k", doc=doc, unit=unit),)))
+    other = Signature(name="wait", outcome={"done": doc})
+    stub = render(Library(primitives=(signature, other), view=(ViewDoc(name="k", doc=doc, unit=unit),)))
     tree = ast.parse(stub)
     functions = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
-    assert list(functions) == ["act", "observe"]
+    assert list(functions) == ["act", "wait", "observe"]
     arguments = functions["act"].args
     assert [a.arg for a in arguments.args] == ["x", "w"]
     defaults = [ast.literal_eval(d) for d in arguments.defaults]

@@ -112,7 +112,7 @@ def _lint(source: str, library: Library, *parameters: Parameter) -> list[tuple[i
 
 
 @pytest.mark.parametrize(("source", "line", "says"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
-def test_lint_finds_a_mistake(source: str, line: int | None, says: str, library: Library) -> None:
+def test_lint_reports_each_kind_of_mistake(source: str, line: int | None, says: str, library: Library) -> None:
     found = _lint(source, library)
     assert found
     assert found[0][0] == line
@@ -198,7 +198,7 @@ def test_guest_is_opened_only_where_the_host_fails(library: Library, monkeypatch
     ],
     ids=["none", "another", "beyond", "short", "number", "no node", "text"],
 )
-def test_forged_tree_is_ignored(rows: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forged_syntax_tree_from_the_guest_is_ignored(rows: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     said = json.dumps(["ask", False, [["told", {"rows": rows}, 1]]])
     monkeypatch.setattr(Instance, "call", lambda *_, **__: said)
     monkeypatch.setattr(ast, "parse", _fails(SyntaxError))
@@ -246,3 +246,27 @@ def test_lint_walks_a_tree_a_constant_number_of_times(library: Library, monkeypa
 
 def test_syntax_warning_is_no_finding(library: Library) -> None:
     assert lint(CodedAction(name="a", doc="", source="def run():\n    x = '\\q'\n    yield grasp()"), library) == []
+
+
+SHARED = "LIMIT = 2\ndef near(a, b):\n    return abs(a - b) < LIMIT\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "shared", "says"),
+    [
+        ("def run(memory, dx=0.1):\n    yield grasp()\n", "", None),
+        ("def can_start(view, memory):\n    return not memory\ndef run(dx=0.1):\n    yield grasp()\n", "", None),
+        ("def can_start(view, other):\n    return True\ndef run(dx=0.1):\n    yield grasp()\n", "", "perhaps `memory`"),
+        ("def run(dx=0.1):\n    if near(dx, 0):\n        yield grasp()\n", SHARED, None),
+        ("def run(dx=0.1):\n    if near(dx, 0):\n        yield grasp()\n", "", "there is no 'near'"),
+        ("def run(dx=0.1):\n    yield grasp()\n", "x = (\n", "in the shared code, line 1"),
+        ("def run(dx=0.1):\n    yield grasp()\n", "\nimport numpy\n", "in the shared code, line 2: 'numpy'"),
+    ],
+)
+def test_lint_knows_the_memory_and_the_shared_functions(
+    source: str, shared: str, says: str | None, library: Library
+) -> None:
+    parameters = (Parameter(name="dx", low=0.0, high=1.0, default=0.1),)
+    action = CodedAction(name="a", doc="", source=source, shared=shared, parameters=parameters)
+    found = [v.message for v in lint(action, library)]
+    assert found == [] if says is None else any(says in message for message in found), found

@@ -11,7 +11,7 @@ from rlgpt.domain import CodedAction, Verdict
 from rlgpt.sandbox import Ask, Done, Library, Sandbox, Turn, proof
 
 
-def test_escapes_are_stopped_here() -> None:
+def test_prove_finds_no_escape_on_this_machine() -> None:
     before = dict(os.environ)
     assert proof.prove() == []
     assert dict(os.environ) == before

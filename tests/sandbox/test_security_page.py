@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import importlib
 import inspect
@@ -37,23 +36,24 @@ GOES_OVER = {
     "between two yields": f"{FIRST}    while True: pass",
     "fuel of a call": "def run():\n    while True:\n        for _ in range(40_000): pass\n        yield grasp()",
     "fuel of an action in an episode": f"{FIRST}    for _ in range(200_000): pass",
-    "yields of a call": "def run():\n    while True: yield grasp()",
+    "looks of a call": "def run():\n    while True: yield observe()",
     "requests of a yield": f"{FIRST}    yield [grasp()] * 30",
     "message of a yield": f"{FIRST}    yield move_to(speed='x' * 5000)",
     "brackets in one another": f"{FIRST}    {DEEP}\n    yield grasp()",
     "view": f"{FIRST}    yield grasp()",
+    "memory that actions share": "def run(memory):\n    memory['x'] = 'x' * 9000\n    yield grasp()",
     "wall clock": f"{FIRST}    while True: pass",
 }
 """Limit, as named in the table -> a program that exceeds it."""
 
 
-def test_page_names_the_pin_of_wasmtime() -> None:
+def test_security_page_states_the_pinned_wasmtime_version() -> None:
     wanted = tomllib.loads((ROOT / "core" / "pyproject.toml").read_text())["project"]["dependencies"]
     (pin,) = [line for line in wanted if line.startswith("wasmtime")]
     assert f"`{pin}`" in PAGE
 
 
-def test_page_counts_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_security_page_states_the_number_of_hostile_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT / "tests" / "sandbox" / "hostile")
     kinds = len(importlib.import_module("hostile_programs").KINDS)
     programs = sum(map(len, PROGRAMS.values()))
@@ -61,21 +61,23 @@ def test_page_counts_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"the tests try {programs} programs" in PAGE
 
 
-def test_page_names_the_traps_of_the_corpus() -> None:
+def test_security_page_names_the_traps_of_the_hostile_programs() -> None:
     told = re.findall(r"`(\w+)`\s+(?:ends\s+)?in\s+the\s+trap\s+`([^`]+)`", PAGE)
     assert len(told) == 2
     for name, trap in told:
-        assert PROGRAMS["eval_and_compile"][name]["says"] == trap
+        assert PROGRAMS["eval_and_compile"][name]["says"] == " ".join(trap.split())
 
 
-def test_page_shows_the_default_limits() -> None:
+def test_security_page_shows_the_default_limits() -> None:
     limits = SandboxLimits()
     for told in (
         f"| source | {limits.source_bytes:,} bytes |",
         f"| {limits.memory_bytes >> 20} MiB |",
-        f"| {limits.yields}; {limits.requests} |",
+        f"| {limits.looks}, or two for each of its yields; {limits.requests} |",
+        f"yields primitives {limits.yields} times at most",
         f"| {limits.reply_bytes:,} bytes, {DEPTH} |",
         f"| view | {limits.view_bytes:,} bytes |",
+        f"| memory that actions share | {limits.shared_bytes:,} bytes as JSON |",
         f"| {limits.wall_seconds:g} s |",
     ):
         assert told in PAGE
@@ -85,7 +87,7 @@ def test_page_shows_the_default_limits() -> None:
 
 def _rows() -> dict[str, str]:
     """Limit, as named in the table -> the kind of verdict that the table gives for it."""
-    table = PAGE.partition("what goes over ends as |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    table = PAGE.partition("verdict if it is exceeded |\n|---|---|---|\n")[2].partition("\n\n")[0]
     rows = {}
     for line in table.splitlines():
         names, _, ends = (cell.strip() for cell in line.strip("|").split("|"))
@@ -113,12 +115,12 @@ def _clock_that_runs_ahead() -> Iterator[None]:
         thread.join()
 
 
-def test_every_limit_of_the_table_is_tested() -> None:
+def test_every_limit_in_the_security_table_has_a_test() -> None:
     assert set(_rows()) == set(GOES_OVER)
 
 
 @pytest.mark.parametrize("limit", GOES_OVER)
-def test_exceeded_limit_ends_as_the_table_says(limit: str, open_guest: Callable[..., Guest]) -> None:
+def test_exceeded_limit_causes_the_verdict_in_the_security_table(limit: str, open_guest: Callable[..., Guest]) -> None:
     fuel = 10**15 if limit == "wall clock" else 10**8
     episode = fuel // 2 if "episode" in limit else 10 * fuel
     limits = SandboxLimits(turn_fuel=fuel, call_fuel=4 * fuel, episode_fuel=episode, load_fuel=10**8)
@@ -132,25 +134,17 @@ def test_exceeded_limit_ends_as_the_table_says(limit: str, open_guest: Callable[
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:core|tests|benchmarks)/[\w./]+)`", PAGE))))
-def test_files_that_the_page_names_exist(path: str) -> None:
+def test_files_named_on_the_security_page_exist(path: str) -> None:
     assert (ROOT / path).exists()
 
 
 @pytest.mark.parametrize("name", [n for n, f in vars(vec).items() if inspect.isfunction(f)])
-def test_page_lists_every_function_of_vec(name: str) -> None:
+def test_documentation_lists_every_function_of_vec(name: str) -> None:
     assert f"`{name}({', '.join(inspect.signature(getattr(vec, name)).parameters)})`" in CODED_ACTIONS
 
 
-def test_page_lists_the_preimported_modules() -> None:
-    told = " ".join(CODED_ACTIONS.partition("there are the modules ")[2].partition("\n\n")[0].split())
-    assert re.findall(r"\w+", re.sub(r"\(.*?\)|, without an import.*| and", "", told)) == [*PREIMPORTED[:-1]]
+def test_documentation_lists_the_preimported_modules() -> None:
+    sentence = CODED_ACTIONS.partition("these modules without an import: ")[2].partition(", and `vec`")[0]
+    names = re.findall(r"\w+", re.sub(r"\(.*?\)| and\b", "", sentence))
+    assert names == [*PREIMPORTED[:-1]]
     assert PREIMPORTED[-1] == "vec"
-
-
-@pytest.mark.parametrize("bundle", sorted(path.name for path in (WORLDS / "bundles").iterdir()))
-def test_a_bundle_can_be_trained_by_the_function_of_its_name(bundle: str) -> None:
-    """``--make examples/design/worlds.py:NAME``, as on the page."""
-    made = [
-        node.name for node in ast.parse((WORLDS / "worlds.py").read_text()).body if isinstance(node, ast.FunctionDef)
-    ]
-    assert bundle in made

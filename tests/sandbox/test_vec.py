@@ -51,7 +51,7 @@ def test_limit_and_clamp_keep_their_bounds(a: list[float], bound: float) -> None
 
 
 @given(st.floats(min_value=-1000, max_value=1000))
-def test_wrapped_angles_point_the_same_way(angle: float) -> None:
+def test_wrap_keeps_the_direction_of_an_angle(angle: float) -> None:
     wrapped = vec.wrap(angle)
     assert -math.pi < wrapped <= math.pi
     assert [math.cos(wrapped), math.sin(wrapped)] == near([math.cos(angle), math.sin(angle)])
@@ -71,7 +71,7 @@ def test_rotations_compose_invert_and_keep_lengths(p: list[float], q: list[float
 
 
 @given(AXES, ANGLES)
-def test_the_angle_of_a_rotation(axis: list[float], angle: float) -> None:
+def test_quat_angle_is_the_angle_of_the_rotation(axis: list[float], angle: float) -> None:
     assert vec.quat_angle([1, 0, 0, 0], vec.quat(axis, angle)) == near(abs(angle))
 
 
@@ -85,11 +85,11 @@ def test_slerp_divides_the_angle(p: list[float], q: list[float], t: float) -> No
 
 
 @given(ANGLES, st.floats(min_value=-1.5, max_value=1.5), ANGLES)
-def test_euler_angles_go_there_and_back(roll: float, pitch: float, yaw: float) -> None:
+def test_euler_angles_survive_conversion_to_a_quaternion(roll: float, pitch: float, yaw: float) -> None:
     q = vec.quat_from_euler(roll, pitch, yaw)
     assert vec.quat_angle(q, vec.quat_from_euler(*vec.euler(q))) == near(0.0)
 
 
-def test_lengths_must_agree() -> None:
+def test_vectors_of_different_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="longer than argument 1"):
         vec.add([1, 2], [1, 2, 3])

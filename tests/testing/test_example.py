@@ -30,19 +30,19 @@ def _python(site: Path, *arguments: str) -> str:
     return ran.stdout
 
 
-def test_example_keeps_the_contract(site: Path) -> None:
+def test_example_plugin_passes_the_contract(site: Path) -> None:
     said = _python(site, "-m", "pytest", "-rs", "-p", "no:cacheprovider", "-W", "error", str(EXAMPLE / "tests"))
     assert "SKIPPED" not in said
 
 
-def test_example_tasks_are_listed(site: Path) -> None:
+def test_corridor_tasks_are_listed(site: Path) -> None:
     code = "from rlgpt.plugin import PluginManager as M; m = M(); print(*m.tasks()); print(dict(m.broken))"
     tasks, broken = _python(site, "-c", code).splitlines()
     assert {"corridor/exit", "corridor/exit_slippery"} <= set(tasks.split())
     assert broken == "{}"
 
 
-def test_example_runs_through_both_loops(site: Path, tmp_path: Path) -> None:
+def test_corridor_task_runs_through_both_loops(site: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     said = _python(site, str(Path(__file__).with_name("corridor_run.py")), str(folder))
     found = json.loads(said.splitlines()[-1])

@@ -315,14 +315,14 @@ class Raises(GridEnv):
         (with_env(OutOfSpace), "test_it_passes_check_env", ""),
     ],
 )
-def test_one_cause_fails_one_law_only(plugin, law: str, says: str) -> None:
+def test_one_cause_breaks_only_one_law(plugin, law: str, says: str) -> None:
     found = broken_laws(plugin)
     (name,) = found
     assert name.startswith(law)
     assert says in found[name]
 
 
-def test_a_run_of_the_contract_names_the_cause_and_the_duration(tmp_path) -> None:
+def test_contract_run_prints_the_cause_and_the_expected_duration(tmp_path) -> None:
     (tmp_path / "faulty_motor.py").write_text(
         "from rlgpt.plugin import hookimpl\nfrom rlgpt.testing.grid import GridEnv, GridPlugin\n"
         "class Env(GridEnv):\n    def step(self, action):\n        raise ValueError('the motor is off')\n"
@@ -375,7 +375,7 @@ def test_contract_catches_faulty_modules(tmp_path, monkeypatch, source: str, tex
 
 
 def test_contract_tries_every_choice_of_an_argument() -> None:
-    """A choice among harmless calls that hides a solution."""
+    """One choice of an argument solves the task; the default choice does not."""
 
     def run(ctx, what):
         if what == "everything":

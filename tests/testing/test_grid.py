@@ -9,7 +9,7 @@ from rlgpt.testing.grid import DIRECTIONS, TASKS, USE, GridEnv, GridPlugin, dist
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_grid_passes_check_env(task) -> None:
+def test_grid_environment_passes_gymnasiums_checker(task) -> None:
     check_env(GridPlugin().make_env(task, seed=0), skip_render_check=True)
 
 

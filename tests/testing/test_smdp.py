@@ -20,7 +20,7 @@ def _walk(cell: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("semi_markov", [True, False])
-def test_fork_values_equal_value_iteration(semi_markov: bool) -> None:
+def test_values_of_the_fork_environment_equal_value_iteration(semi_markov: bool) -> None:
     model = {(c, a): _step(c, a) for c in range(CELLS + 1) for a in (FORWARD, TAKE)}
     value = np.zeros(CELLS + 1)
     for _ in range(200):
@@ -35,17 +35,17 @@ def test_fork_values_equal_value_iteration(semi_markov: bool) -> None:
     assert {"take": q[0, TAKE], "walk": walk} == pytest.approx(values(semi_markov=semi_markov))
 
 
-def test_fork_values_depend_on_the_semi_markov_discount() -> None:
+def test_values_of_the_fork_environment_depend_on_the_semi_markov_discount() -> None:
     proper, naive = values(semi_markov=True), values(semi_markov=False)
     assert proper["take"] > proper["walk"] + 0.2
     assert naive["walk"] > naive["take"] + 0.2
 
 
-def test_fork_passes_check_env() -> None:
+def test_fork_environment_passes_gymnasiums_checker() -> None:
     check_env(ForkPlugin().make_env(TASK, seed=0), skip_render_check=True)
 
 
-def test_fork_success_is_the_near_reward() -> None:
+def test_fork_environment_succeeds_with_the_near_reward() -> None:
     env = ForkEnv()
     env.reset(seed=0)
     assert env.step(np.int64(TAKE))[1:] == (0.6, True, False, {"success": True})

@@ -1,4 +1,6 @@
-"""The agents of the method: slow agent, fast agent and critic, as language models and in fixed variants."""
+"""The agents of the method. The slow agent plans, the fast agent writes code and sets up the learning,
+and the critic judges. Each exists as a language model and in variants without one.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""One request of an agent: prompt and brief in, a checked value out. Faults in a reply are sent back to the model."""
+"""One request of an agent to its language model. It returns a checked value; faults in a reply are sent
+back to the model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,7 +12,7 @@ from pydantic import ValidationError
 
 from rlgpt.agents.base import Brief
 from rlgpt.agents.brief import brief_slots
-from rlgpt.agents.prompt import Prompt
+from rlgpt.agents.prompt import SYSTEM, Prompt
 from rlgpt.domain import Plain, Value
 from rlgpt.llm.base import LLM, Request, RequestKey
 from rlgpt.llm.structured import UnreadableError, ask, complaints_of, format_instructions
@@ -20,7 +22,7 @@ T = TypeVar("T")
 
 
 class Asker:
-    """Asks one language model with one prompt.
+    """Sends one prompt to one language model and checks the replies.
 
     :param prompt: the prompt's name.
     :param folder: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
@@ -41,19 +43,28 @@ class Asker:
         faults: Callable[[T], Sequence[str]],
         measured: Mapping[str, Plain],
         images: Sequence[str] = (),
+        pictured: str = "",
+        leave_out: Collection[str] = (),
+        code: str = "whole",
     ) -> T:
-        """The value of the first reply without faults.
+        """Ask until a reply has no faults, and return its value.
 
-        :param parts: the parts of the prompt, in order.
+        :param parts: the parts of the user's message, in order. The system's message is the same in every request of a
+            run (``shared/system.md``), so that providers can cache it.
         :param slots: texts for the measured slots; ``brief`` fills the others.
         :param value: turns a reply into a value of the domain; the text of its ValueError goes to the model.
-        :param faults: messages for the model about what is wrong with a value; empty where nothing is.
-        :param measured: the figures that the prompt shows.
+        :param faults: returns messages for the model about the faults of a value; empty if the value has no fault.
+        :param measured: the figures (success rates and rewards) that the prompt shows; they are recorded with the
+            reply.
         :param images: PNG data URLs.
+        :param pictured: see :meth:`~rlgpt.agents.prompt.Prompt.render`.
+        :param leave_out: fields of the reply that this task does not offer.
+        :param code: what the Python block of the reply holds, in words.
         :raises rlgpt.errors.LLMError: no usable reply after the last retry.
         """
-        fixed = {**brief_slots(brief), "format": format_instructions(schema)}
-        rendered = self._prompt.render(parts, fixed, {"start": brief.start, **slots}, images)
+        form = format_instructions(schema, example=False, leave_out=leave_out, code=code)
+        fixed = {**brief_slots(brief), "format": form}
+        rendered = self._prompt.render((SYSTEM, *parts), fixed, {"start": brief.start, **slots}, images, pictured)
         request = Request(
             key=key, messages=rendered.messages, fingerprint=rendered.fingerprint, measured=dict(measured)
         )
@@ -63,8 +74,7 @@ class Asker:
                 result = value(reply)
                 complaints = faults(result)
             except ValidationError as fault:
-                found = complaints_of(fault, schema)
-                raise UnreadableError([*found, *_further(reply, fault, value, faults)]) from fault
+                raise UnreadableError(complaints_of(fault, schema)) from fault
             except ValueError as fault:
                 raise UnreadableError([str(fault)]) from fault
             if complaints:
@@ -72,20 +82,3 @@ class Asker:
             return result
 
         return ask(self._llm, request, schema, accept).parsed
-
-
-def _further(
-    reply: R, fault: ValidationError, value: Callable[[R], T], faults: Callable[[T], Sequence[str]]
-) -> Sequence[str]:
-    """What else is wrong with ``reply``: the complaints about it with the defaults of the fields that ``fault`` names.
-
-    If the model receives one fault at a time, it needs one request for each. Empty where a faulty field has no default.
-    """
-    wrong = {str(error["loc"][0]) for error in fault.errors() if error["loc"]}
-    fields = type(reply).model_fields
-    if not wrong or any(name not in fields or fields[name].is_required() for name in wrong):
-        return ()
-    try:
-        return faults(value(reply.model_copy(update={name: fields[name].get_default() for name in wrong})))
-    except ValueError:
-        return ()

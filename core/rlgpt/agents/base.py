@@ -1,15 +1,19 @@
-"""The agents as the loop sees them. An agent receives and returns values; it holds no environment."""
+"""The interfaces of the agents. An agent receives and returns values; it has no access to an environment."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from rlgpt.domain import (
     ActionPlan,
     CodedAction,
+    CodedFunction,
     Critique,
     Evaluation,
+    FunctionPlan,
+    FunctionRehearsal,
     Iteration,
     Rehearsal,
     Review,
@@ -24,23 +28,46 @@ History = tuple[Iteration, ...]
 """The finished iterations of a run, oldest first. Its length is the index of the iteration in progress."""
 
 
+class Training(Value):
+    """What learning will get in this iteration, and what the run is to reach.
+
+    :ivar steps: primitive steps, estimated from what the run has spent so far, lost ones included.
+    :ivar decisions: about how many decisions these are, from the newest training or the newest episodes of code; None
+        where nothing has been played yet.
+    :ivar least: with fewer decisions no policy is trained in this iteration; 0: always one is.
+    :ivar target: success rate on the selection seeds, or mean score, that ends the run; None: it uses its budget.
+    :ivar hyperparameters: of the trainer, those that a setup may set.
+    """
+
+    steps: int
+    decisions: int | None = None
+    least: int = 0
+    target: float | None = None
+    hyperparameters: Mapping[str, float] = {}
+
+
 class Brief(Value):
-    """What agents know about a task. It is rendered from the plugin. All but ``start`` and ``training_steps`` is the
-    same for a whole run.
+    """What agents know about a task. It is rendered from the plugin. All but ``training``, ``code`` and ``functions``
+    is the same for a whole run.
 
     :ivar stub: the library of coded actions as Python text: primitives, and ``observe()`` with the view's keys.
     :ivar knowledge: the plugin's expert knowledge, at most 6,000 characters.
     :ivar primitives: names of the primitives.
     :ivar base_space: the environment's action space in words.
     :ivar base_actions: labels of the parts of a base action.
-    :ivar observations: name and meaning of each key that the policy may observe.
+    :ivar observations: name and meaning of each key that the policy may observe; the meaning is empty where the library
+        tells it.
     :ivar reward_terms: name and meaning of each reward term, with kind and range.
     :ivar reset_options: name and meaning of each start state that training may use.
     :ivar start: the first view of an episode as text.
-    :ivar training_steps: primitive steps of this iteration's training, estimated from what the run has spent so far;
-        None if unknown.
+    :ivar training: of the iteration in progress; None where it is unknown, or nothing is trained.
+    :ivar code: the coded actions of the iteration in progress alone, where they were played.
+    :ivar functions: the functions of the iteration in progress that work: outputs of features are keys of the view and
+        observation keys, reward terms may have a weight.
+    :ivar remarks: function -> what its rehearsal showed that may be right or wrong, in words.
     :ivar restores: whether training may begin where a coded action led to (``after:ACTION``).
     :ivar trainer_bounds: hyperparameter -> range, of those that a setup may choose.
+    :ivar option_steps: primitive steps that one call of a coded action may take; None: as many as an episode has.
     """
 
     task: Task
@@ -54,18 +81,28 @@ class Brief(Value):
     reset_options: tuple[tuple[str, str], ...]
     default_setup: RLSetup
     start: str = ""
-    training_steps: int | None = None
+    training: Training | None = None
+    code: Evaluation | None = None
+    functions: tuple[CodedFunction, ...] = ()
+    remarks: Mapping[str, tuple[str, ...]] = {}
     restores: bool = False
     trainer_bounds: Mapping[str, tuple[float, float]] = {}
+    option_steps: int | None = None
+
+    @property
+    def most_steps(self) -> int:
+        """The largest ``max_steps`` that a coded action may have."""
+        return self.option_steps or self.task.horizon
 
 
 class Outcome(Value):
-    """What the critic judges an iteration by.
+    """The results by which the critic judges an iteration.
 
-    :ivar code_evaluation: the coded actions alone, in the plan's order; None where they were not evaluated.
-    :ivar training: None where no policy was trained.
-    :ivar evaluation: the policy, or the code where no policy was evaluated.
-    :ivar frames: PNG data URLs of one evaluation episode, in order of time; empty where the critic sees none.
+    :ivar code_evaluation: evaluation of the coded actions alone, in the plan's order; None if they were not evaluated.
+    :ivar training: record of the training; None if no policy was trained.
+    :ivar evaluation: evaluation of the policy, or of the code if no policy was evaluated.
+    :ivar frames: frames of one evaluation episode in order of time, as PNG data URLs; empty if the critic uses no
+        images.
     """
 
     plan: ActionPlan
@@ -78,21 +115,23 @@ class Outcome(Value):
 
 
 class SlowAgent(ABC):
-    """Decides which sub-actions a task has, and for each whether it is coded or learned (RL-GPT, section 3)."""
+    """The slow agent divides a task into sub-actions and decides which of them are coded and which are
+    learned (RL-GPT, section 3).
+    """
 
     @abstractmethod
     def plan(self, brief: Brief, history: History) -> ActionPlan:
-        """The plan of the next iteration.
+        """Make the plan of the next iteration.
 
-        :param history: the finished iterations; the newest one carries the critic's findings.
+        :param history: the finished iterations; the newest one contains the critic's findings.
         :returns: at least one sub-action, with distinct names, in the order of use.
-        :raises rlgpt.errors.LLMError: no usable plan after the last retry.
+        :raises rlgpt.errors.LLMError: the model returned no usable plan and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
 
 class FastAgent(ABC):
-    """Writes and repairs coded actions, and sets up the reinforcement learning (RL-GPT, section 3)."""
+    """The fast agent writes and repairs coded actions, and sets up the reinforcement learning (RL-GPT, section 3)."""
 
     @abstractmethod
     def write(
@@ -105,17 +144,40 @@ class FastAgent(ABC):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """A coded action for ``sub_action``: a first version, or a repair of the last attempt.
+        """Write a coded action for ``sub_action``: a first version, or a repair of the last attempt.
 
         :param plan: the plan that contains ``sub_action``.
-        :param sub_action: of kind ``code``.
-        :param written: the coded actions of this iteration that work already.
-        :param attempts: the attempts at this sub-action so far, each of which failed; empty for a first version.
+        :param sub_action: a sub-action of kind ``code``.
+        :param written: the coded actions of this iteration that already work.
+        :param attempts: the attempts at this sub-action so far, which all failed; empty for a first version.
         :param history: the finished iterations.
         :returns: an action named ``sub_action.name``.
-        :raises rlgpt.errors.LLMError: no source that lint accepts after the last retry.
+        :raises rlgpt.errors.LLMError: the model returned no source that lint accepts and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
+
+    def write_function(
+        self,
+        brief: Brief,
+        plan: ActionPlan,
+        function: FunctionPlan,
+        *,
+        attempts: Sequence[FunctionRehearsal],
+        history: History,
+    ) -> CodedFunction:
+        """A feature, reward term or predicate for ``function``: a first version, or a repair of the last attempt.
+
+        :param plan: the plan that contains ``function``, which it does not keep.
+        :param attempts: the attempts at this function so far, each of which failed; empty for a first version.
+        :param history: the finished iterations.
+        :returns: a function named ``function.name``, of its kind.
+        :raises rlgpt.errors.LLMError: no source that lint accepts after the last retry.
+        :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
+        :raises NotImplementedError: this agent writes no functions. Only a plan with functions asks for them.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} writes no functions, but the plan asks for {function.name!r}; define write_function"
+        )
 
     @abstractmethod
     def setup(
@@ -127,41 +189,63 @@ class FastAgent(ABC):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        """How the policy learns with ``actions``.
+        """Decide how the policy learns with ``actions``.
 
-        :param actions: the coded actions that were kept; the setup may use each of them or leave it out.
+        :param actions: the coded actions that were kept. The setup may offer any of them to the policy.
         :param history: the finished iterations.
         :param rehearsals: sub-action -> its attempts in this iteration, in order.
-        :returns: a setup whose names all exist: reward terms, observation keys, base actions, coded actions and reset
-            option. ``gamma`` is per primitive step, ``horizon`` in primitive steps.
-        :raises rlgpt.errors.LLMError: no valid setup after the last retry.
+        :returns: a setup in which all names exist: reward terms, observation keys, base actions, coded actions and
+            reset option. ``gamma`` is the discount per primitive step; ``horizon`` is in primitive steps.
+        :raises rlgpt.errors.LLMError: the model returned no valid setup and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
 
+Evidence = Literal["text", "frames", "both"]
+"""What a critic judges a rehearsal by: the trace as text, frames before the call and after its primitives, or both."""
+
+
+class Shot(NamedTuple):
+    """A frame of a rehearsal. ``moment`` says when it was taken, ``url`` is a PNG data URL."""
+
+    moment: str
+    url: str
+
+
 class Critic(ABC):
-    """Judges rehearsals and iterations, and writes findings for the other agents (RL-GPT, section 3)."""
+    """The critic judges rehearsals and iterations, and writes findings for the other agents (RL-GPT, section 3)."""
 
     supports_vision: bool = False
     """Whether the critic uses :attr:`Outcome.frames`."""
 
     @abstractmethod
-    def review(self, brief: Brief, sub_action: SubAction, rehearsal: Rehearsal, *, iteration: int) -> Review:
-        """Whether a rehearsed action does what its sub-action describes.
+    def review(
+        self,
+        brief: Brief,
+        sub_action: SubAction,
+        rehearsal: Rehearsal,
+        *,
+        iteration: int,
+        evidence: Evidence = "text",
+        frames: Sequence[Shot] = (),
+    ) -> Review:
+        """Judge whether a rehearsed action does what its sub-action describes.
 
-        :param rehearsal: an attempt that ran without a violation, with its trace.
+        :param evidence: what to judge by. Only a critic with ``supports_vision`` is asked for anything but text.
+        :param frames: of the rehearsed call, in order of time; empty if none could be rendered.
+        :param rehearsal: an attempt that ran without a violation of the sandbox's limits, with its trace.
         :param iteration: the index of the iteration in progress.
-        :returns: at least one finding where ``works`` is False.
-        :raises rlgpt.errors.LLMError: no usable review after the last retry.
+        :returns: a review; it has at least one finding if ``works`` is False.
+        :raises rlgpt.errors.LLMError: the model returned no usable review and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
     @abstractmethod
     def critique(self, brief: Brief, outcome: Outcome, history: History) -> Critique:
-        """Findings on a finished iteration, for the slow agent and for the fast agent.
+        """Write findings on a finished iteration for the slow agent and for the fast agent.
 
-        :param outcome: the iteration that is judged.
+        :param outcome: the results of the iteration that is judged.
         :param history: the iterations before it.
-        :raises rlgpt.errors.LLMError: no usable critique after the last retry.
+        :raises rlgpt.errors.LLMError: the model returned no usable critique and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """

@@ -1,4 +1,4 @@
-"""The brief: what agents know about a task, rendered from the plugin once for a whole run."""
+"""The brief: the text that tells agents about a task. It is rendered from the plugin once for a run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rlgpt.agents.base import Brief
 from rlgpt.agents.text import bullets, fields, number, shorten
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.defaults import SUCCESS, default_setup_of, reward_terms_of
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.parts import shown
 from rlgpt.plugin.types import Context, RewardTerm, ViewKey
@@ -35,14 +36,14 @@ def make_brief(
 ) -> Brief:
     """The brief of ``task``. Makes one environment, for its spaces, and closes it.
 
-    :param start_view: the view that an episode starts with. None: the one of seed 0 (a reset without a step).
-    :param limits: of the run's sandbox; the stub states them.
-    :param library: of the task, where it has been made already.
+    :param start_view: the view at the start of an episode. None: the view after a reset with seed 0.
+    :param limits: limits of the run's sandbox, which the stub (the library as Python text) states.
+    :param library: the library of the task, if it exists already.
     """
     env = plugin.make_env(task, seed=0)
     try:
         view = dict(start_view) if start_view is not None else _first_view(plugin, task, env)
-        observations = tuple(_observations(env.observation_space, plugin.view_keys(task)))
+        observations = tuple(_observations(env.observation_space, plugin.view_keys(task), default=_is_default(plugin)))
         base_space = _space(env.action_space)
     finally:
         env.close()
@@ -50,46 +51,105 @@ def make_brief(
     return Brief(
         task=task,
         stub=render(library, limits),
-        knowledge=shorten(plugin.knowledge(task).strip(), KNOWLEDGE_LIMIT),
+        knowledge=shorten(plugin.knowledge(task).strip(), KNOWLEDGE_LIMIT, "what is known"),
         primitives=tuple(s.name for s in library.primitives),
         base_space=base_space,
         base_actions=plugin.labels(task).actions,
         observations=observations,
-        reward_terms=tuple((t.name, _term(t)) for t in plugin.reward_terms(task)),
+        reward_terms=tuple(
+            (t.name, _term(t)) for t in reward_terms_of(plugin, task) if task.success or t is not SUCCESS
+        ),
         reset_options=tuple((o.name, o.doc) for o in plugin.reset_options(task)),
-        default_setup=plugin.default_setup(task),
+        default_setup=default_setup_of(plugin, task),
         restores=plugin.states(task) is not None,
         trainer_bounds=dict(plugin.trainer_bounds(task)),
-        start=shorten(f"{plugin.summarize(view)}\nview: {fields(view, 400)}", START_LIMIT),
+        option_steps=plugin.limits(task).option_steps,
+        start=_start(plugin, view),
     )
 
 
 def brief_slots(brief: Brief) -> dict[str, str]:
     """The fixed slots of a prompt that a brief fills: name -> text."""
+    own = [(name, meaning) for name, meaning in brief.observations if meaning]
+    of_view = "each key of the view that has numbers"
     return {
         "task": brief.task.id,
         "goal": brief.task.goal,
-        "success": brief.task.success or _score(brief.task),
+        "measures": "\n".join(_measures(brief.task)),
         "horizon": str(brief.task.horizon),
         "stub": brief.stub.strip(),
         "knowledge": brief.knowledge or "Nothing beyond what the library says.",
         "base_space": brief.base_space,
-        "base_actions": "\n".join(f"- {label}" for label in brief.base_actions),
-        "observations": bullets(brief.observations),
+        "base_actions": ", ".join(f"`{label}`" for label in brief.base_actions),
+        "observations": f"{of_view}, and\n{bullets(tuple(own))}" if own else f"{of_view}.",
         "reward_terms": bullets(brief.reward_terms),
-        "reset_options": bullets(brief.reset_options, "(none but the task's own: `reset_option` must be null)"),
-        "default_setup": brief.default_setup.model_dump_json(),
+        "reset_options": bullets(brief.reset_options, "(none but the task's own)"),
+        "default_setup": brief.default_setup.model_dump_json(
+            exclude={"reason", "coded_actions"}, exclude_defaults=True
+        ),
+        "start_advice": _start_advice(brief),
+        "trainer_advice": _trainer_advice(brief),
     }
 
 
-def _score(task: Task) -> str:
-    """The score of a task without a success, in words."""
-    assert task.score is not None
-    measured = next((m for m in task.metrics if m.name == task.score.metric), None)
-    name = "the total reward of the episode" if measured is None else measured.doc or measured.name
-    unit = task.score.unit if measured is None else measured.unit
-    better = "more" if task.score.maximize else "less"
-    return f"there is no success, a score counts: {name}{f', in {unit}' if unit else ''}; {better} is better"
+def not_offered(brief: Brief) -> tuple[str, ...]:
+    """Fields of an RLSetup that have no use in the task."""
+    starts = () if brief.restores or brief.reset_options else ("reset_option", "reset_share")
+    residual = () if brief.base_space.startswith("Box") else ("residual",)
+    return (*starts, *residual, *(() if brief.trainer_bounds else ("trainer",)))
+
+
+def _measures(task: Task) -> list[str]:
+    """Success, score and metrics in words, a line each."""
+    lines = [f"- what counts as success: {task.success or 'nothing; the score counts'}"]
+    described = {m.name: f"{m.doc or m.name}, the {_REDUCED[m.reduce]} of the episode" for m in task.metrics}
+    if (score := task.score) is not None:
+        unit = score.unit or next((m.unit for m in task.metrics if m.name == score.metric), "")
+        told = described.get(score.metric, "the environment's own reward, summed over the episode")
+        second = " (of two results with the same success the one with the better score is kept)" if task.success else ""
+        better = "more" if score.maximize else "less"
+        lines.append(f"- score: {told}{f', in {unit}' if unit else ''}; {better} is better{second}")
+    lines += [
+        f"- metric `{m.name}`: {described[m.name]}{f', in {m.unit}' if m.unit else ''}"
+        for m in task.metrics
+        if task.score is None or m.name != task.score.metric
+    ]
+    return lines
+
+
+_REDUCED = {"last": "last value", "sum": "sum", "max": "largest value", "min": "smallest value", "mean": "mean"}
+
+
+def _start_advice(brief: Brief) -> str:
+    if not (brief.restores or brief.reset_options):
+        return "this task has no start but its own, and cannot be restored; leave both out."
+    after = "`after:ACTION`, where the plan's coded actions up to ACTION led" if brief.restores else ""
+    listed = "a start state listed above" if brief.reset_options else ""
+    where = " or at ".join(filter(None, (listed, after)))
+    return (
+        f"the share `reset_share` of the training episodes begins at {where}; the others, and all with `null`, at the "
+        "task's own start. It helps where the hard part comes late and is seldom reached."
+    )
+
+
+def _trainer_advice(brief: Brief) -> str:
+    if not brief.trainer_bounds:
+        return "nothing of the trainer can be set here."
+    ranges = ", ".join(f"{name} {number(low)} to {number(high)}" for name, (low, high) in brief.trainer_bounds.items())
+    return f"hyperparameters of PPO that you may set, each within its range: {ranges}. Leave out what may stay."
+
+
+def _start(plugin: EnvironmentPlugin, view: Mapping[str, Plain]) -> str:
+    """A view as code gets it; where it is too long for that, the plugin's summary first."""
+    whole = fields(view, START_LIMIT)
+    if len(whole) <= START_LIMIT:
+        return whole
+    return shorten(f"{plugin.summarize(view)}\nIn short: {fields(view, 200)}", START_LIMIT, "the view")
+
+
+def _is_default(plugin: EnvironmentPlugin) -> bool:
+    """Whether the view is made of the observation's parts."""
+    return type(plugin).view_keys is EnvironmentPlugin.view_keys
 
 
 def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, Any]) -> dict[str, Plain]:
@@ -98,17 +158,24 @@ def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, A
     return plugin.view(Context(task, observation, {**info, "env_reward": 0.0}, 0, rng, plugin.model(env)))
 
 
-def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey]) -> Iterator[tuple[str, str]]:
-    """Name and meaning of what a policy may observe: parts of its observation, and view keys with numbers."""
+def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey], *, default: bool) -> Iterator[tuple[str, str]]:
+    """Name and meaning of what a policy may observe: parts of its observation, and view keys with numbers.
+
+    The meaning is empty where the library tells it: of keys of the view, and of parts whose numbers the view holds.
+    """
     observable = {k.name: k for k in keys if k.size > 0}
     for name, part in shown(space, keys).items():
         if name not in observable and part.space.is_np_flattenable:
-            yield name, f"the environment's own observation: {_shape(part.space)}"
+            known = default and not part.alone
+            yield name, "" if known else f"the environment's own observation: {_shape(part.space)}"
     for name, key in observable.items():
-        numbers = f"{key.size} number{'s' if key.size > 1 else ''}"
-        unit = f", {key.unit}" if key.unit else ""
-        hidden = "; privileged: known in simulation only" if key.source == "privileged" else ""
-        yield name, f"{key.doc} ({numbers}{unit}{hidden})"
+        yield name, _alone(key) if key.alone else ""
+
+
+def _alone(key: ViewKey) -> str:
+    unit = f", {key.unit}" if key.unit else ""
+    hidden = "; privileged: known in simulation only" if key.source == "privileged" else ""
+    return f"{key.doc} ({key.size} number{'s' if key.size > 1 else ''}{unit}{hidden}; code does not see it)"
 
 
 def _shape(space: gymnasium.Space[Any]) -> str:
@@ -117,7 +184,7 @@ def _shape(space: gymnasium.Space[Any]) -> str:
 
 
 def _space(space: gymnasium.Space[Any]) -> str:
-    """The action space in words."""
+    """A description of the action space."""
     from gymnasium import spaces
 
     if isinstance(space, spaces.Discrete):

@@ -1,4 +1,6 @@
-"""The teams of agents: the full method and its ablations."""
+"""The teams of agents. A *team* is a slow agent, a fast agent and a critic; one team is the full method,
+the others are ablations.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +24,22 @@ from rlgpt.plugin.library import library_of
 from rlgpt.sandbox import Library, SandboxLimits
 
 WITHOUT_LLM = ("rl_only", "primitives_only")
-"""Teams that need no language model; for messages."""
+"""Names of the teams that need no language model, for messages."""
 
 Models = LLM | Mapping[Role, LLM]
-"""One language model for every role, or one for each role."""
+"""Either one language model for all roles, or role -> language model."""
 
 
 @dataclass(frozen=True)
 class Agents:
-    """A team, and what the loop does with its work.
+    """A team of agents, and switches that say what the loop does with its results.
 
     :ivar kind: the team's name.
-    :ivar train: a policy is trained. False: the policy stays as it is initialised (``untrained``), or there is none
-        (``code_only``).
-    :ivar evaluate: what an iteration is judged by: the policy, or the plan's coded actions in order.
-    :ivar rehearse: coded actions are rehearsed and repaired. False where no agent would repair them.
-    :ivar revise: a further iteration can change something. False where plan and code are fixed.
+    :ivar train: whether a policy is trained. False: the policy keeps its initial weights (``untrained``), or there is
+        no policy (``code_only``).
+    :ivar evaluate: what is evaluated to judge an iteration: the policy, or the plan's coded actions in order.
+    :ivar rehearse: whether coded actions are rehearsed and repaired. False if no agent of the team repairs them.
+    :ivar revise: whether a further iteration can change plan or code. False if both are fixed.
     """
 
     kind: str
@@ -52,14 +54,14 @@ class Agents:
 
 @dataclass(frozen=True)
 class TeamContext:
-    """What a team is built from. A factory of teams (hook ``rlgpt_agents``) receives one.
+    """The objects from which a team is built. A factory of teams (hook ``rlgpt_agents``) receives them.
 
     :ivar kind: the name under which the team is selected.
-    :ivar connect: returns the language models. It is called only by teams that need one, and raises ConfigError or
-        TranscriptError where there is none.
+    :ivar connect: returns the language models. Only teams that need a model call it. It raises ConfigError or
+        TranscriptError if there is no model.
     :ivar library: the primitives and the view that coded actions may use.
-    :ivar limits: of the sandbox.
-    :ivar iterations: iterations of the outer loop, where known; the prompts state them.
+    :ivar limits: limits of the sandbox.
+    :ivar iterations: number of iterations of the outer loop, if known; the prompts state it.
     :ivar prompts: a folder whose files replace prompts of the same names (see :class:`~rlgpt.agents.prompt.Prompt`).
     """
 
@@ -109,12 +111,12 @@ def slow_fast_critic(context: TeamContext) -> Agents:
 
 
 def untrained(context: TeamContext) -> Agents:
-    """Slow, fast and critic; the extended policy stays untrained."""
+    """Slow agent, fast agent and critic; the policy over the extended action space is not trained."""
     return _whole(context, train=False)
 
 
 def code_only(context: TeamContext) -> Agents:
-    """Slow, fast and critic; the plan's coded actions run in order, nothing is learned."""
+    """Slow agent, fast agent and critic; the plan's coded actions run in order, and nothing is learned."""
     return _whole(context, train=False, evaluate="code", learns=False)
 
 
@@ -134,11 +136,11 @@ def build_agents(
     limits: SandboxLimits | None = None,
     iterations: int | None = None,
 ) -> Agents:
-    """A team that rlgpt brings itself, without a configuration.
+    """Build one of rlgpt's own teams without a run configuration.
 
     :param kind: a key of :data:`TEAMS`.
-    :param llm: None where the team needs no language model.
-    :param library: the run's; None: a new one.
+    :param llm: None if the team needs no language model.
+    :param library: the library of the run; None: a new one is made.
     :raises UnknownNameError: there is no such team.
     :raises ConfigError: the team needs a language model.
     """
@@ -167,12 +169,15 @@ def _slow_and_fast(context: TeamContext, models: Models, mode: Mode) -> tuple[Sl
     library, limits, prompts = context.library, context.limits, context.prompts
     slow = LLMSlow(_model(models, "slow"), mode, prompts=prompts)
     fast, setup = _model(models, "fast"), _model(models, "setup")
-    return slow, LLMFast(fast, library, limits, mode, setup_llm=setup, prompts=prompts)
+    function = _model(models, "function", or_else="fast")
+    return slow, LLMFast(fast, library, limits, mode, setup_llm=setup, function_llm=function, prompts=prompts)
 
 
-def _model(models: Models, role: Role) -> LLM:
+def _model(models: Models, role: Role, or_else: Role | None = None) -> LLM:
     if isinstance(models, LLM):
         return models
+    if role not in models and or_else is not None:
+        role = or_else
     if role not in models:
         hint = "Give each role one, or a single one for all."
         raise UnknownNameError("role with a language model", role, models, hint)

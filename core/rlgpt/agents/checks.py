@@ -1,4 +1,6 @@
-"""Checks of a reply beyond its schema. Each returns messages for the model that wrote the reply; none means valid."""
+"""Checks of a reply that its schema cannot express. Each check returns messages for the model that wrote
+the reply; no message means that the reply is valid.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +8,31 @@ import difflib
 import math
 from collections.abc import Collection, Iterable, Mapping
 
-from rlgpt.agents.base import Brief
-from rlgpt.domain import ActionPlan, CodedAction, RLSetup
+from rlgpt.agents.base import Brief, History
+from rlgpt.domain import (
+    ActionPlan,
+    CodedAction,
+    CodedFeatures,
+    CodedFunction,
+    CodedReward,
+    FunctionPlan,
+    RLSetup,
+    SubAction,
+)
 from rlgpt.plugin.defaults import SUCCESS
 from rlgpt.sandbox import Library, SandboxLimits, lint
 
 MAX_CODED_ACTIONS = 8
-"""Coded actions of a plan. Each is one more branch to explore with a few thousand decisions."""
+"""Maximal number of coded actions in a plan. Each action is one more choice that the policy must explore
+with a few thousand decisions.
+"""
 
 MAX_WEIGHT = 100.0
 GAMMA_RANGE = (0.9, 1.0)
 
 
-def plan_faults(plan: ActionPlan, brief: Brief) -> list[str]:
-    """Names that would collide, and too many coded actions."""
+def plan_faults(plan: ActionPlan, brief: Brief, history: History = ()) -> list[str]:
+    """Names that would collide, too many coded actions, missing descriptions, and code to keep that does not exist."""
     taken = {
         **dict.fromkeys(brief.primitives, "a primitive"),
         **dict.fromkeys(brief.base_actions, "a base action"),
@@ -31,25 +44,55 @@ def plan_faults(plan: ActionPlan, brief: Brief) -> list[str]:
         for s in plan.sub_actions
         if s.name in taken
     ]
+    taken |= {
+        **dict.fromkeys(_first(brief.observations), "an observation key"),
+        **dict.fromkeys(_first(brief.reward_terms), "a reward term"),
+    }
+    faults += [
+        f"the function name {f.name!r} is already the name of {taken[f.name]}; choose another name"
+        for f in plan.functions
+        if f.name in taken
+    ]
     if len(plan.coded) > MAX_CODED_ACTIONS:
         faults.append(f"there are {len(plan.coded)} sub-actions of kind code; at most {MAX_CODED_ACTIONS} are taken")
+    return [*faults, *_keep_faults(plan, history)]
+
+
+def _keep_faults(plan: ActionPlan, history: History) -> list[str]:
+    actions = list(dict.fromkeys(a.name for it in history for a in it.actions))
+    functions = list(dict.fromkeys(f.name for it in history for f in it.functions))
+    parts: tuple[SubAction | FunctionPlan, ...] = (*plan.sub_actions, *plan.functions)
+    faults = []
+    for part in parts:
+        known = actions if isinstance(part, SubAction) else functions
+        if not part.keep and not part.description.strip():
+            faults.append(f"{part.name}: its description is missing; only what is kept needs none")
+        elif part.keep and part.kind == "rl":
+            faults.append(f"{part.name}: only code can be kept; leave out `keep` of kind rl")
+        elif part.keep and part.name not in known:
+            names = ", ".join(known) or "(none)"
+            faults.append(f"{part.name}: there is no earlier code of this name to keep. Can be kept: {names}")
     return faults
 
 
-def action_faults(action: CodedAction, library: Library, limits: SandboxLimits, horizon: int) -> list[str]:
-    """The verdicts of lint on the source, and a step limit that exceeds the horizon."""
-    faults = [f"line {v.line}: {v.message}" if v.line else v.message for v in lint(action, library, limits)]
-    if action.max_steps > horizon:
-        faults.append(f"max_steps is {action.max_steps}, but an episode has only {horizon} primitive steps")
+def action_faults(action: CodedAction, library: Library, limits: SandboxLimits, most_steps: int) -> list[str]:
+    """The verdicts of lint on the source, and a step limit above ``most_steps``, the task's bound."""
+    faults = _lint(action, library, limits)
+    if action.max_steps is not None and action.max_steps > most_steps:
+        faults.append(f"max_steps is {action.max_steps}; valid in this task: 1 to {most_steps} primitive steps")
     return faults
+
+
+def _lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits) -> list[str]:
+    return [f"line {v.line}: {v.message}" if v.line else v.message for v in lint(code, library, limits)]
 
 
 def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction]) -> list[str]:
-    """Check every field against the plugin's offer and this iteration's actions."""
+    """Check every field against the names that the plugin offers and this iteration's actions."""
     horizon = brief.task.horizon
     faults = [
-        *_unknown("reward term", setup.reward_weights, dict.fromkeys([*_first(brief.reward_terms), SUCCESS.name])),
-        *_unknown("observation key", setup.observation_keys, _first(brief.observations)),
+        *_unknown("reward term", setup.reward_weights, _reward_terms(brief)),
+        *_unknown("observation key", setup.observation_keys, [*_first(brief.observations), *_outputs(brief.functions)]),
         *_unknown("base action", setup.base_actions or (), brief.base_actions),
         *_unknown("coded action", setup.coded_actions, [a.name for a in actions]),
         *_start_faults(setup, brief, actions),
@@ -71,8 +114,32 @@ def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction])
     return faults + _choice_faults(setup, brief, actions)
 
 
+def function_faults(function: CodedFunction, brief: Brief, library: Library, limits: SandboxLimits) -> list[str]:
+    """The verdicts of lint on the source, and outputs of features whose names are taken."""
+    taken = {
+        **dict.fromkeys(_first(brief.observations), "an observation key"),
+        **dict.fromkeys(_outputs(f for f in brief.functions if f.name != function.name), "another feature's output"),
+    }
+    reads_features = not isinstance(function, CodedFeatures)
+    faults = _lint(function, library.with_features(brief.functions) if reads_features else library, limits)
+    return faults + [
+        f"the output name {name!r} is already the name of {taken[name]}; choose another name"
+        for name in _outputs([function])
+        if name in taken
+    ]
+
+
+def _reward_terms(brief: Brief) -> list[str]:
+    coded = [f.name for f in brief.functions if isinstance(f, CodedReward)]
+    return list(dict.fromkeys([*_first(brief.reward_terms), SUCCESS.name, *coded]))
+
+
+def _outputs(functions: Iterable[CodedFunction]) -> list[str]:
+    return [o.name for f in functions if isinstance(f, CodedFeatures) for o in f.outputs]
+
+
 def trainer_faults(trainer: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]) -> list[str]:
-    """Hyperparameters that a setup may not choose, and values outside the plugin's bounds."""
+    """Find hyperparameters that a setup may not choose, and values outside the plugin's bounds."""
     faults = _unknown("hyperparameter", trainer, bounds)
     for name, value in trainer.items():
         low, high = bounds.get(name, (-math.inf, math.inf))

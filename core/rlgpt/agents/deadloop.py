@@ -1,7 +1,7 @@
 """The dead-loop rate: the share of repairs that fail in the same way as before.
 
-RL-GPT reports it together with the success rate when it compares language models (its ablation on models): a model that
-repeats its code in other words makes no progress, however many repairs it gets.
+The RL-GPT paper compares language models by this rate and the success rate: a model that repeats the same code in other
+words makes no progress, whatever the number of repairs.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from itertools import pairwise
 from rlgpt.domain import Iteration, Rehearsal
 
 SAME_WORDS = 0.8
-"""Two reviews name the same problem if at least this share of their words agrees in order (0 to 1)."""
+"""Two reviews name the same problem if at least this share of their words (0 to 1) agrees in the same order."""
 
 
 @dataclass(frozen=True)
 class DeadLoops:
-    """Repairs, and how many of them failed in the same way as the attempt before.
+    """The number of repairs, and how many of them failed in the same way as the attempt before them.
 
-    :ivar repairs: attempts after the first one.
-    :ivar repeated: repairs with the failure that they should have removed; at most ``repairs``.
+    :ivar repairs: number of attempts after the first one.
+    :ivar repeated: number of repairs that still have the failure which they should remove; at most ``repairs``.
     """
 
     repairs: int = 0
@@ -41,9 +41,9 @@ class DeadLoops:
 def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
     """Whether ``after`` failed in the same way as ``before``.
 
-    That is: both have the same source; or both have a verdict of the same kind and message; or both have a review, and
-    the problems in it agree in :data:`SAME_WORDS` of their words. Numbers in messages are ignored, and so are line
-    numbers: a repair changes them.
+    The failures are the same in any of three cases: both attempts have the same source; both have a verdict of the same
+    kind and message; both have a review, and a share :data:`SAME_WORDS` of the words in the reviews agrees. Numbers,
+    line numbers included, are ignored, because a repair changes them.
     """
     if not (before.failed and after.failed):
         return False
@@ -61,18 +61,18 @@ def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
 
 
 def of_attempts(rehearsals: Sequence[Rehearsal]) -> DeadLoops:
-    """The repairs among the attempts at one coded action, which are in order."""
+    """Count over the attempts at one coded action, which are in order."""
     pairs = list(pairwise(rehearsals))
     return DeadLoops(len(pairs), sum(same_failure(a, b) for a, b in pairs))
 
 
 def of_iteration(iteration: Iteration) -> DeadLoops:
-    """The repairs of all coded actions of an iteration."""
+    """Count over all coded actions of an iteration."""
     return sum((of_attempts(r) for r in iteration.rehearsals.values()), DeadLoops())
 
 
 def of_run(iterations: Iterable[Iteration]) -> DeadLoops:
-    """The repairs of all iterations."""
+    """Count over all iterations."""
     return sum((of_iteration(i) for i in iterations), DeadLoops())
 
 

@@ -1,4 +1,4 @@
-"""The fast agent as a language model: it writes and repairs coded actions, and sets up the learning."""
+"""The fast agent as a language model: it writes and repairs code, and sets up the learning."""
 
 from __future__ import annotations
 
@@ -8,21 +8,123 @@ from pathlib import Path
 from rlgpt.agents import history_text
 from rlgpt.agents.asking import Asker
 from rlgpt.agents.base import Brief, FastAgent, History
-from rlgpt.agents.checks import action_faults, setup_faults
+from rlgpt.agents.brief import not_offered
+from rlgpt.agents.checks import action_faults, function_faults, setup_faults
+from rlgpt.agents.episodes import render_code
 from rlgpt.agents.mode import Mode
-from rlgpt.agents.rendering import render_attempts, render_findings, render_plan
-from rlgpt.agents.replies import ActionReply, SetupReply
-from rlgpt.agents.text import code_block, shorten
-from rlgpt.agents.traces import failure_of, render_rehearsal
-from rlgpt.domain import ActionPlan, CodedAction, Plain, Rehearsal, RLSetup, SubAction
-from rlgpt.llm.base import LLM, RequestKey
+from rlgpt.agents.rendering import (
+    render_attempts,
+    render_findings,
+    render_functions,
+    render_plan,
+    render_signatures,
+)
+from rlgpt.agents.replies import ActionReply, FunctionReply, RepairReply, SetupReply
+from rlgpt.agents.text import code_block, number, shorten, source_block
+from rlgpt.agents.traces import failure_of, render_rehearsal, render_verdict
+from rlgpt.domain import (
+    ActionPlan,
+    CodedAction,
+    CodedFunction,
+    FunctionPlan,
+    FunctionRehearsal,
+    Plain,
+    Rehearsal,
+    RLSetup,
+    SubAction,
+)
+from rlgpt.llm.base import LLM, RequestKey, Role
 from rlgpt.sandbox import Library, SandboxLimits
+
+EDITED = "whole or as edits, as said above"
+
+
+class Writer:
+    """Asks for code: coded actions and functions, first versions and repairs."""
+
+    def __init__(self, library: Library, limits: SandboxLimits | None, mode: Mode | None) -> None:
+        self.library, self.limits, self.mode = library, limits or SandboxLimits(), mode or Mode()
+
+    def action(
+        self,
+        ask: Asker,
+        brief: Brief,
+        key: RequestKey,
+        parts: Sequence[str],
+        slots: Mapping[str, str],
+        *,
+        attempts: Sequence[Rehearsal],
+        history: History,
+    ) -> CodedAction:
+        """A coded action: a repair where there are attempts."""
+
+        def faults(action: CodedAction) -> list[str]:
+            return action_faults(action, self.library, self.limits, brief.most_steps)
+
+        if attempts:
+            last = attempts[-1].action
+            return ask(
+                brief,
+                key,
+                parts,
+                {**slots, **repair_slots(attempts)},
+                RepairReply,
+                value=lambda reply: reply.value(last),
+                faults=faults,
+                measured=repair_measured(attempts),
+                code=EDITED,
+            )
+        earlier = history_text.kept_action(history, key.sub_action)
+        return ask(
+            brief,
+            key,
+            parts,
+            slots,
+            ActionReply,
+            value=lambda reply: reply.value(key.sub_action, earlier),
+            faults=faults,
+            measured=self.measured(history),
+            code=EDITED,
+        )
+
+    def function(
+        self,
+        ask: Asker,
+        brief: Brief,
+        key: RequestKey,
+        parts: Sequence[str],
+        slots: Mapping[str, str],
+        function: FunctionPlan,
+        *,
+        attempts: Sequence[FunctionRehearsal],
+        history: History,
+    ) -> CodedFunction:
+        """A function of a plan: a repair where there are attempts."""
+        earlier = attempts[-1].function if attempts else history_text.kept_function(history, function.name)
+        repair: dict[str, Plain] = {"attempts": len(attempts)}
+        written: CodedFunction = ask(
+            brief,
+            key,
+            parts,
+            {**slots, "name": function.name, "kind": function.kind, **function_repair_slots(attempts)},
+            FunctionReply,
+            value=lambda reply: reply.value(function, earlier),
+            faults=lambda written: function_faults(written, brief, self.library, self.limits),
+            measured=repair if attempts else self.measured(history),
+            code=EDITED,
+        )
+        return written
+
+    def measured(self, history: History) -> dict[str, Plain]:
+        return {**history_text.measured(history), **self.mode.measured()}
 
 
 class LLMFast(FastAgent):
-    """Lints each source against the library; what lint finds goes back to the model before anything runs.
+    """The fast agent as a language model. It checks each source by lint and sends the faults back to the model before
+    any code runs.
 
     :param setup_llm: the model for setups; default: ``llm``.
+    :param function_llm: the model for functions; default: ``llm``.
     :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
     """
 
@@ -34,10 +136,12 @@ class LLMFast(FastAgent):
         mode: Mode | None = None,
         *,
         setup_llm: LLM | None = None,
+        function_llm: LLM | None = None,
         prompts: Path | None = None,
     ) -> None:
-        self._library, self._limits, self._mode = library, limits or SandboxLimits(), mode or Mode()
+        self._writer = Writer(library, limits, mode)
         self._ask_action, self._ask_setup = Asker(llm, "fast", prompts), Asker(setup_llm or llm, "setup", prompts)
+        self._ask_function = Asker(function_llm or llm, "function", prompts)
 
     def write(
         self,
@@ -49,31 +153,46 @@ class LLMFast(FastAgent):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        def with_name(reply: ActionReply) -> CodedAction:
-            return reply.value(sub_action.name)
-
-        parts = ("system", "user", "repair", "reply") if attempts else ("system", "user", "reply")
-        iteration = len(history)
-        return self._ask_action(
+        repair = ("evidence", "attempts", "role", "repair", "repair_reply")
+        return self._writer.action(
+            self._ask_action,
             brief,
-            RequestKey(
-                task=brief.task.id, iteration=iteration, role="fast", sub_action=sub_action.name, attempt=len(attempts)
-            ),
-            parts,
+            _key(brief, history, "fast", sub_action.name, len(attempts)),
+            repair if attempts else ("evidence", "role", "example", "reply"),
             {
-                "mode": self._mode.text(iteration, brief.training_steps),
-                "plan": render_plan(plan),
-                "written": render_written(a for a in written if a.name != sub_action.name),
-                "history": history_text.for_action(history, sub_action.name),
+                **self._plan(brief, plan, history),
+                "written": render_signatures((a for a in written if a.name != sub_action.name), {}),
+                "functions": render_functions(brief.functions),
+                "history": history_text.for_action(history, sub_action.name, source=not attempts),
                 "name": sub_action.name,
-                "description": sub_action.description,
-                "reason": sub_action.reason,
-                **(repair_slots(attempts) if attempts else {}),
             },
-            ActionReply,
-            value=with_name,
-            faults=lambda action: action_faults(action, self._library, self._limits, brief.task.horizon),
-            measured=repair_measured(attempts) if attempts else self._measured(history),
+            attempts=attempts,
+            history=history,
+        )
+
+    def write_function(
+        self,
+        brief: Brief,
+        plan: ActionPlan,
+        function: FunctionPlan,
+        *,
+        attempts: Sequence[FunctionRehearsal],
+        history: History,
+    ) -> CodedFunction:
+        repair = ("evidence", "attempts", "role", "reply")
+        return self._writer.function(
+            self._ask_function,
+            brief,
+            _key(brief, history, "function", function.name, len(attempts)),
+            repair if attempts else ("evidence", "role", "reply"),
+            {
+                **self._plan(brief, plan, history),
+                "functions": render_functions(brief.functions),
+                "history": history_text.for_function(history, function.name, source=not attempts),
+            },
+            function,
+            attempts=attempts,
+            history=history,
         )
 
     def setup(
@@ -85,50 +204,94 @@ class LLMFast(FastAgent):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        iteration = len(history)
-        return self._ask_setup(
+        setup: RLSetup = self._ask_setup(
             brief,
-            RequestKey(task=brief.task.id, iteration=iteration, role="setup"),
-            ("system", "user", "reply"),
+            _key(brief, history, "setup"),
+            ("evidence", "role", "reply"),
             {
-                "mode": self._mode.text(iteration, brief.training_steps),
-                "plan": render_plan(plan),
-                "actions": render_written(actions, rehearsals),
+                **self._plan(brief, plan, history),
+                "actions": render_signatures(actions, notes_of(plan, rehearsals or {})),
+                "code": render_code(brief),
+                "functions": render_functions(brief.functions, brief.remarks),
+                "trainer": render_trainer(brief),
                 "history": history_text.for_setup(history),
             },
             SetupReply,
-            value=SetupReply.value,
+            value=lambda reply: SetupReply.value(reply, brief.default_setup),
             faults=lambda setup: setup_faults(setup, brief, actions),
-            measured=self._measured(history),
+            measured=self._writer.measured(history),
+            leave_out=not_offered(brief),
         )
+        return setup
 
-    def _measured(self, history: History) -> dict[str, Plain]:
-        return {**history_text.measured(history), **self._mode.measured()}
+    def _plan(self, brief: Brief, plan: ActionPlan, history: History) -> dict[str, str]:
+        return {"mode": self._writer.mode.text(len(history), brief), "plan": render_plan(plan)}
 
 
-def render_written(
-    actions: Iterable[CodedAction],
-    rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
-    limit: int = 10_000,
-) -> str:
-    """Coded actions with the results of their rehearsals and their sources, together about ``limit`` characters."""
-    listed = list(actions)
-    room = limit // max(1, len(listed))
-    results = {name: f": {render_attempts(attempts)}" for name, attempts in (rehearsals or {}).items()}
-    return "\n\n".join(f"`{a.name}`{results.get(a.name, '')}\n{code_block(a, room)}" for a in listed) or "(none)"
+def _key(brief: Brief, history: History, role: Role, name: str = "", attempt: int = 0) -> RequestKey:
+    return RequestKey(task=brief.task.id, iteration=len(history), role=role, sub_action=name, attempt=attempt)
+
+
+def notes_of(plan: ActionPlan, rehearsals: Mapping[str, Sequence[Rehearsal]]) -> dict[str, str]:
+    """Sub-action -> how its rehearsals went, or that its code was kept."""
+    notes = {name: render_attempts(attempts) for name, attempts in rehearsals.items()}
+    return {**notes, **{s.name: "kept from an earlier iteration" for s in plan.coded if s.keep}}
+
+
+def render_trainer(brief: Brief) -> str:
+    """The trainer's hyperparameters as they are, those that a setup may set; empty where they are unknown."""
+    if brief.training is None or not brief.training.hyperparameters:
+        return ""
+    values = ", ".join(f"{name} {number(value)}" for name, value in brief.training.hyperparameters.items())
+    return f"Hyperparameters of the trainer where the setup sets none: {values}."
 
 
 def repair_slots(attempts: Sequence[Rehearsal]) -> dict[str, str]:
-    """The slots of a repair: how each attempt failed, and the last attempt in full."""
+    """Texts for the prompt of a repair: how each attempt failed, and the last attempt in full."""
     last = attempts[-1]
-    lines = [f"- attempt {a.attempt}: {shorten(failure_of(a), 600)}" for a in attempts]
+    lines = [f"- attempt {a.attempt}: {shorten(failure_of(a), 600, 'the failure')}" for a in attempts[:-1]]
     full = [f"Its code:\n{code_block(last.action)}", f"What happened:\n{render_rehearsal(last)}"]
     if last.review is not None:
         full.append(f"What the critic says:\n{render_findings(last.review.findings)}")
-    return {"failures": "\n".join(lines), "last": "\n\n".join(full)}
+    return {"failures": "\n".join(lines) or "- this is the first repair", "last": "\n\n".join(full)}
 
 
 def repair_measured(attempts: Sequence[Rehearsal]) -> dict[str, Plain]:
-    """The figures of a repair: number of attempts, and the kind of the last failure."""
+    """The figures that are recorded with a repair: number of attempts, and the kind of the last failure."""
     last = attempts[-1]
     return {"attempts": len(attempts), "failure": last.stopped_by.kind if last.stopped_by is not None else "review"}
+
+
+def function_repair_slots(attempts: Sequence[FunctionRehearsal]) -> dict[str, str]:
+    """The slots of a function's repair: how each attempt failed, and the last attempt in full; empty without any."""
+    if not attempts:
+        return {}
+    lines = [f"- attempt {a.attempt}: {_failure(a)}" for a in attempts[:-1]]
+    last = attempts[-1]
+    full = [f"Its code:\n{source_block(last.function.source)}", f"What was wrong: {_failure(last)}"]
+    if last.answers:
+        full.append(f"Its answers at {last.moments} moments ({last.played}):\n{render_answers(last)}")
+    full += [f"Remark: {remark}" for remark in last.remarks]
+    return {"failures": "\n".join(lines) or "- this is the first repair", "last": "\n\n".join(full)}
+
+
+def render_answers(rehearsal: FunctionRehearsal) -> str:
+    """A line for each output: its range, how often it changed, and a few answers."""
+    return "\n".join(
+        f"- {a.name}: {number(a.low)} to {number(a.high)}, mean {number(a.mean)}, changed {a.changes} times"
+        + (f", {a.outside} times outside its bounds" if a.outside else "")
+        + (f"; in order of time: {', '.join(map(number, a.samples))}" if a.samples else "")
+        for a in rehearsal.answers
+    )
+
+
+def _failure(attempt: FunctionRehearsal) -> str:
+    told = render_verdict(attempt.verdict) if attempt.verdict is not None else attempt.fault
+    return shorten(told, 600, "the failure") or "worked"
+
+
+def render_written(actions: Iterable[CodedAction], limit: int = 12_000) -> str:
+    """Coded actions with their sources, together about ``limit`` characters."""
+    listed = list(actions)
+    room = limit // max(1, len(listed))
+    return "\n\n".join(f"`{a.name}`\n{code_block(a, room)}" for a in listed) or "(none)"

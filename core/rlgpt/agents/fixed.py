@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from rlgpt.agents.base import Brief, Critic, FastAgent, History, Outcome, SlowAgent
+from rlgpt.agents.base import Brief, Critic, Evidence, FastAgent, History, Outcome, Shot, SlowAgent
 from rlgpt.domain import (
     ActionPlan,
     CodedAction,
@@ -22,14 +22,16 @@ from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin.types import Primitive
 
 MAX_VARIANTS = 32
-"""Most coded actions that one primitive becomes: one for each value of its ``bool`` and ``choice`` arguments."""
+"""Maximal number of coded actions that are made from one primitive: one for each value of its ``bool``
+and ``choice`` arguments.
+"""
 
 MAX_PARAMETERS = 8
-"""Most arguments of a primitive that the policy sets. The others keep their defaults."""
+"""Maximal number of arguments of a primitive that the policy sets. The others keep their defaults."""
 
 
 class FixedPlan(SlowAgent):
-    """Returns the same plan in every iteration."""
+    """A slow agent that returns the same plan in every iteration."""
 
     def __init__(self, plan: ActionPlan) -> None:
         self._plan = plan
@@ -39,7 +41,7 @@ class FixedPlan(SlowAgent):
 
 
 class FixedActions(FastAgent):
-    """Returns actions that exist already, and the plugin's default setup with all of them."""
+    """A fast agent that returns given actions, and the plugin's default setup with all of them."""
 
     def __init__(self, actions: Sequence[CodedAction] = ()) -> None:
         self._actions = {a.name: a for a in actions}
@@ -54,7 +56,7 @@ class FixedActions(FastAgent):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """The action of that name, after failed attempts too: nothing is repaired.
+        """The given action of that name. It is the same after failed attempts, because this agent repairs nothing.
 
         :raises UnknownNameError: there is no action of that name.
         """
@@ -71,15 +73,25 @@ class FixedActions(FastAgent):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        return brief.default_setup.model_copy(
-            update={"coded_actions": tuple(a.name for a in actions), "reason": "the plugin's defaults"}
-        )
+        names = tuple(a.name for a in actions)
+        # the order of primitives is no plan that a policy could begin with
+        own = {"coded_actions": names, "plan_prior": 0.0, "reason": "the plugin's defaults"}
+        return brief.default_setup.model_copy(update=own)
 
 
 class NoCritic(Critic):
-    """Accepts every rehearsal without a verdict, and has no findings on an iteration."""
+    """A critic that accepts every rehearsal without a verdict and has no findings on an iteration."""
 
-    def review(self, brief: Brief, sub_action: SubAction, rehearsal: Rehearsal, *, iteration: int) -> Review:
+    def review(
+        self,
+        brief: Brief,
+        sub_action: SubAction,
+        rehearsal: Rehearsal,
+        *,
+        iteration: int,
+        evidence: Evidence = "text",
+        frames: Sequence[Shot] = (),
+    ) -> Review:
         return Review(works=rehearsal.verdict is None)
 
     def critique(self, brief: Brief, outcome: Outcome, history: History) -> Critique:
@@ -93,7 +105,7 @@ def rl_plan() -> ActionPlan:
 
 
 def primitives_plan(actions: Sequence[CodedAction]) -> ActionPlan:
-    """A plan with every primitive as a coded action. The choice between them is learned."""
+    """A plan in which every primitive is a coded action. The choice among them is learned."""
     coded = (
         SubAction(name=a.name, description=a.doc, kind="code", reason="a primitive of the plugin") for a in actions
     )
@@ -102,13 +114,13 @@ def primitives_plan(actions: Sequence[CodedAction]) -> ActionPlan:
 
 
 def primitive_actions(primitives: Sequence[Primitive], taken: Sequence[str] = ()) -> tuple[CodedAction, ...]:
-    """Each primitive as coded actions whose parameters are its numbers.
+    """Coded actions that call one primitive each. Their parameters are the primitive's numerical arguments.
 
-    A ``float`` argument becomes a parameter; an ``int`` one too, and is rounded. Each value of a ``bool`` or ``choice``
-    argument becomes a separate action (``go_up``, ``go_down``), as long as a primitive has at most
-    :data:`MAX_VARIANTS`; further arguments keep their defaults.
+    A ``float`` argument becomes a parameter. An ``int`` argument becomes one too, and its value is rounded. Each value
+    of a ``bool`` or ``choice`` argument becomes a separate action (``go_up``, ``go_down``), as long as a primitive has
+    at most :data:`MAX_VARIANTS` actions; further arguments keep their defaults.
 
-    :param taken: names that are in use (base actions); an action of such a name gets the prefix ``do_``.
+    :param taken: names that base actions already have; an action with such a name gets the prefix ``do_``.
     :raises ConfigError: two actions would have the same name.
     """
     actions = tuple(action for p in primitives for action in _variants(p, {*taken, "base"}))

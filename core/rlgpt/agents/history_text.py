@@ -1,40 +1,46 @@
-"""What earlier iterations did, as text for each agent, bounded in length; and the figures that prompts show."""
+"""The earlier iterations as text for each agent, bounded in length, and the figures that prompts show."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from rlgpt.agents.base import History
 from rlgpt.agents.rendering import (
     render_attempts,
     render_curve,
     render_findings,
+    render_result,
     render_setup,
     render_usage,
     render_verdicts,
 )
-from rlgpt.agents.text import code_block, number, shorten
+from rlgpt.agents.text import code_block, number, shorten, signature, source_block
 from rlgpt.agents.traces import render_verdict
-from rlgpt.domain import Evaluation, Iteration, Plain, Verdict, best_of
+from rlgpt.domain import CodedAction, CodedFunction, Evaluation, Iteration, Plain, Verdict, best_of
 
 FIRST = "Nothing: this is the first iteration."
 LIMIT = 14_000
-"""Characters of a history, about: a note of what was left out may come on top."""
+"""Approximate maximal length of a history, in characters. A note about omitted text may be added."""
+
+N = TypeVar("N", CodedAction, CodedFunction)
 
 
 def measured(history: History) -> dict[str, Plain]:
-    """The figures of the last iteration; empty before the first."""
+    """The figures of the last iteration; empty before the first iteration."""
     if not history:
         return {}
     return figures(history[-1].evaluation, history[-1].code_evaluation)
 
 
 def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]:
-    """Success rate and mean episode return of a policy; the success rate of code alone where it was evaluated."""
+    """Success rate, mean score and mean return of a policy; the success rate of code alone where it was played."""
     result: dict[str, Plain] = {
         "success": round(evaluation.success_rate, 3),
         "reward": round(evaluation.mean_reward, 3),
     }
+    if evaluation.mean_score is not None:
+        result["score"] = round(evaluation.mean_score, 3)
     if code is not None:
         result["code_success"] = round(code.success_rate, 3)
     return result
@@ -42,11 +48,13 @@ def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]
 
 def for_slow(history: History, limit: int = LIMIT) -> str:
     """A line for each iteration; for the last and the best one each sub-action's result and the critic's findings."""
-    return _render(history, limit, lambda it: [_sub_actions(it), _verdicts(it), _critique(it, slow=True, fast=False)])
+    return _render(history, limit, lambda it: [_sub_actions(it), _errors(it), _critique(it, slow=True, fast=False)])
 
 
 def for_setup(history: History, limit: int = LIMIT) -> str:
-    """A line for each iteration; for the last and the best one setup, use of actions, learning curve and findings."""
+    """The history for the fast agent's setup: a line for each iteration. The last and the best iteration
+    also show setup, use of actions, learning curve and findings.
+    """
     return _render(
         history,
         limit,
@@ -54,47 +62,113 @@ def for_setup(history: History, limit: int = LIMIT) -> str:
             "setup: " + render_setup(it.setup),
             "usage: " + render_usage(it.evaluation),
             "learning curve:\n" + render_curve(it.training),
-            _verdicts(it),
+            _errors(it),
             _critique(it, slow=False, fast=True),
         ],
     )
 
 
-def for_solo(history: History, limit: int = LIMIT) -> str:
-    """What :func:`for_slow` and :func:`for_setup` say, for the single agent that replaces the slow and the fast one."""
+def for_critic(history: History, limit: int = LIMIT // 2) -> str:
+    """A line for each iteration; for the last and the best one what was tried and found."""
     return _render(
         history,
         limit,
         lambda it: [
-            _sub_actions(it),
             "setup: " + render_setup(it.setup),
-            "learning curve:\n" + render_curve(it.training),
-            _verdicts(it),
             _critique(it, slow=True, fast=True),
         ],
     )
 
 
-def for_action(history: History, name: str, limit: int = LIMIT) -> str:
-    """The newest coded action ``name``: its attempts, its source, its errors and the critic's findings about it."""
+def for_solo(history: History, limit: int = LIMIT) -> str:
+    """What :func:`for_slow` and :func:`for_setup` say, for the single agent, and the newest source of each action."""
+    actions = {a.name: a for it in history for a in it.actions}
+    room = max(200, limit // 2 // max(1, len(actions)) - 100)
+    sources = [f"The newest `{a.name}`:\n{source_block(a.source, room)}" for a in actions.values()]
+    text = _render(
+        history,
+        limit - sum(map(len, sources)),
+        lambda it: [
+            _sub_actions(it),
+            "setup: " + render_setup(it.setup),
+            "learning curve:\n" + render_curve(it.training),
+            _errors(it),
+            _critique(it, slow=True, fast=True),
+        ],
+    )
+    return "\n\n".join([text, *sources])
+
+
+def for_action(history: History, name: str, limit: int = LIMIT, *, source: bool = True) -> str:
+    """The newest coded action ``name``: its attempts, its source, its errors and the critic's findings about it.
+
+    :param source: False for a repair, which shows the source that it changes.
+    """
     if not history:
         return FIRST
     lines = [_summary(history)]
-    written = [it for it in history if any(a.name == name for a in it.actions)]
-    if written:
-        last = written[-1]
-        action = next(a for a in last.actions if a.name == name)
+    last = newest(history, name)
+    if last is None:
+        return "\n".join([*lines, f"No earlier iteration had a `{name}`.", *_found(history, name)])
+    action = _named(last.actions, name)
+    had = f"Iteration {last.index} had a `{name}`: {_fate(last, name)}."
+    lines.append(f"{had} Keep what worked of it. It was:\n{code_block(action)}" if source else had)
+    best = best_of(history)
+    if source and any(a.name == name and a.source != action.source for a in best.actions):
+        older = _named(best.actions, name)
         lines.append(
-            f"Iteration {last.index} had a `{name}`: {render_attempts(last.rehearsals.get(name, ()))}; "
-            f"it was {_share(last.evaluation, name)}. Keep what worked of it. It was:\n{code_block(action)}"
+            f"In iteration {best.index}, the best so far, it was ({_fate(best, name)}):\n{code_block(older, 4_000)}"
         )
-        lines += [f"error in training or evaluation: {v}" for v in _verdicts_of(_all_verdicts(last), name)]
+    lines += [f"error in training or evaluation: {v}" for v in _verdicts_of(_all_verdicts(last), name)]
+    rest = "\n".join(_found(history, name))
+    return "\n".join([*lines, shorten(rest, max(1_000, limit - sum(map(len, lines))), "the findings")])
+
+
+def for_function(history: History, name: str, *, source: bool = True) -> str:
+    """The newest coded function ``name``: its source, its errors and the critic's findings about it.
+
+    :param source: False for a repair, which shows the source that it changes.
+    """
+    if not history:
+        return FIRST
+    lines = [_summary(history)]
+    had = [it for it in history if any(f.name == name for f in it.functions)]
+    if had:
+        told = f"Iteration {had[-1].index} had a `{name}`."
+        code = source_block(_named(had[-1].functions, name).source)
+        lines.append(f"{told} Keep what worked of it. It was:\n{code}" if source else told)
+        lines += [f"error in training or evaluation: {v}" for v in _verdicts_of(_all_verdicts(had[-1]), name)]
     else:
         lines.append(f"No earlier iteration had a `{name}`.")
-    if (critique := history[-1].critique) is not None:
-        about = [f for f in (*critique.for_fast, *critique.for_slow) if f.action in (name, "")]
-        lines += ["What the critic found about it and the whole:", render_findings(about)]
-    return shorten("\n".join(lines), limit)
+    return "\n".join([*lines, *_found(history, name)])
+
+
+def newest(history: History, name: str) -> Iteration | None:
+    """The last iteration that has a coded action of this name."""
+    return next((it for it in reversed(history) if any(a.name == name for a in it.actions)), None)
+
+
+def kept_action(history: History, name: str) -> CodedAction | None:
+    """What a plan keeps where it says ``keep``: the newest coded action of this name."""
+    last = newest(history, name)
+    return _named(last.actions, name) if last is not None else None
+
+
+def kept_function(history: History, name: str) -> CodedFunction | None:
+    """What a plan keeps where it says ``keep``: the newest function of this name."""
+    return next((f for it in reversed(history) for f in it.functions if f.name == name), None)
+
+
+def _named(values: Sequence[N], name: str) -> N:
+    return next(v for v in values if v.name == name)
+
+
+def _found(history: History, name: str) -> list[str]:
+    critique = history[-1].critique
+    if critique is None:
+        return []
+    about = [f for f in (*critique.for_fast, *critique.for_slow) if f.action in (name, "")]
+    return ["What the critic found about it and the whole:", render_findings(about)]
 
 
 def _render(history: History, limit: int, parts: Callable[[Iteration], list[str]]) -> str:
@@ -107,35 +181,60 @@ def _render(history: History, limit: int, parts: Callable[[Iteration], list[str]
     blocks = [_summary(history)]
     for it in (last, *([best] if best.index != last.index else [])):
         title = "the last" if it is last else "the best so far"
+        if it is last and it is best and len(history) > 1:
+            title = "the last and the best so far"
         body = "\n".join(part for part in parts(it) if part)
-        blocks.append(shorten(f"Iteration {it.index}, {title}:\n{body}", room))
+        blocks.append(shorten(f"Iteration {it.index}, {title}:\n{body}", room, "this iteration"))
     return "\n\n".join(blocks)
 
 
 def _summary(history: History) -> str:
-    rows = []
-    for it in history:
-        code = f", pure code {it.code_evaluation.success_rate:.2f}" if it.code_evaluation is not None else ""
-        plan = ", ".join(f"{s.name} ({s.kind})" for s in it.plan.sub_actions)
-        rows.append(
-            f"- iteration {it.index}: success {it.evaluation.success_rate:.2f} ({it.evaluation.mode}, "
-            f"{len(it.evaluation.episodes)} episodes){code}, mean reward {number(it.evaluation.mean_reward)}, "
-            f"{it.steps.total} primitive steps spent; plan: {plan}"
-        )
-    return "\n".join(rows)
+    return "\n".join(_row(it) for it in history)
+
+
+def _row(it: Iteration) -> str:
+    results = []
+    if it.code_evaluation is not None:
+        results.append(f"code alone: {render_result(it.code_evaluation)}")
+    if it.evaluation.mode != "code":
+        reward = f"mean reward {number(it.evaluation.mean_reward)}"
+        results.append(f"policy ({it.evaluation.mode}): {render_result(it.evaluation)}, {reward}")
+    elif it.code_evaluation is None:
+        results.append(f"code alone: {render_result(it.evaluation)}")
+    if it.training is None:
+        trained = "no policy was trained"
+    else:
+        trained = f"trained {it.training.primitive_steps:,} steps, {it.training.decisions:,} decisions"
+    kept = " (kept: code)" if it.kept.mode == "code" and it.training is not None else ""
+    plan = ", ".join(f"{s.name} ({s.kind}{', kept' if s.keep else ''})" for s in it.plan.sub_actions)
+    more = ", ".join(f"{f.name} ({f.kind}{', kept' if f.keep else ''})" for f in it.plan.functions)
+    return (
+        f"- iteration {it.index}: {'; '.join(results)}{kept}; {trained}; {it.steps.total:,} primitive steps spent "
+        f"in all; plan: {plan}" + (f"; functions: {more}" if more else "")
+    )
 
 
 def _sub_actions(it: Iteration) -> str:
-    room = max(800, 6000 // max(1, len(it.actions)))
-    source = {a.name: a for a in it.actions}
+    actions = {a.name: a for a in it.actions}
     blocks = []
     for s in it.plan.sub_actions:
-        line = f"- `{s.name}` ({s.kind}): {shorten(s.description, 400)}"
+        line = f"- `{s.name}` ({s.kind}): {shorten(s.description, 400, 'the description')}"
         if s.kind == "code":
-            line += f"\n  {render_attempts(it.rehearsals.get(s.name, ()))}; {_share(it.evaluation, s.name)}."
-            line += "\n" + code_block(source[s.name], room) if s.name in source else "\n  It was left out."
+            line += f"\n  {_fate(it, s.name)}."
+            line += "\n" + signature(actions[s.name]) if s.name in actions else "\n  It was left out."
         blocks.append(line)
-    return f"thoughts: {shorten(it.plan.thoughts, 800)}\n" + "\n".join(blocks)
+    for f in it.plan.functions:
+        state = "in use" if any(f.name == g.name for g in it.functions) else "left out"
+        blocks.append(f"- function `{f.name}` ({f.kind}, {state}): {shorten(f.description, 400, 'the description')}")
+    return f"thoughts: {shorten(it.plan.thoughts, 800, 'the thoughts')}\n" + "\n".join(blocks)
+
+
+def _fate(it: Iteration, name: str) -> str:
+    """How a coded action came to an iteration, and how much it was used there."""
+    kept = any(s.name == name and s.keep for s in it.plan.sub_actions)
+    return (
+        f"{'kept as it was' if kept else render_attempts(it.rehearsals.get(name, ()))}; {_share(it.evaluation, name)}"
+    )
 
 
 def _share(evaluation: Evaluation, name: str) -> str:
@@ -145,14 +244,15 @@ def _share(evaluation: Evaluation, name: str) -> str:
 
 
 def _all_verdicts(it: Iteration) -> list[Verdict]:
-    return [*it.evaluation.verdicts, *(it.training.verdicts if it.training else ())]
+    code = it.code_evaluation.verdicts if it.code_evaluation and it.evaluation.mode != "code" else ()
+    return [*code, *it.evaluation.verdicts, *(it.training.verdicts if it.training else ())]
 
 
 def _verdicts_of(verdicts: Iterable[Verdict], name: str) -> list[str]:
     return list(dict.fromkeys(render_verdict(v) for v in verdicts if v.action == name))[:4]
 
 
-def _verdicts(it: Iteration) -> str:
+def _errors(it: Iteration) -> str:
     counts = render_verdicts(_all_verdicts(it))
     gone = ", ".join(it.training.quarantined) if it.training else ""
     lines = ([f"errors in training and evaluation:\n{counts}"] if counts else []) + (

@@ -1,13 +1,15 @@
-"""Prompts are jinja2 templates; a fingerprint identifies what a recorded reply was written for.
+"""Prompts: jinja2 templates with slots for text. A *fingerprint* (a hash) identifies the prompt for which a reply was
+recorded.
 
-``prompts/NAME/PART.md`` holds one part of one prompt. A part contains text, slots and includes of other parts::
+``prompts/NAME/PART.md`` holds one part of one prompt; ``prompts/shared`` those of several. A part contains text, slots
+and includes of other parts::
 
     You plan for {{goal}}.
     {% include "shared/method.md" %}
 
-A *fixed* slot is filled with what the task and its plugin say, and is part of the fingerprint. A *measured* slot is
-filled with what a run produced (figures, traces, history, earlier replies), and is not. jinja2 does not expand what it
-inserts, so a model's earlier reply cannot fill a slot or include a file.
+A *fixed* slot contains text from the task and its plugin; the fingerprint depends on it. A *measured* slot contains
+results of a run (figures, traces, history, earlier replies); the fingerprint does not depend on it. jinja2 does not
+expand inserted text, so a model's earlier reply cannot fill a slot or include a file.
 """
 
 from __future__ import annotations
@@ -34,13 +36,21 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.llm.base import Message
 
+SYSTEM = "shared/system"
+"""The part that is the system message of all shipped prompts."""
+
+_EMPTY = "\x00"
+"""Stands for the text of an empty slot while a template is rendered."""
+
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
 class _EmptySlot(StrictUndefined):
-    """A slot without a value shows its own name. A condition or a loop on it is an error, as in its base class.
+    """A slot without a value, which is rendered as its own name. A condition or a loop on it is an error, as in the
+    base class.
 
-    A part rendered with empty slots is therefore the whole text of its template, which is what a fingerprint needs.
+    A part that is rendered with empty slots is therefore the text of its template, from which the fingerprint is
+    computed.
     """
 
     def __str__(self) -> str:  # type: ignore[override]
@@ -49,7 +59,7 @@ class _EmptySlot(StrictUndefined):
 
 @dataclass(frozen=True)
 class Rendered:
-    """Messages ready to send, and the hash of what they were rendered from (without the measured slots)."""
+    """Messages that are ready to send, and their fingerprint: the hash of the templates and the fixed slots."""
 
     messages: tuple[Message, ...]
     fingerprint: str
@@ -58,8 +68,8 @@ class Rendered:
 class Prompt:
     """One prompt of the package.
 
-    :param name: its folder in ``rlgpt/agents/prompts``.
-    :param folder: the user's own prompts; a file in it replaces the package's file of the same path.
+    :param name: name of its folder in ``rlgpt/agents/prompts``.
+    :param folder: folder of the user's own prompts. A file in it replaces the package's file at the same relative path.
     """
 
     def __init__(self, name: str, folder: Path | None = None) -> None:
@@ -74,7 +84,9 @@ class Prompt:
         return templates
 
     def template(self, part: str) -> str:
-        """The text of ``part``, with its includes in place and ``{{name}}`` where a slot is.
+        """The text of ``part`` with all includes inserted and ``{{name}}`` for each slot.
+
+        :param part: a file of this prompt's folder, without its ending, or ``NAME/PART`` of another one.
 
         :raises UnknownNameError: there is no such part.
         :raises ConfigError: the file is not a valid template, or contains more than slots and includes.
@@ -91,12 +103,16 @@ class Prompt:
         fixed: Mapping[str, str],
         measured: Mapping[str, str],
         images: Sequence[str] = (),
+        pictured: str = "",
     ) -> Rendered:
-        """The messages of ``parts``, in order: ``system`` is the system message, the others are one user message.
+        """The messages of ``parts``, in order: a part named ``system`` is the system message, the others are one user
+        message.
 
-        :param fixed: slot -> text, from the task and its plugin. Texts that ``parts`` do not use are ignored.
-        :param measured: slot -> text, from the run.
-        :param images: PNG data URLs that go with the user message.
+        :param fixed: fixed slot -> text from the task and its plugin. Texts that no part uses are ignored.
+        :param measured: measured slot -> text from the run.
+        :param images: images for the user message, as PNG data URLs.
+        :param pictured: what images the prompt asks for. The fingerprint depends on it, and not on the images, because
+            renderers differ, and some machines have none.
         :raises UnknownNameError: there is no such part.
         :raises ConfigError: a slot has no text.
         """
@@ -107,27 +123,44 @@ class Prompt:
                 f"prompt {self.name!r}: parts {', '.join(parts)} contain slots without a text: "
                 f"{', '.join(sorted(missing))}. Valid slots: {', '.join(sorted(texts))}."
             )
-        filled = {part: self._render(part, texts) for part in parts}
-        user = "\n\n".join(text for part, text in filled.items() if part != "system")
-        messages = [Message(role="system", content=filled["system"])] if "system" in filled else []
+        filled = {part: self._filled(part, texts) for part in parts}
+        user = "\n\n".join(text for part, text in filled.items() if not _is_system(part))
+        messages = [Message(role="system", content=text) for part, text in filled.items() if _is_system(part)]
         messages.append(Message(role="user", content=user, images=tuple(images)))
-        return Rendered(tuple(messages), self._fingerprint(parts, {n: fixed[n] for n in needed & fixed.keys()}))
+        return Rendered(
+            tuple(messages), self._fingerprint(parts, {n: fixed[n] for n in needed & fixed.keys()}, pictured)
+        )
 
-    def _fingerprint(self, parts: Sequence[str], fixed: Mapping[str, str]) -> str:
-        text = json.dumps([self.name, [[part, self.template(part)] for part in parts], fixed], sort_keys=True)
+    def _fingerprint(self, parts: Sequence[str], fixed: Mapping[str, str], pictured: str) -> str:
+        identity = [
+            self.name,
+            [[part, self.template(part)] for part in parts],
+            fixed,
+            *([pictured] if pictured else []),
+        ]
+        text = json.dumps(identity, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def _filled(self, part: str, texts: Mapping[str, str]) -> str:
+        """``part`` with its slots filled. The empty lines before an empty slot are left out as well."""
+        marked = self._render(part, {name: text or _EMPTY for name, text in texts.items()})
+        return re.sub(f"(\\n\\n)?{_EMPTY}", "", marked).strip("\n")
+
     def _render(self, part: str, texts: Mapping[str, str]) -> str:
-        file = f"{self.name}/{part}.md"
+        file = f"{part}.md" if "/" in part else f"{self.name}/{part}.md"
         try:
             return self._templates.get_template(file).render(texts)
         except TemplateNotFound as missing:
             valid = self._templates.list_templates()
             raise UnknownNameError("prompt file", str(missing.name), valid) from missing
         except RecursionError as fault:
-            raise ConfigError(f"prompt file {file} includes itself. Remove the circle of includes.") from fault
+            raise ConfigError(f"prompt file {file} includes itself. Remove one of these includes.") from fault
         except TemplateError as fault:
             line = f", line {fault.lineno}" if isinstance(fault, TemplateSyntaxError) else ""
             raise ConfigError(
                 f"prompt file {file}{line}: {fault}. A prompt contains text, {{{{slots}}}} and includes, nothing else."
             ) from fault
+
+
+def _is_system(part: str) -> bool:
+    return part.rpartition("/")[2] == "system"

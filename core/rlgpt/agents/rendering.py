@@ -1,33 +1,45 @@
-"""Values of the domain as text for prompts: plans, setups, findings, figures, learning curves, attempts."""
+"""Renders plans, setups, findings, figures, learning curves and attempts as text for prompts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from rlgpt.agents.text import number, shorten
+from rlgpt.agents.text import bullets, number, shorten, signature
 from rlgpt.agents.traces import failure_of, render_verdict
 from rlgpt.domain import (
     ActionPlan,
+    CodedAction,
+    CodedFeatures,
+    CodedFunction,
+    CodedReward,
     Evaluation,
     Finding,
+    Metric,
     Rehearsal,
     RLSetup,
     TrainingRecord,
     Verdict,
 )
+from rlgpt.rl.terms import term_curves
 
 
 def render_plan(plan: ActionPlan) -> str:
-    """The sub-actions, numbered in the order of use, from 1."""
-    return "\n".join(
-        f"{i}. `{s.name}` ({s.kind}): {s.description} (Why {s.kind}: {s.reason})"
+    """The sub-actions, numbered in the order of use, from 1; then the functions."""
+    rows = [
+        f"{i}. `{s.name}` ({s.kind}{', kept' if s.keep else ''}): {s.description} (Why {s.kind}: {s.reason})"
         for i, s in enumerate(plan.sub_actions, start=1)
-    )
+    ]
+    rows += [
+        f"- function `{f.name}` ({f.kind}{', kept' if f.keep else ''}): {f.description}"
+        + (f" (Why: {f.reason})" if f.reason else "")
+        for f in plan.functions
+    ]
+    return "\n".join(rows)
 
 
 def render_setup(setup: RLSetup) -> str:
-    return setup.model_dump_json()
+    return setup.model_dump_json(exclude_defaults=True)
 
 
 def render_findings(findings: Iterable[Finding]) -> str:
@@ -35,13 +47,60 @@ def render_findings(findings: Iterable[Finding]) -> str:
     return "\n".join(lines) or "- nothing"
 
 
+def render_functions(functions: Sequence[CodedFunction], remarks: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The functions of an iteration: what they are for and what they give; empty where there are none.
+
+    :param remarks: function -> what its rehearsal showed.
+    """
+    if not functions:
+        return ""
+    showed = {name: f" In its rehearsal: {'; '.join(said)}." for name, said in (remarks or {}).items() if said}
+    return "# The functions\n" + "\n".join(f"- {_function(f)}{showed.get(f.name, '')}" for f in functions)
+
+
+def _function(function: CodedFunction) -> str:
+    match function:
+        case CodedFeatures(outputs=outputs):
+            told = ", ".join(
+                f"{o.name} {number(o.low)} to {number(o.high)} {o.unit}".rstrip() + (f" ({o.doc})" if o.doc else "")
+                for o in outputs
+            )
+            return f"feature `{function.name}`: {function.doc} Keys of the view and observation keys: {told}."
+        case CodedReward(kind=kind, low=low, high=high):
+            return f"reward term `{function.name}` ({kind}, {number(low)} to {number(high)}): {function.doc}"
+    return f"predicate `{function.name}`: {function.doc}"
+
+
+def render_result(evaluation: Evaluation) -> str:
+    """Success rate and mean score, whichever the task has, and the number of episodes."""
+    episodes = len(evaluation.episodes)
+    if not episodes:
+        return "not played"
+    parts = [f"success {evaluation.success_rate:.2f}"] if evaluation.has_success else []
+    if (score := evaluation.score) is not None:
+        mean = evaluation.mean_score
+        told = "none measured" if mean is None else f"{number(mean)} {score.unit}".rstrip()
+        parts.append(f"score {told} ({'more' if score.maximize else 'less'} is better)")
+    return f"{', '.join(parts)} in {episodes} episode{'s' if episodes > 1 else ''}"
+
+
+def render_metrics(evaluation: Evaluation, metrics: Sequence[Metric]) -> str:
+    """The mean of each metric over the episodes that report it; empty where there is none."""
+    told = {}
+    for metric in metrics:
+        values = [e.metrics[metric.name] for e in evaluation.episodes if metric.name in e.metrics]
+        if values:
+            told[metric.name] = f"{number(sum(values) / len(values))} {metric.unit}".rstrip()
+    return bullets(told) if told else ""
+
+
 def render_usage(evaluation: Evaluation) -> str:
-    """The share of decisions of each action in percent, the largest first."""
+    """The share of decisions for each action in percent, the largest first."""
     return _shares(evaluation.usage) or "(not measured)"
 
 
 def render_curve(training: TrainingRecord | None, points: int = 8) -> str:
-    """At most ``points`` rows of a learning curve: success, episode return, each reward term, use of each action."""
+    """At most ``points`` rows of a learning curve: result, episode return, each reward term, use of each action."""
     if training is None or not training.curve:
         return "(no training)"
     curve = training.curve
@@ -53,20 +112,50 @@ def render_curve(training: TrainingRecord | None, points: int = 8) -> str:
     for p in chosen:
         terms = ", ".join(f"{k} {number(v)}" for k, v in p.reward_terms.items())
         used = _shares(p.usage)
+        score = f", score {number(p.score)}" if p.score is not None else ""
         rows.append(
-            f"- at {p.primitive_steps} primitive steps ({p.decisions} decisions): success {p.success:.2f}, reward "
-            f"{number(p.total_reward)}" + (f"; terms: {terms}" if terms else "") + (f"; used: {used}" if used else "")
+            f"- at {p.primitive_steps} primitive steps ({p.decisions} decisions): success {p.success:.2f}{score}, "
+            f"reward {number(p.total_reward)}"
+            + (f"; terms: {terms}" if terms else "")
+            + (f"; used: {used}" * bool(used))
         )
     return "\n".join(rows)
 
 
-def render_verdicts(verdicts: Iterable[Verdict]) -> str:
-    """At most 8 different verdicts with their counts, the most frequent first."""
+def render_terms(
+    training: TrainingRecord | None, evaluation: Evaluation, functions: Sequence[CodedFunction], points: int = 6
+) -> str:
+    """A line for each reward term: what it paid in training, and whether that had to do with success; or empty.
+
+    :param functions: whose reward terms are coded; the others are the plugin's.
+    """
+    coded = {f.name for f in functions if isinstance(f, CodedReward)}
+    lines = []
+    for curve in term_curves(training, evaluation):
+        count = min(points, len(curve.points))
+        chosen = [curve.points[round(i * (len(curve.points) - 1) / max(1, count - 1))] for i in range(count)]
+        told = [f"{curve.name}{' (coded)' if curve.name in coded else ''}"]
+        if chosen:
+            told.append(f"paid in an episode of training, in order of time: {', '.join(number(y) for _, y in chosen)}")
+        if curve.correlation is not None:
+            told.append(f"correlation with success over the evaluated episodes {curve.correlation:+.2f}")
+        if curve.without_success:
+            told.append(
+                "PAYS MORE AND MORE WITHOUT MORE SUCCESS: the policy may have found a way to be paid for nothing"
+            )
+        lines.append("- " + "; ".join(told))
+    return "Each reward term (weighted; of weight 0: what it would pay):\n" + "\n".join(lines) if lines else ""
+
+
+def render_verdicts(verdicts: Iterable[Verdict], most: int = 8) -> str:
+    """At most ``most`` different verdicts with their counts, the most frequent first."""
     counted = Counter((v.action, v.kind, v.line, v.message) for v in verdicts)
     lines = [
         f"- {n} times: {render_verdict(Verdict(action=action, kind=kind, line=line, message=message))}"
-        for (action, kind, line, message), n in counted.most_common(8)
+        for (action, kind, line, message), n in counted.most_common(most)
     ]
+    if len(counted) > most:
+        lines.append(f"- and {len(counted) - most} other errors, which are rarer")
     return "\n".join(lines)
 
 
@@ -77,10 +166,19 @@ def render_attempts(rehearsals: Sequence[Rehearsal]) -> str:
     last = rehearsals[-1]
     tries = f"{len(rehearsals)} attempt{'s' if len(rehearsals) > 1 else ''}"
     if last.failed:
-        return f"{tries}, the last one failed: {shorten(failure_of(last), 400)}"
+        return f"{tries}, the last one failed: {shorten(failure_of(last), 400, 'the finding')}"
     if last.trace is not None and not last.exercised:
         return f"{tries}, the last one could not start where its rehearsal came to it: its code has not run"
     return f"{tries}, the last one worked"
+
+
+def render_signatures(actions: Iterable[CodedAction], notes: Mapping[str, str]) -> str:
+    """Coded actions without their sources.
+
+    :param notes: name -> how the action did, or where it comes from.
+    """
+    rows = [f"`{a.name}`{f': {notes[a.name]}' if a.name in notes else ''}\n{signature(a)}" for a in actions]
+    return "\n\n".join(rows) or "(none)"
 
 
 def _shares(usage: Mapping[str, float]) -> str:

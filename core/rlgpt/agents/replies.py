@@ -11,42 +11,93 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from rlgpt.agents.edits import is_patch, patched
 from rlgpt.domain import (
     ActionPlan,
     CodedAction,
+    CodedFeatures,
+    CodedFunction,
+    CodedPredicate,
+    CodedReward,
     Critique,
     Finding,
+    FunctionPlan,
     Name,
+    Output,
     Parameter,
     Review,
     RLSetup,
     SubAction,
     Value,
 )
+from rlgpt.plugin.defaults import GUIDED
 
 Thoughts = Annotated[str, Field(max_length=20_000, description="your reasoning, before you decide; a few sentences")]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class SubActionReply(Value):
-    name: Name
-    description: str = Field(min_length=10, max_length=2000)
+    name: Name = Field(description="no name of a primitive or of a base action; an action that stays keeps its name")
     kind: Literal["code", "rl"]
-    reason: str = Field(max_length=1000)
+    keep: bool = Field(
+        default=False,
+        description="of code: true where the newest code of this name stays as it is, the description with it",
+    )
+    description: str = Field(
+        default="",
+        max_length=2000,
+        description=(
+            "needed unless it is kept: what the fast agent needs to write it without asking: where it may be started, "
+            "what it does with which primitives, its parameters (name, unit, range), when it ends, what is then true. "
+            "Of rl: what the policy has to find out, and which reward term pays for it"
+        ),
+    )
+    reason: str = Field(default="", max_length=1000, description="why this kind, in a sentence")
 
     def value(self) -> SubAction:
         return SubAction.model_validate(self.model_dump())
 
 
-class PlanReply(Value):
-    """The slow agent's reply."""
+class FunctionPlanReply(Value):
+    name: Name = Field(description="differs from the names of all sub-actions, outputs, view keys and reward terms")
+    kind: Literal["feature", "reward", "predicate"]
+    keep: bool = Field(default=False, description="as of a sub-action")
+    description: str = Field(
+        default="",
+        max_length=2000,
+        description="needed unless it is kept: what it computes from which keys of the view; outputs with their ranges",
+    )
+    reason: str = Field(default="", max_length=1000, description="which choice or which code needs it")
+
+    def value(self) -> FunctionPlan:
+        return FunctionPlan.model_validate(self.model_dump())
+
+
+MAX_FUNCTIONS = 6
+
+
+class _Planning(Value):
+    """The fields of a plan."""
 
     thoughts: Thoughts
-    sub_actions: tuple[SubActionReply, ...] = Field(min_length=1, max_length=12)
+    sub_actions: tuple[SubActionReply, ...] = Field(
+        min_length=1, max_length=12, description="in the order in which they would be used"
+    )
+    functions: tuple[FunctionPlanReply, ...] = Field(
+        default=(), max_length=MAX_FUNCTIONS, description="features, rewards, predicates; mostly none"
+    )
 
-    def value(self) -> ActionPlan:
-        """:raises ValueError: two sub-actions have the same name."""
-        return ActionPlan(thoughts=self.thoughts, sub_actions=tuple(s.value() for s in self.sub_actions))
+    def plan(self) -> ActionPlan:
+        """:raises ValueError: two of its names are equal."""
+        return ActionPlan(
+            thoughts=self.thoughts,
+            sub_actions=tuple(s.value() for s in self.sub_actions),
+            functions=tuple(f.value() for f in self.functions),
+        )
+
+
+class PlanReply(_Planning):
+    """The slow agent's reply."""
 
 
 class ParameterReply(Value):
@@ -71,11 +122,17 @@ class ParameterReply(Value):
 class SignatureReply(Value):
     """A coded action without its name and source."""
 
-    doc: str = Field(min_length=1, max_length=1500, description="for people and the other agents")
-    parameters: tuple[ParameterReply, ...] = Field(
-        default=(), max_length=8, description="numbers the policy sets; the arguments of run, in the same order"
+    doc: str = Field(
+        min_length=1,
+        max_length=1500,
+        description="one to three sentences: where it may start, what it does, what is true afterwards",
     )
-    max_steps: int = Field(ge=1, le=10_000, description="primitive steps after which a call is ended")
+    parameters: tuple[ParameterReply, ...] = Field(
+        default=(),
+        max_length=8,
+        description="numbers that the policy sets, which are the arguments of run; mostly none",
+    )
+    max_steps: int = Field(ge=1, le=1_000_000, description="primitive steps after which a call is ended")
 
     def action(self, name: str, source: str) -> CodedAction:
         """:raises ValueError: a parameter is not valid."""
@@ -92,24 +149,94 @@ class ActionReply(SignatureReply, Thinking):
 
     source: str
 
-    def value(self, name: str) -> CodedAction:
-        return self.action(name, self.source)
+    def value(self, name: str, earlier: CodedAction | None = None) -> CodedAction:
+        """The action.
+
+        :param earlier: the version that edits apply to.
+        :raises ValueError: a parameter is not valid; an edit does not match, or there is nothing to edit.
+        """
+        return self.action(name, _whole(self.source, earlier))
 
 
-class SetupReply(Value):
-    """The fast agent's reply: how the policy learns."""
+class RepairReply(Thinking):
+    """The fast agent's reply to a failed attempt: what changes."""
+
+    doc: str | None = Field(default=None, max_length=1500, description="null: as it was")
+    parameters: tuple[ParameterReply, ...] | None = Field(default=None, max_length=8, description="null: as they were")
+    max_steps: int | None = Field(default=None, ge=1, le=1_000_000, description="null: as it was")
+    source: str
+
+    def value(self, last: CodedAction) -> CodedAction:
+        """The repaired action.
+
+        :raises ValueError: a parameter is not valid; an edit does not match.
+        """
+        return CodedAction(
+            name=last.name,
+            doc=self.doc or last.doc,
+            source=_whole(self.source, last),
+            parameters=last.parameters if self.parameters is None else tuple(p.value() for p in self.parameters),
+            max_steps=self.max_steps or last.max_steps,
+        )
+
+
+def _whole(source: str, earlier: CodedAction | CodedFunction | None) -> str:
+    if not is_patch(source):
+        return source
+    if earlier is None:
+        raise ValueError("there is no earlier source to edit; send the whole source")
+    return patched(earlier.source, source)
+
+
+class OutputReply(Value):
+    name: Name
+    low: Finite
+    high: Finite
+    unit: str = Field(default="", max_length=40)
+    doc: str = Field(default="", max_length=300)
+
+
+class FunctionReply(Thinking):
+    """The fast agent's reply: one feature, reward term or predicate."""
+
+    doc: str = Field(min_length=1, max_length=1500, description="what its numbers say, for people and the other agents")
+    outputs: tuple[OutputReply, ...] = Field(
+        default=(), max_length=32, description="of a feature: the numbers that it returns, with their ranges"
+    )
+    pays: Literal["potential", "step", "event"] = Field(default="potential", description="of a reward: how it pays")
+    low: Finite = Field(default=0.0, description="of a reward: the least that it returns")
+    high: Finite = Field(default=1.0, description="of a reward: the most that it returns")
+    source: str
+
+    def value(self, plan: FunctionPlan, earlier: CodedFunction | None = None) -> CodedFunction:
+        """The function that ``plan`` asks for.
+
+        :param earlier: the version that edits apply to.
+        :raises ValueError: a range is empty, a feature has no outputs, or an edit does not match.
+        """
+        name, doc, source = plan.name, self.doc, _whole(self.source, earlier)
+        if plan.kind == "feature":
+            outputs = tuple(Output(**o.model_dump()) for o in self.outputs)
+            return CodedFeatures(name=name, doc=doc, source=source, outputs=outputs)
+        if plan.kind == "reward":
+            return CodedReward(name=name, doc=doc, source=source, kind=self.pays, low=self.low, high=self.high)
+        return CodedPredicate(name=name, doc=doc, source=source)
+
+
+class SetupReply(RLSetup):
+    """The fast agent's reply: how the policy learns. It must decide what a setup may otherwise leave open, except for
+    the fields of :data:`rlgpt.plugin.defaults.GUIDED`."""
 
     reward_weights: dict[str, Finite] = Field(min_length=1, description="reward term -> weight, -100 to 100")
     observation_keys: tuple[str, ...] = Field(min_length=1, description="what the policy sees")
     base_actions: tuple[str, ...] | None = Field(description="labels kept; null keeps all, [] none")
     coded_actions: tuple[Name, ...] = Field(description="coded actions the policy may choose")
-    horizon: int | None = Field(default=None, ge=1, description="training horizon, primitive steps; null: the task's")
-    gamma: Finite = Field(default=0.99, description="discount per primitive step, 0.9 to 1")
-    reset_option: str | None = Field(default=None, description="start state for training; null: the task's own")
-    reason: str = Field(max_length=2000)
+    reason: str = Field(max_length=2000, description="why, in two or three sentences")
 
-    def value(self) -> RLSetup:
-        return RLSetup.model_validate(self.model_dump())
+    def value(self, default: RLSetup) -> RLSetup:
+        """The setup; ``default`` has the values of the fields that were left out."""
+        left_out = {name: getattr(default, name) for name in GUIDED if name not in self.model_fields_set}
+        return RLSetup.model_validate({**self.model_dump(), **left_out})
 
 
 class FindingReply(Value):
@@ -153,18 +280,14 @@ class NamedSignatureReply(SignatureReply, Named):
     """A signature with its name."""
 
 
-class SoloReply(Value):
+class SoloReply(_Planning):
     """The single agent's reply: plan, actions and setup. One Python block holds every source, each after its name."""
 
-    thoughts: Thoughts
-    sub_actions: tuple[SubActionReply, ...] = Field(min_length=1, max_length=12)
-    actions: tuple[NamedSignatureReply, ...] = Field(max_length=12, description="one for each sub-action of kind code")
+    actions: tuple[NamedSignatureReply, ...] = Field(
+        max_length=12, description="one for each sub-action of kind code that is not kept"
+    )
     setup: SetupReply
     source: str = Field(default="", description="the sources of all coded actions, each begun by `# action: NAME`")
-
-    def plan(self) -> ActionPlan:
-        """:raises ValueError: two sub-actions have the same name."""
-        return ActionPlan(thoughts=self.thoughts, sub_actions=tuple(s.value() for s in self.sub_actions))
 
     def coded(self) -> dict[str, CodedAction]:
         """Name -> coded action, for each action that has a source.

@@ -1,4 +1,6 @@
-"""Fields of the RL setup that the user fixes (``setup.gamma=0.97``): they win over agents and plugin."""
+"""Fields of the RL setup that the user fixes, for example ``setup.gamma=0.97``. The user's values have
+priority over those of agents and plugin.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,27 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 from rlgpt.agents.base import Brief, FastAgent, History
 from rlgpt.agents.brief import make_brief
 from rlgpt.agents.checks import setup_faults, trainer_faults
-from rlgpt.domain import ActionPlan, CodedAction, Rehearsal, RLSetup, SubAction, Task
+from rlgpt.domain import (
+    ActionPlan,
+    CodedAction,
+    CodedFunction,
+    FunctionPlan,
+    FunctionRehearsal,
+    Rehearsal,
+    RLSetup,
+    SubAction,
+    Task,
+)
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import reward_terms_of
 
 
 class SetupOverrides(RLSetup):
-    """Fields of an RL setup. A field that is not set is left to the fast agent or the plugin.
+    """The user's values for fields of an RL setup. The fast agent or the plugin decides the fields that are not set.
 
-    :ivar reward_weights: these weights replace or join those of the setup; the other weights stay. So do
-        hyperparameters of ``trainer``.
+    :ivar reward_weights: these weights are added to those of the setup, or replace them if the term is the same.
+        Hyperparameters in ``trainer`` are merged in the same way.
     """
 
     reward_weights: Mapping[str, float] = Field(default_factory=dict)
@@ -28,11 +40,11 @@ class SetupOverrides(RLSetup):
 
     @model_serializer(mode="wrap")
     def _only_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Unset fields are not written to a run's record, because null is a valid value of some fields."""
+        """Omit unset fields from a run's record, because null is a valid value of some fields."""
         return {key: value for key, value in handler(self).items() if key in self.model_fields_set}
 
     def apply(self, setup: RLSetup) -> RLSetup:
-        """``setup`` with the overridden fields."""
+        """``setup`` with the user's values."""
         fields = {name: getattr(self, name) for name in self.model_fields_set}
         if "reward_weights" in fields:
             fields["reward_weights"] = {**setup.reward_weights, **self.reward_weights}
@@ -41,11 +53,11 @@ class SetupOverrides(RLSetup):
         return setup.model_copy(update=fields)
 
     def check(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        """Checks the fields whose valid values are known before a run begins.
+        """Check the fields whose valid values are known before a run begins.
 
         :raises UnknownNameError: the plugin has no such reward term, observation key, base action or reset option.
-        :raises ConfigError: the horizon is longer than the task's own; the task cannot be restored; a hyperparameter is
-            outside the plugin's bounds.
+        :raises ConfigError: the horizon is longer than the task's own; ``reset_option`` needs a saved state and the
+            task has none; or a hyperparameter is outside the plugin's bounds.
         """
         set_ = self.model_fields_set
         if "reward_weights" in set_:
@@ -58,7 +70,7 @@ class SetupOverrides(RLSetup):
             if plugin.states(task) is None:
                 raise ConfigError(
                     f"setup.reset_option={self.reset_option}: {task.id} cannot be saved and restored, so training "
-                    "cannot begin where an action led to. Leave it out."
+                    "episodes cannot begin where an action returned. Remove this setting."
                 )
         elif "reset_option" in set_ and self.reset_option is not None:
             _known("reset option", (self.reset_option,), (o.name for o in plugin.reset_options(task)))
@@ -72,7 +84,7 @@ class SetupOverrides(RLSetup):
 
 
 class OverriddenSetup(FastAgent):
-    """A fast agent whose setups carry the user's overrides."""
+    """A wrapper around a fast agent that puts the user's values into each setup."""
 
     def __init__(self, fast: FastAgent, overrides: SetupOverrides) -> None:
         self._fast, self._overrides = fast, overrides
@@ -89,6 +101,17 @@ class OverriddenSetup(FastAgent):
     ) -> CodedAction:
         return self._fast.write(brief, plan, sub_action, written=written, attempts=attempts, history=history)
 
+    def write_function(
+        self,
+        brief: Brief,
+        plan: ActionPlan,
+        function: FunctionPlan,
+        *,
+        attempts: Sequence[FunctionRehearsal],
+        history: History,
+    ) -> CodedFunction:
+        return self._fast.write_function(brief, plan, function, attempts=attempts, history=history)
+
     def setup(
         self,
         brief: Brief,
@@ -98,9 +121,9 @@ class OverriddenSetup(FastAgent):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        """The setup of the wrapped agent with the overrides.
+        """The setup of the wrapped agent with the user's values.
 
-        :raises ConfigError: the overrides do not fit the environment or the coded actions of this iteration.
+        :raises ConfigError: the user's values do not fit the environment or the coded actions of this iteration.
         """
         setup = self._fast.setup(brief, plan, actions=actions, history=history, rehearsals=rehearsals)
         setup = self._overrides.apply(setup)

@@ -1,4 +1,4 @@
-"""The slow agent as a language model: it decides what is coded and what is learned."""
+"""The slow agent as a language model. It decides which sub-actions are coded and which are learned."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rlgpt.agents.base import Brief, History, SlowAgent
 from rlgpt.agents.checks import plan_faults
 from rlgpt.agents.mode import Mode
 from rlgpt.agents.replies import PlanReply
-from rlgpt.domain import ActionPlan
+from rlgpt.domain import ActionPlan, Value
 from rlgpt.llm.base import LLM, RequestKey
 
 
 class LLMSlow(SlowAgent):
-    """Plans from the brief and, from the second iteration on, from the history.
+    """The slow agent as a language model. It plans from the brief and, from the second iteration on, from the history.
 
     :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
     """
@@ -25,13 +25,33 @@ class LLMSlow(SlowAgent):
 
     def plan(self, brief: Brief, history: History) -> ActionPlan:
         iteration = len(history)
-        return self._ask(
+        plan = self._ask(
             brief,
             RequestKey(task=brief.task.id, iteration=iteration, role="slow"),
-            ("system", "user", "reply"),
-            {"history": history_text.for_slow(history), "mode": self._mode.text(iteration, brief.training_steps)},
+            ("evidence", "role", "reply"),
+            {"history": history_text.for_slow(history), "mode": self._mode.text(iteration, brief)},
             PlanReply,
-            value=PlanReply.value,
-            faults=lambda plan: plan_faults(plan, brief),
+            value=PlanReply.plan,
+            faults=lambda plan: plan_faults(plan, brief, history),
             measured={**history_text.measured(history), **self._mode.measured()},
         )
+        return with_kept(plan, history)
+
+
+def with_kept(plan: ActionPlan, history: History) -> ActionPlan:
+    """``plan`` with the descriptions and reasons that a reply may leave out because the code stays."""
+
+    def told(value: Value, earlier: Value | None) -> Value:
+        missing = [f for f in ("description", "reason") if not getattr(value, f)]
+        if earlier is None or not missing:
+            return value
+        return value.model_copy(update={f: getattr(earlier, f) for f in missing})
+
+    actions = {s.name: s for it in history for s in it.plan.coded if s.description}
+    functions = {f.name: f for it in history for f in it.plan.functions if f.description}
+    return plan.model_copy(
+        update={
+            "sub_actions": tuple(told(s, actions.get(s.name) if s.keep else None) for s in plan.sub_actions),
+            "functions": tuple(told(f, functions.get(f.name) if f.keep else None) for f in plan.functions),
+        }
+    )

@@ -1,4 +1,6 @@
-"""A single agent instead of slow and fast (the paper's ablation): plan, code and setup come in one reply."""
+"""The single agent: one language model that gives plan, code and setup in one reply. It replaces slow and
+fast agent (an ablation of the paper).
+"""
 
 from __future__ import annotations
 
@@ -8,21 +10,33 @@ from pathlib import Path
 from rlgpt.agents import history_text
 from rlgpt.agents.asking import Asker
 from rlgpt.agents.base import Brief, FastAgent, History, SlowAgent
+from rlgpt.agents.brief import not_offered
 from rlgpt.agents.checks import action_faults, plan_faults, setup_faults
-from rlgpt.agents.fast import render_written, repair_measured, repair_slots
+from rlgpt.agents.episodes import render_code
+from rlgpt.agents.fast import Writer, notes_of, render_trainer
 from rlgpt.agents.mode import Mode
-from rlgpt.agents.rendering import render_plan
-from rlgpt.agents.replies import ActionReply, SetupReply, SoloReply
-from rlgpt.domain import ActionPlan, CodedAction, Plain, Rehearsal, RLSetup, SubAction
+from rlgpt.agents.rendering import render_functions, render_plan, render_signatures
+from rlgpt.agents.replies import SetupReply, SoloReply
+from rlgpt.agents.slow import with_kept
+from rlgpt.domain import (
+    ActionPlan,
+    CodedAction,
+    CodedFunction,
+    FunctionPlan,
+    FunctionRehearsal,
+    Rehearsal,
+    RLSetup,
+    SubAction,
+)
 from rlgpt.llm.base import LLM, RequestKey
 from rlgpt.sandbox import Library, SandboxLimits
 
 
 class LLMSolo(SlowAgent, FastAgent):
-    """Slow and fast agent in one: one request for each iteration, and one for each repair.
+    """Slow and fast agent in one object. It sends one request for each iteration, and one for each repair.
 
-    The reply of an iteration is kept in memory. A run that is resumed between plan and setup no longer has it: separate
-    requests then ask for code and setup, for the plan on disk.
+    The reply of an iteration is kept in memory only. After a resume between plan and setup it is lost: the agent then
+    asks for code and setup in separate requests, for the plan on disk.
 
     :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
     """
@@ -36,23 +50,24 @@ class LLMSolo(SlowAgent, FastAgent):
         *,
         prompts: Path | None = None,
     ) -> None:
-        self._library, self._limits = library, limits or SandboxLimits()
-        self._ask, self._mode = Asker(llm, "solo", prompts), mode or Mode()
-        self._replies: dict[tuple[str, int], SoloReply] = {}
+        self._ask, self._writer = Asker(llm, "solo", prompts), Writer(library, limits, mode)
+        self._replies: dict[tuple[str, int], tuple[ActionPlan, SoloReply]] = {}
 
     def plan(self, brief: Brief, history: History) -> ActionPlan:
         reply = self._ask(
             brief,
-            RequestKey(task=brief.task.id, iteration=len(history), role="solo"),
-            ("system", "user", "whole"),
+            self._key(brief, history),
+            ("evidence", "role", "reply"),
             self._slots(brief, history),
             SoloReply,
             value=lambda reply: reply,
-            faults=lambda reply: self._faults(reply, brief),
-            measured=self._measured(history),
+            faults=lambda reply: self._faults(reply, brief, history),
+            measured=self._writer.measured(history),
+            leave_out=not_offered(brief),
         )
-        self._replies[brief.task.id, len(history)] = reply
-        return reply.plan()
+        plan = with_kept(reply.plan(), history)
+        self._replies[brief.task.id, len(history)] = plan, reply
+        return plan
 
     def write(
         self,
@@ -64,35 +79,44 @@ class LLMSolo(SlowAgent, FastAgent):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        def with_name(reply: ActionReply) -> CodedAction:
-            return reply.value(sub_action.name)
-
         reply = self._reply(brief, plan, history)
         if not attempts and reply is not None:
             return reply.coded()[sub_action.name]
-        parts = ("system", "user", "task", "repair", "action") if attempts else ("system", "user", "task", "action")
-        return self._ask(
+        repair = ("evidence", "task", "attempts", "writes", "repair", "repair_reply")
+        return self._writer.action(
+            self._ask,
             brief,
-            RequestKey(
-                task=brief.task.id,
-                iteration=len(history),
-                role="solo",
-                sub_action=sub_action.name,
-                attempt=len(attempts),
-            ),
-            parts,
+            self._key(brief, history, sub_action.name, len(attempts)),
+            repair if attempts else ("evidence", "task", "writes", "example", "action_reply"),
             {
                 **self._slots(brief, history),
                 "plan": render_plan(plan),
-                "actions": render_written(a for a in written if a.name != sub_action.name),
+                "actions": render_signatures((a for a in written if a.name != sub_action.name), {}),
                 "name": sub_action.name,
-                "description": sub_action.description,
-                **(repair_slots(attempts) if attempts else {}),
             },
-            ActionReply,
-            value=with_name,
-            faults=lambda action: action_faults(action, self._library, self._limits, brief.task.horizon),
-            measured=repair_measured(attempts) if attempts else self._measured(history),
+            attempts=attempts,
+            history=history,
+        )
+
+    def write_function(
+        self,
+        brief: Brief,
+        plan: ActionPlan,
+        function: FunctionPlan,
+        *,
+        attempts: Sequence[FunctionRehearsal],
+        history: History,
+    ) -> CodedFunction:
+        repair = ("evidence", "function", "function_attempts", "computes", "function_reply")
+        return self._writer.function(
+            self._ask,
+            brief,
+            self._key(brief, history, f"function:{function.name}", len(attempts)),
+            repair if attempts else ("evidence", "function", "computes", "function_reply"),
+            {**self._slots(brief, history), "plan": render_plan(plan), "functions": render_functions(brief.functions)},
+            function,
+            attempts=attempts,
+            history=history,
         )
 
     def setup(
@@ -104,48 +128,64 @@ class LLMSolo(SlowAgent, FastAgent):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        """The setup of the iteration's reply, without the actions that did not survive their rehearsals."""
+        """The setup of the iteration's reply, without the actions that did not survive their rehearsals.
+
+        Where functions were written since, it is asked for anew: the reply could not name them.
+        """
         reply = self._reply(brief, plan, history)
-        if reply is not None:
+        if reply is not None and not brief.functions:
             kept = {a.name for a in actions}
-            setup = reply.setup.value()
+            setup = reply.setup.value(brief.default_setup)
             setup = setup.model_copy(update={"coded_actions": tuple(n for n in setup.coded_actions if n in kept)})
             if not setup_faults(setup, brief, actions):
                 return setup
-        return self._ask(
+        asked: RLSetup = self._ask(
             brief,
-            RequestKey(task=brief.task.id, iteration=len(history), role="solo", sub_action="setup"),
-            ("system", "user", "learn"),
-            {**self._slots(brief, history), "plan": render_plan(plan), "actions": render_written(actions, rehearsals)},
+            self._key(brief, history, "setup"),
+            ("evidence", "learn", "sets_up", "setup_reply"),
+            {
+                **self._slots(brief, history),
+                "plan": render_plan(plan),
+                "actions": render_signatures(actions, notes_of(plan, rehearsals or {})),
+                "code": render_code(brief),
+                "functions": render_functions(brief.functions),
+                "trainer": render_trainer(brief),
+            },
             SetupReply,
-            value=SetupReply.value,
+            value=lambda reply: SetupReply.value(reply, brief.default_setup),
             faults=lambda setup: setup_faults(setup, brief, actions),
-            measured=self._measured(history),
+            measured=self._writer.measured(history),
+            leave_out=not_offered(brief),
         )
+        return asked
 
     def _reply(self, brief: Brief, plan: ActionPlan, history: History) -> SoloReply | None:
-        reply = self._replies.get((brief.task.id, len(history)))
-        return reply if reply is not None and reply.plan() == plan else None
+        planned, reply = self._replies.get((brief.task.id, len(history)), (None, None))
+        return reply if planned == plan else None
 
     def _slots(self, brief: Brief, history: History) -> Mapping[str, str]:
-        mode = self._mode.text(len(history), brief.training_steps)
+        mode = self._writer.mode.text(len(history), brief)
         return {"history": history_text.for_solo(history), "mode": mode}
 
-    def _measured(self, history: History) -> dict[str, Plain]:
-        return {**history_text.measured(history), **self._mode.measured()}
+    @staticmethod
+    def _key(brief: Brief, history: History, name: str = "", attempt: int = 0) -> RequestKey:
+        return RequestKey(task=brief.task.id, iteration=len(history), role="solo", sub_action=name, attempt=attempt)
 
-    def _faults(self, reply: SoloReply, brief: Brief) -> list[str]:
+    def _faults(self, reply: SoloReply, brief: Brief, history: History) -> list[str]:
         plan, coded = reply.plan(), reply.coded()
-        wanted = [s.name for s in plan.coded]
-        faults = plan_faults(plan, brief)
+        wanted = [s.name for s in plan.coded if not s.keep]
+        kept = [a for s in plan.coded if s.keep and (a := history_text.kept_action(history, s.name))]
+        faults = plan_faults(plan, brief, history)
         if extra := sorted({a.name for a in reply.actions} - set(wanted)):
-            faults.append(f"`actions` holds {extra}, which are no sub-actions of kind code")
+            faults.append(f"`actions` holds {extra}, which are no sub-actions of kind code that are written now")
         for name in wanted:
             if name not in {a.name for a in reply.actions}:
                 faults.append(f"`actions` has no entry for the sub-action {name!r}")
             elif name not in coded:
                 faults.append(f"the ```python block has no part that begins with `# action: {name}`")
             else:
-                own = action_faults(coded[name], self._library, self._limits, brief.task.horizon)
+                own = action_faults(coded[name], self._writer.library, self._writer.limits, brief.most_steps)
                 faults += [f"{name}: {fault}" for fault in own]
-        return faults + [f"setup: {f}" for f in setup_faults(reply.setup.value(), brief, list(coded.values()))]
+        return faults + [
+            f"setup: {f}" for f in setup_faults(reply.setup.value(brief.default_setup), brief, [*coded.values(), *kept])
+        ]

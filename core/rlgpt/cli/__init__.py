@@ -1,4 +1,4 @@
-"""The command line. Imports nothing heavy: every command's module is imported when it is called."""
+"""The command line. The import is fast: the module of a command is imported when the command is called."""
 
 from rlgpt.cli.main import main
 

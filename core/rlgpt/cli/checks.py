@@ -1,4 +1,4 @@
-"""The checks of ``rlgpt doctor``. Each checks one thing and gives advice if it is missing."""
+"""The checks of ``rlgpt doctor``. Each check tests one requirement and gives advice if it is not met."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGES = ("gymnasium", "numpy", "torch", "hydra-core", "litellm", "wasmtime")
 
 
 def all_checks() -> Iterator[tuple[Check, bool]]:
-    """Each check, and whether a run is impossible without it."""
+    """All checks, each with a flag that says whether a run is impossible without it."""
     yield Check("python", True, platform.python_version()), True
     for package in PACKAGES:
         yield version(package), True
@@ -45,7 +45,7 @@ def configuration() -> Check:
 
 
 def sandbox() -> Check:
-    """Runs a line of code in the guest: built, compiled, and answering."""
+    """Run a line of code in the sandbox, which tests that its guest program is built, can be compiled, and answers."""
     from rlgpt.domain import CodedAction
     from rlgpt.sandbox import Done, Library, Sandbox
 
@@ -60,7 +60,7 @@ def sandbox() -> Check:
 
 
 def boundary() -> Check:
-    """Tries a few sandbox escapes, to show that the boundary holds on this machine."""
+    """Try a few known attacks on the sandbox, to test that it holds on this machine."""
     from rlgpt.sandbox.proof import ESCAPES, prove
 
     faults = prove()
@@ -71,7 +71,9 @@ def boundary() -> Check:
 
 
 def sample_factory() -> Check:
-    """The throughput trainer is an extra: its pins need overrides, which plain pip does not support."""
+    """Check whether Sample Factory is installed. It is an extra, because it pins versions that need
+    overrides, which pip does not support.
+    """
     if find_spec("sample_factory") is not None:
         return Check("sample-factory", True, metadata.version("sample-factory"))
     advice = (
@@ -82,7 +84,7 @@ def sample_factory() -> Check:
 
 
 def video() -> Check:
-    """Whether an mp4 can be written, and what renders frames offscreen."""
+    """Check whether an mp4 video can be written, and which library renders frames."""
     if find_spec("imageio_ffmpeg") is None:
         return Check("video", False, "imageio-ffmpeg is not installed", "pip install imageio-ffmpeg")
     import imageio_ffmpeg
@@ -96,7 +98,7 @@ def video() -> Check:
 
 
 def plugins(manager: PluginManager) -> Iterator[Check]:
-    """Each plugin with its own checks, and the broken ones by name."""
+    """The checks of each plugin, and one failed check for each broken plugin."""
     for name, plugin in manager.plugins.items():
         tasks = sum(task.plugin == name for task in manager.tasks().values())
         yield Check(f"plugin {name}", True, f"{tasks} tasks")

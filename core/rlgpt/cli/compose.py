@@ -1,4 +1,4 @@
-"""From Hydra's composed configuration to a ``RunConfig``."""
+"""Converts the configuration that Hydra composes into a ``RunConfig``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compose(loader: ConfigLoader, overrides: Sequence[str]) -> Any:
 
 
 def plain(config: Any) -> dict[str, Any]:
-    """The values of a composed configuration, Hydra's own left out.
+    """The values of a composed configuration, without Hydra's own section.
 
     :raises ConfigError: an interpolation cannot be resolved.
     """
@@ -53,8 +53,8 @@ def plain(config: Any) -> dict[str, Any]:
 def run_config(values: Mapping[str, Any]) -> RunConfig:
     """The validated configuration.
 
-    :raises UnknownNameError: a key does not exist; the message names near keys, those of all groups included.
-    :raises ConfigError: a value cannot be used.
+    :raises UnknownNameError: a key does not exist; the message gives similar keys from all groups.
+    :raises ConfigError: a value is not valid.
     """
     for key in values:
         if key not in RunConfig.model_fields:
@@ -63,12 +63,12 @@ def run_config(values: Mapping[str, Any]) -> RunConfig:
 
 
 def changed(config: RunConfig, loader: ConfigLoader, overrides: Sequence[str], checked: Sequence[str]) -> RunConfig:
-    """``config`` with overrides. ``trainer=NAME`` and the like replace the whole group.
+    """``config`` with overrides applied. An override such as ``trainer=NAME`` replaces the whole group.
 
-    Only the values of the overridden keys come from Hydra, so that it resolves nothing that ``config`` holds.
+    Hydra evaluates only the overridden keys, so it does not resolve interpolations in ``config``.
 
     :param checked: the overrides as :func:`rlgpt.cli.overrides.check` returns them.
-    :raises RlgptError: a key or a value cannot be used.
+    :raises RlgptError: a key or a value is not valid.
     """
     values, new = config.plain(), plain(compose(loader, checked))
     chosen = [override.key_or_group for override in map(parse, overrides)]
@@ -77,7 +77,9 @@ def changed(config: RunConfig, loader: ConfigLoader, overrides: Sequence[str], c
     for override in sorted(map(parse, overrides), key=lambda o: not is_group(o, loader)):
         path = override.key_or_group.split(".")
         if override.is_hydra_override() or path == ["experiment"]:
-            raise ConfigError(f"{override.input_line!r} is for new runs: a run that exists takes single keys.")
+            raise ConfigError(
+                f"{override.input_line!r} is only for new runs. An existing run accepts single keys, KEY=VALUE."
+            )
         if is_group(override, loader):
             values[path[0]] = new[path[0]]
         elif override.is_delete():
@@ -88,7 +90,7 @@ def changed(config: RunConfig, loader: ConfigLoader, overrides: Sequence[str], c
 
 
 def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
-    """The names of all settings, those of nested models with a dot."""
+    """The names of all settings. The names of nested settings have dots."""
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, Component):
@@ -98,7 +100,7 @@ def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
 
 
 def explain(error: BaseException) -> str:
-    """The first line of the innermost cause of an error of Hydra or OmegaConf, and the key."""
+    """A message for an error of Hydra or OmegaConf: the first line of the innermost cause, and the key."""
     cause = error
     while cause.__cause__ is not None:
         cause = cause.__cause__
@@ -115,7 +117,7 @@ def hydra_errors() -> tuple[type[Exception], ...]:
 
 
 def _at(node: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
-    """The mapping at ``path``; a new one if it is missing."""
+    """The nested mapping at ``path``; it is created if it is missing."""
     for key in path:
         if not isinstance(node.get(key), dict):
             node[key] = {}

@@ -1,4 +1,4 @@
-"""A video of a run's best iteration: one fresh episode, the active action written on each frame."""
+"""Makes a video of a run's best iteration: one fresh episode, with the name of the active action on each frame."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ FPS = 20
 
 
 def film(context: LoopContext, name: str, *, seed: int | None = None) -> str:
-    """Write the video. If no frame can be rendered here, there is none and the result says why.
+    """Write the video. If no frame can be rendered, no video is written and the returned line gives the reason.
 
-    :param name: of the file, in the run's folder.
-    :param seed: of the episode; default: the first of the reported ones.
+    :param name: path of the file within the run's folder.
+    :param seed: seed of the episode; default: the first seed of the report.
     :returns: one line for the user.
     """
     best = best_of(context.run.iterations())
@@ -23,7 +23,7 @@ def film(context: LoopContext, name: str, *, seed: int | None = None) -> str:
     try:
         with Film(context.run.files, name, fps=FPS) as shots:
             played = context.evaluate_kept(best, seeds=seeds, on_frame=shots.add)
-    except Exception as error:  # rendering depends on drivers; its faults must not end the run
+    except Exception as error:  # Rendering depends on drivers; a failure must not end the run.
         return f"no video: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
     (episode,) = played.episodes
     ends = ["success" if episode.success else "no success"] if played.has_success else []

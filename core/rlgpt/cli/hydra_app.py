@@ -1,4 +1,6 @@
-"""Hydra, opened on the configuration. Hydra only reads overrides and sweeps. ``RunConfig`` decides what they mean."""
+"""Initialises Hydra with rlgpt's configuration. Hydra only parses overrides and expands sweeps;
+``RunConfig`` validates the values.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,18 @@ if TYPE_CHECKING:
     from hydra._internal.hydra import Hydra
 
 GROUPS = {"agents": "name", "trainer": "name", "llm": "kind", "executor": "name"}
-"""Kind of part that is chosen by ``KIND=NAME`` -> the key that holds the name."""
+"""Kind of part (trainer, ...) that is chosen by ``KIND=NAME`` -> the key of the configuration that holds the name."""
 
 
 @contextmanager
 def opened(
     manager: PluginManager, given: Mapping[str, Any] | None = None, searchpath: Sequence[str] = ()
 ) -> Iterator[Hydra]:
-    """Hydra on ``conf/``, the defaults of ``RunConfig``, the parts and configuration groups of the installed plugins.
+    """Hydra with the folder ``conf/``, the defaults of ``RunConfig``, and the parts and configuration groups of the
+    installed plugins.
 
-    :param given: plain values of the configuration's keys, instead of their defaults.
-    :param searchpath: further folders of configuration groups, as ``hydra.searchpath`` takes them.
+    :param given: key of the configuration -> value that replaces its default.
+    :param searchpath: further folders of configuration groups, in the form of ``hydra.searchpath``.
     """
     from hydra._internal.hydra import Hydra
     from hydra._internal.utils import create_config_search_path
@@ -40,7 +43,7 @@ def opened(
     store = ConfigStore.instance()
     before = copy.deepcopy(store.repo)
     defaults = RunConfig().plain()
-    defaults["llm"]["kind"] = None  # LLMSettings then chooses: record if a model is named, else replay
+    defaults["llm"]["kind"] = None  # LLMSettings then chooses record if a model is given, else replay.
     store.store(name="schema", node={**defaults, **_escaped(given or {})})
     for kind, key in GROUPS.items():
         for name in manager.parts(kind):
@@ -53,7 +56,7 @@ def opened(
 
 
 def _escaped(node: Any) -> Any:
-    """``node`` without interpolations: text that is data must not be resolved."""
+    """``node`` with interpolations escaped, because text that is data must not be resolved."""
     if isinstance(node, str):
         return node.replace("${", "\\${")
     if isinstance(node, Mapping):

@@ -1,4 +1,6 @@
-"""The front of the command line: reads arguments, calls a command, turns errors into text and an exit status."""
+"""The entry point of the command line: parses arguments, calls a command, and converts errors to a
+message and an exit status.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ DESCRIPTION = """A language model writes options, PPO learns with them, in any g
 
 
 class Parser(argparse.ArgumentParser):
-    """Says which command was meant where its name is misspelt."""
+    """An argument parser that suggests the right command if a name is misspelt."""
 
     def error(self, message: str) -> NoReturn:
         given = next((a for a in sys.argv[1:2] if not a.startswith("-")), None)
@@ -33,7 +35,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _runs(p: argparse.ArgumentParser) -> None:
-    """What ``train`` and ``design`` have in common."""
+    """Add the arguments that ``train`` and ``design`` have in common."""
     p.add_argument(
         "overrides", nargs="*", metavar="KEY=VALUE", help="configuration: seed=1, trainer=ppo, llm.model=openai/gpt-5"
     )
@@ -73,7 +75,7 @@ def _design(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "env",
         metavar="ENV_ID",
-        help="as gymnasium knows it; MODULE:ENV_ID imports a module first (PYTHONPATH=. finds one here)",
+        help="as registered with gymnasium; MODULE:ENV_ID imports a module first (PYTHONPATH=. finds one here)",
     )
     p.add_argument("--goal", required=True, help="what is to be achieved, a sentence")
     p.add_argument("--docs", default=None, metavar="FILE", help="what an expert knows (default: its docstring)")
@@ -127,7 +129,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Arguments, where overrides may stand before and after flags (``train task=x -m seed=1,2``)."""
+    """Parse arguments. Overrides may stand before and after flags (``train task=x -m seed=1,2``)."""
     top = parser()
     arguments, rest = top.parse_known_args(argv)
     if rest and (not hasattr(arguments, "overrides") or any(r.startswith("-") for r in rest)):
@@ -142,9 +144,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. Every error a user can cause ends in its message on stderr and its exit status.
+    """Run one command. For an error that a user can cause, print its message to stderr and return its exit status.
 
-    :returns: the exit status: 0, or that of the error (2: bad input, 1: a fault on the way, 3: a budget ended).
+    :returns: the exit status: 0, or that of the error (2: invalid input, 1: a failure during the run, 3: a spent
+        budget).
     """
     arguments = parse(sys.argv[1:] if argv is None else argv)
     if arguments.version:

@@ -1,4 +1,4 @@
-"""Overrides of the command line, checked before Hydra sees them. Every error message gives the valid names."""
+"""Checks the overrides of the command line before Hydra receives them. Every error message gives the valid names."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ IN_DEFAULTS = ("agents", "trainer", "llm", "executor", "experiment")
 
 
 def parse(text: str) -> Override:
-    """One override by Hydra's grammar.
+    """Parse one override with Hydra's grammar.
 
-    :raises ConfigError: it does not follow the grammar.
+    :raises ConfigError: the text does not follow the grammar.
     """
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
@@ -38,12 +38,12 @@ def parse(text: str) -> Override:
 
 
 def keys_of(overrides: Sequence[str]) -> set[str]:
-    """What the overrides set: keys, and groups of which an option is chosen."""
+    """The keys and configuration groups that the overrides set."""
     return {override.key_or_group for override in map(parse, overrides)}
 
 
 def search_path(overrides: Sequence[str]) -> list[str]:
-    """The folders that ``hydra.searchpath=[...]`` names."""
+    """The folders in an override ``hydra.searchpath=[...]``."""
     values = [o.value() for o in map(parse, overrides) if o.key_or_group == "hydra.searchpath"]
     return [str(folder) for value in values if isinstance(value, list) for folder in value]
 
@@ -51,11 +51,11 @@ def search_path(overrides: Sequence[str]) -> list[str]:
 def check(
     overrides: Sequence[str], loader: ConfigLoader, manager: PluginManager, *, multirun: bool = False
 ) -> list[str]:
-    """The overrides as Hydra takes them. Patterns over tasks are expanded.
+    """Check the overrides and return them in Hydra's form. Patterns over tasks are expanded.
 
     :param multirun: whether a key may have several values.
     :raises UnknownNameError: a group has no such value, or there is no such task.
-    :raises ConfigError: not of the form ``KEY=VALUE``; or several values without ``-m``.
+    :raises ConfigError: an override does not have the form ``KEY=VALUE``, or has several values without ``-m``.
     """
     checked = []
     for override in map(parse, overrides):
@@ -92,7 +92,7 @@ def _checked(override: Override, loader: ConfigLoader, manager: PluginManager) -
         return text if key in IN_DEFAULTS or override.is_add() else f"+{text}"
     if key == "task":
         text = _task(override, manager)
-    # Adds the key if it is missing. RunConfig checks which keys are valid.
+    # Hydra adds a key that is missing; RunConfig checks which keys are valid.
     return f"++{text.lstrip('+')}"
 
 
@@ -101,7 +101,7 @@ def _hint(group: str) -> str:
 
 
 def _names(override: Override) -> Iterator[str]:
-    """The values that an override lists; empty for a pattern over a group and for an interval."""
+    """The values that an override lists. Empty for a pattern over a group and for an interval."""
     from hydra.core.override_parser.types import ValueType
 
     if override.value_type in (ValueType.CHOICE_SWEEP, ValueType.SIMPLE_CHOICE_SWEEP):

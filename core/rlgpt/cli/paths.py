@@ -1,4 +1,6 @@
-"""Paths of the configuration and the overrides file: next to the code in a wheel, at the top of a checkout."""
+"""Finds the configuration and the overrides file. In a wheel they are next to the code; in a checkout
+they are in its top folder.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,15 @@ def conf_dir(package: Path = PACKAGE) -> Path:
     """The folder of Hydra's configuration.
 
     :param package: the folder of the package ``rlgpt``.
-    :raises ConfigError: it is in neither place, so the installation is incomplete.
+    :raises ConfigError: the folder is in neither place, so the installation is incomplete.
     """
     return _shared("conf/config.yaml", package).parent
 
 
 def overrides_file(package: Path = PACKAGE) -> Path:
-    """The file for ``uv pip install --overrides`` that lets Sample Factory be installed beside current versions."""
+    """The file for ``uv pip install --overrides``, with which Sample Factory can be installed together
+    with current versions of its dependencies.
+    """
     return _shared("overrides.txt", package)
 
 

@@ -1,4 +1,4 @@
-"""The configuration as YAML, each key with its meaning: what ``--cfg`` prints."""
+"""Prints the configuration for ``--cfg``: YAML in which each key has its meaning as a comment."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rlgpt.config.components import settings_model
 from rlgpt.config.run_config import RunConfig
 
 COLUMN = 40
-"""Where comments begin."""
+"""Column in which comments begin."""
 
 
 def show(config: RunConfig, trainer: Any = None) -> str:
-    """The complete configuration of a run.
+    """The complete configuration of a run as text.
 
-    :param trainer: the factory of the trainer, for the meaning of its settings.
+    :param trainer: the factory of the trainer; it documents the trainer's settings.
     """
     models: dict[str, type[BaseModel] | None] = {"trainer": settings_model(trainer) if trainer else None}
     return "\n".join(_lines(config.plain(), RunConfig, models, ""))

@@ -1,4 +1,4 @@
-"""Runs of the command line: started or resumed, with a video and a page at the end."""
+"""Starts or resumes a run from the command line, and writes a video and a report at its end."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rlgpt.terminal import say
 
 
 def start(config: RunConfig, manager: PluginManager) -> JobResult:
-    """A new run. Nothing is written before every setting is known to be usable.
+    """Start a new run. No file is written before every setting is checked.
 
-    A run of an environment without a plugin resumes where its folder exists.
+    If the environment has no plugin and the run's folder exists, the run in it is resumed.
     """
     name = config.task or (config.environment.id if config.environment else None) or "run"
     folder = Path(config.folder).resolve() if config.folder else new_folder(name).resolve()
@@ -27,14 +27,14 @@ def start(config: RunConfig, manager: PluginManager) -> JobResult:
 
 
 def go_on(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
-    """A run that exists, with a configuration that may have changed."""
+    """Resume an existing run, whose configuration may have changed."""
     return finish(resume(build(config, folder, manager)))
 
 
 def finish(context: LoopContext) -> JobResult:
-    """Runs the loops, then writes the video and the page.
+    """Run both loops, then write the video and the report.
 
-    :returns: the reported success rate or score; and the exit status of what stopped the run, if it was stopped.
+    :returns: the reported success rate or score, and the exit status: that of the error that stopped the run, if any.
     """
     folder = context.run.folder
     with context.observer:

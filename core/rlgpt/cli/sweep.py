@@ -1,4 +1,4 @@
-"""Sweeps: Hydra turns overrides into jobs, an executor runs them."""
+"""Sweeps: Hydra expands overrides into jobs, and an executor runs the jobs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 
 class JobValue(float):
-    """What a job returns to Hydra: the objective, which a sweeper may maximise; NaN where the run reported none.
+    """The number that a job returns to Hydra: the objective, which a sweeper may maximise. NaN if the run reported
+    none.
 
-    :ivar exit_status: of the run.
+    :ivar exit_status: exit status of the run.
     """
 
     exit_status: int = 0
@@ -36,7 +37,7 @@ class JobValue(float):
 
 
 def sweep(app: Hydra, overrides: Sequence[str]) -> int:
-    """Run every combination of the values. A run that fails does not end the sweep.
+    """Run every combination of the values. If a run fails, the sweep continues.
 
     :returns: the highest exit status of the runs.
     :raises ConfigError: Hydra refuses an override.
@@ -49,7 +50,7 @@ def sweep(app: Hydra, overrides: Sequence[str]) -> int:
 
 
 def work(job: Job) -> JobResult:
-    """Runs a job; every error that a user can cause ends in its message and its exit status."""
+    """Run a job. An error that a user can cause becomes a message and an exit status."""
     try:
         if job.config is None:
             raise ConfigError(job.fault)
@@ -63,7 +64,7 @@ def work(job: Job) -> JobResult:
 
 
 def hydra_job(config: Any) -> JobValue:
-    """A job of one of Hydra's own launchers (joblib, submitit), from its composed configuration."""
+    """Run a job for one of Hydra's own launchers (joblib, submitit), given its composed configuration."""
     from hydra.core.hydra_config import HydraConfig
 
     hydra = HydraConfig.get()
@@ -72,10 +73,10 @@ def hydra_job(config: Any) -> JobValue:
 
 
 def run_jobs(master: Any, loader: Any, overrides: Sequence[Sequence[str]], first: int) -> list[JobValue]:
-    """The jobs of a sweep, on the executor that the configuration names.
+    """Run the jobs of a sweep on the executor that the configuration names.
 
     :param master: the composed configuration of the sweep.
-    :param overrides: of each job.
+    :param overrides: overrides of each job.
     :param first: number of the first job.
     """
     part = Component.model_validate(plain(master)["executor"])
@@ -97,7 +98,7 @@ def _composed(master: Any, loader: Any, overrides: list[str], number: int) -> Jo
     config = loader.load_sweep_config(master, overrides)
     with open_dict(config):
         config.hydra.job.id, config.hydra.job.num = str(number), number
-    HydraConfig.instance().set_config(config)  # so that ${hydra:...} can be resolved
+    HydraConfig.instance().set_config(config)  # With this, ${hydra:...} can be resolved.
     folder = (Path(config.hydra.sweep.dir) / str(config.hydra.sweep.subdir)).resolve()
     return _job(config, number, name, folder)
 
@@ -110,6 +111,6 @@ def _job(config: Any, number: int, name: str, folder: Path) -> Job:
 
 
 def _jobs(batches: Any) -> Iterator[Any]:
-    """Sweepers return batches of jobs; an optimiser returns nothing."""
+    """The results of a sweeper as a flat list. Sweepers return batches of jobs; an optimiser returns nothing."""
     for batch in batches or ():
         yield from batch if isinstance(batch, list | tuple) else (batch,)

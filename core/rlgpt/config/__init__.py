@@ -1,4 +1,4 @@
-"""The configuration of a run, and the objects that are built from it."""
+"""The configuration of a run (``RunConfig``), and the functions that build the objects of a run from it."""
 
 from rlgpt.config.run_config import EnvironmentConfig, RunConfig
 

@@ -1,7 +1,7 @@
-"""A run that was made elsewhere has no effect outside its folder unless the user approves it.
+"""Asks for approval of runs that were made elsewhere. Without approval, such a run has no effect outside its folder.
 
-Its configuration is data of a stranger: it may name a server, a key, a module or a limit. The user who resumes or
-evaluates the run must repeat each of these settings on the command line.
+The configuration of such a run is untrusted: it may name a server, a key or a module, or raise a limit. The user who
+resumes or evaluates the run must repeat each of these settings on the command line.
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ _HARMLESS = (
     *("task", "seed", "folder", "video", "target_success", "target_score"),
     *("setup", "hyperparameters", "fixed_hyperparameters"),
 )
-"""Settings that act inside the run's folder. Their types bound them."""
+"""Settings that need no approval, because they have effects only inside the run's folder and their types
+bound their values.
+"""
 _UNUSED_IN_EVALUATION = {
     *("llm", "agents", "executor"),
     *("budget", "iterations", "repairs", "selection_episodes", "report_episodes", "traces"),
-    *("confirmation_episodes", "judging", "sharpness", "min_decisions", "rehearsal_episodes"),
+    *("confirmation_episodes", "judging", "sharpness", "min_decisions", "rehearsal_episodes", "evidence"),
 }
 
 
 def require_approval(
     run: Run, config: RunConfig, given: Collection[str], manager: PluginManager, *, evaluation: bool = False
 ) -> None:
-    """Check a run's configuration before anything is made from it. The user's own run needs no approval.
+    """Check a run's configuration before any object is made from it. The user's own run needs no approval.
 
-    :param config: the configuration, with the changes of the command line.
-    :param given: the keys that the user wrote on the command line, ``llm`` or ``llm.model`` for example.
-    :param evaluation: only the settings that an evaluation uses are checked.
+    :param config: the configuration with the changes from the command line.
+    :param given: the keys that the user wrote on the command line, for example ``llm`` or ``llm.model``.
+    :param evaluation: True: check only the settings that an evaluation uses.
     :raises ConfigError: a setting needs the user's approval. The message lists all of them as command line arguments.
     """
     if run.own:
@@ -55,45 +57,49 @@ def require_approval(
 
 
 def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager) -> dict[str, Any]:
-    """The settings that name an address, a key, a file or a module, or raise a limit, and that the user did not write.
+    """The settings that need approval: those that name an address, a key, a file or a module, or raise a limit, and
+    that the user did not write.
 
     :returns: key -> value.
     """
     plain, default = config.plain(), RunConfig().plain()
     default["trainer"] = _default_trainer(config, manager)
-    default["agents"]["name"] = config.agents.name  # only installed distributions offer names
+    # A name needs no approval, because only installed distributions register names.
+    default["agents"]["name"] = config.agents.name
     transcript = config.llm.transcript
     if config.llm.kind == OBJECT or (config.llm.kind == "replay" and not _is_path(transcript)):
-        plain["llm"] = {}  # asks no language model
+        plain["llm"] = {}  # A replay asks no language model.
     elif config.llm.kind == "replay":
         plain["llm"] = {"transcript": transcript}
     environment = config.environment.id if config.environment is not None else None
     plain["environment"] = {"id": environment} if environment is not None and ":" in environment else {}
     leaves = {key: value for key, value in _leaves(plain) if key.partition(".")[0] not in _HARMLESS}
-    return {key: value for key, value in leaves.items() if _differs(value, _at(default, key)) and not _said(key, given)}
+    return {
+        key: value for key, value in leaves.items() if _differs(value, _at(default, key)) and not _is_given(key, given)
+    }
 
 
 def _default_trainer(config: RunConfig, manager: PluginManager) -> dict[str, Any]:
-    """The trainer of the same name with its default settings; nothing if no trainer of this name is installed."""
+    """The default settings of the trainer with the same name; empty if no trainer of this name is installed."""
     if config.trainer.target is not None or config.trainer.name is None:
         return {}
     named = type(config.trainer)(name=config.trainer.name)
     try:
         factory = factory_of("trainer", named, manager)
     except (ConfigError, UnknownNameError):
-        return {"name": named.name}  # making the trainer raises the error for the user
+        return {"name": named.name}  # The error is raised later, when the trainer is made.
     return named.with_settings(effective("trainer", factory, {})).model_dump(mode="json")
 
 
 def _differs(value: Any, default: Any) -> bool:
-    """Whether a value is not the default. A lower number is a tighter limit and counts as the default."""
+    """Whether a value differs from the default. A lower number is a stricter limit and counts as equal."""
     if isinstance(value, int | float) and isinstance(default, int | float) and not isinstance(default, bool):
         return not value <= default
     return bool(value != default)
 
 
-def _said(key: str, given: Collection[str]) -> bool:
-    """Whether the user wrote the key, or chose the whole group that names this part (``llm=live``, ``trainer=ppo``)."""
+def _is_given(key: str, given: Collection[str]) -> bool:
+    """Whether the user wrote the key, or chose the whole group to which it belongs (``llm=live``, ``trainer=ppo``)."""
     group, _, rest = key.partition(".")
     return key in given or (group in given and rest in ("name", "kind"))
 

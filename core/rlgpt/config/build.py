@@ -1,4 +1,4 @@
-"""From the configuration to the objects of a run. Every mistake is found before anything is written."""
+"""Builds the objects of a run from its configuration. Every mistake is found before a file is written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from rlgpt.runs import Run, RunRecord
 from rlgpt.sandbox import Library
 
 OBJECT = "object"
-"""The name of a part that the caller passed as an object. A configuration alone cannot make it."""
+"""Name in the configuration of a part that the caller passed as an object. Such a part cannot be made
+from the configuration.
+"""
 
 NOTHING = Objects()
 
@@ -38,13 +40,14 @@ def build(
     objects: Objects = NOTHING,
     observer: Observer | None = None,
 ) -> LoopContext:
-    """The objects of a run: plugin, agents, language model, trainer, limits of the sandbox, observers.
+    """Build the objects of a run: plugin, agents, language model, trainer, limits of the sandbox, observers.
 
-    The run's record is in memory only: :func:`rlgpt.config.runs.begin` writes it.
+    The run's record exists in memory only; :func:`rlgpt.config.runs.begin` writes it.
 
-    :param folder: of the run, which need not exist.
-    :param observer: instead of the configuration's observers.
-    :raises RlgptError: a name or value cannot be used; there is no key for the language model; nothing to replay.
+    :param folder: the run's folder, which need not exist.
+    :param observer: replaces the configuration's observers.
+    :raises RlgptError: a name or value is not valid, the language model's key is missing, or there is no transcript to
+        replay.
     """
     refuse_keys(config)
     place = place_of(config, manager, objects)
@@ -71,9 +74,9 @@ def build(
 
 
 def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTHING) -> Observer:
-    """The observers that the configuration names, and those of the caller.
+    """The observers in the configuration together with the caller's.
 
-    :raises RlgptError: there is no such observer, or it cannot be made.
+    :raises RlgptError: there is no observer of that name, or it cannot be made.
     """
     named = [
         make("observer", part if part.name or part.target else part.with_settings({"name": name}), Observer, manager)
@@ -126,8 +129,8 @@ def _llm(config: RunConfig, place: Place, folder: Path, manager: PluginManager, 
     transcripts = tuple(place.plugin.transcripts(place.task))
     if place.config.environment is not None and settings.kind == "replay" and settings.transcript is None:
         raise TranscriptError(
-            "there is no language model: name one that is asked, llm.model=PROVIDER/MODEL; or a transcript that is "
-            f"replayed, llm.transcript=FILE; or use none, agents={' or agents='.join(WITHOUT_LLM)}."
+            "there is no language model: name a model to ask, llm.model=PROVIDER/MODEL; or a transcript to "
+            f"replay, llm.transcript=FILE; or use none, agents={' or agents='.join(WITHOUT_LLM)}."
         )
     tasks = manager.tasks().values() if not transcripts and config.environment is None else ()
     recorded = [t.id for t in tasks if manager.plugin(t.plugin).transcripts(t)]

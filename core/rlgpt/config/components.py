@@ -1,4 +1,6 @@
-"""Parts of a run that are chosen by name or by ``_target_``: team of agents, trainer, observers, executor."""
+"""Components: the parts of a run that are chosen by name or by ``_target_`` (team of agents, trainer,
+observers, executor).
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,11 @@ EXTRAS = {"sample_factory": "sample-factory"}
 
 
 class Component(BaseModel):
-    """One part: its name among those that rlgpt and the installed plugins offer, or a dotted name, and its settings.
+    """The choice of one part: a name that rlgpt or an installed plugin registers, or a dotted name; and its settings.
 
-    :ivar name: as in ``trainer=NAME``.
-    :ivar target: ``_target_`` in files and on the command line: ``package.module.Class``, instead of a name.
+    :ivar name: registered name, as in ``trainer=NAME``.
+    :ivar target: dotted name ``package.module.Class``, instead of ``name``. In files and on the command line it is
+        written ``_target_``.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
@@ -45,7 +48,7 @@ class Component(BaseModel):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The keyword arguments of the part."""
+        """The keyword arguments for the part's factory."""
         return dict(self.model_extra or {})
 
     def with_settings(self, settings: Mapping[str, Any]) -> Component:
@@ -53,11 +56,11 @@ class Component(BaseModel):
 
 
 def factory_of(kind: str, component: Component, manager: PluginManager) -> Callable[..., Any]:
-    """What makes the part: imported now.
+    """Import the factory that makes the part.
 
     :param kind: a key of :data:`rlgpt.plugin.manager.HOOKS`.
     :raises UnknownNameError: no distribution offers a part of this name.
-    :raises ConfigError: it cannot be imported.
+    :raises ConfigError: the factory cannot be imported.
     """
     if component.target is None and component.name is None:
         raise ConfigError(f"{kind} has no name: write {kind}=NAME. Valid: {', '.join(manager.parts(kind))}.")
@@ -81,7 +84,7 @@ def factory_of(kind: str, component: Component, manager: PluginManager) -> Calla
 
 
 def make(kind: str, component: Component, base: type[T], manager: PluginManager, *given: Any) -> T:
-    """The part: what its factory returns for ``given`` and the component's settings.
+    """Make the part: call its factory with ``given`` and the component's settings.
 
     :param base: the type that it must have.
     :raises UnknownNameError: there is no such part, or it has no setting of this name.
@@ -101,9 +104,10 @@ def make(kind: str, component: Component, base: type[T], manager: PluginManager,
 
 
 def checked(kind: str, factory: Callable[..., Any], settings: Mapping[str, Any], positional: int) -> dict[str, Any]:
-    """Keyword arguments of ``factory``: ``settings``, or all of them as the pydantic model of its ``settings``.
+    """The checked keyword arguments for ``factory``. If the factory has a parameter ``settings`` with a pydantic model,
+    all settings are put into this model.
 
-    :raises UnknownNameError: it takes no setting of this name.
+    :raises UnknownNameError: the factory has no setting of this name.
     """
     if (model := settings_model(factory)) is not None:
         return {"settings": validated(model, settings, kind)}
@@ -117,7 +121,7 @@ def checked(kind: str, factory: Callable[..., Any], settings: Mapping[str, Any],
 def effective(
     kind: str, factory: Callable[..., Any], settings: Mapping[str, Any], positional: int = 0
 ) -> dict[str, Any]:
-    """``settings`` and the defaults of those that are not set, plain values."""
+    """``settings`` completed by the defaults of settings that are not given, as JSON-like values."""
     if (model := settings_model(factory)) is not None:
         return validated(model, settings, kind).model_dump(mode="json")
     parameters, _ = _keywords(factory, positional)
@@ -126,7 +130,7 @@ def effective(
 
 
 def settings_model(factory: Callable[..., Any]) -> type[BaseModel] | None:
-    """The pydantic model of the parameter ``settings``, where the factory has one."""
+    """The pydantic model of the factory's parameter ``settings``; None if it has no such parameter."""
     made = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]
     try:
         hint = get_type_hints(made).get("settings")
@@ -140,7 +144,9 @@ def _where(kind: str, component: Component) -> str:
 
 
 def _keywords(factory: Callable[..., Any], positional: int) -> tuple[dict[str, inspect.Parameter], bool]:
-    """The parameters after the first ``positional`` ones, by name; and whether the factory takes any other keyword."""
+    """The parameters after the first ``positional`` ones, by name; and whether the factory accepts any
+    keyword (``**kwargs``).
+    """
     try:
         parameters = list(inspect.signature(factory).parameters.values())
     except (TypeError, ValueError):

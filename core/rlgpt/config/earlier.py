@@ -1,4 +1,4 @@
-"""Configurations on record as earlier versions wrote them, in today's form."""
+"""Converts configurations in the records of earlier versions to the current form."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ TRAINERS = {"rlgpt.rl.ppo.PPO": "ppo", "rlgpt.rl.sample_factory.SampleFactory": 
 
 
 def current(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The configuration in the form of :class:`~rlgpt.config.run_config.RunConfig`, which has yet to validate it.
+    """The configuration in the form of :class:`~rlgpt.config.run_config.RunConfig`. It is not yet validated.
 
-    :raises RunError: it is of an earlier version and cannot be converted.
+    :raises RunError: an earlier version wrote the configuration, and it cannot be converted.
     """
     try:
         if isinstance(design := config.get("design"), Mapping):
@@ -75,7 +75,7 @@ def _design(design: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_rule(config: dict[str, Any]) -> dict[str, Any]:
-    """Adds the rule of success. Older records of environments without a plugin hold only its description in words."""
+    """Add the rule of success. Older records of environments without a plugin contain only a description of it."""
     environment = config.get("environment")
     prepared = environment.get("prepared") if isinstance(environment, Mapping) else None
     if not isinstance(environment, Mapping) or not isinstance(prepared, Mapping):
@@ -90,7 +90,9 @@ def _with_rule(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rule_of(words: str) -> str | None:
-    """The default rule that an earlier version describes by ``words``; None where they describe a function."""
+    """The default rule that an earlier version described by ``words``. None if the words describe the
+    user's function.
+    """
     if words == parse_rule(LEGACY).words:
         return LEGACY
     found = re.fullmatch(r"a total reward of at least (\S+) in the episode, unless the environment .*", words)

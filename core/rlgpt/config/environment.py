@@ -1,4 +1,4 @@
-"""The environment of a run: a plugin's task, or an environment without a plugin."""
+"""Finds the environment of a run: a plugin's task, or an environment without a plugin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlgpt.rl.base import Trainer
 
 @dataclass(frozen=True)
 class Objects:
-    """Parts of a run that a configuration cannot hold: objects that the caller of ``design()`` made."""
+    """Objects that the caller of ``design()`` passed. A configuration cannot hold them."""
 
     make_env: MakeEnv | None = None
     success: Success | None = None
@@ -38,10 +38,10 @@ class Objects:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run takes place.
+    """The plugin and the task of a run.
 
-    :ivar factory: how a spawned worker finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
-    :ivar config: the run's configuration; an environment without a plugin is prepared.
+    :ivar factory: how a worker process finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
+    :ivar config: the run's configuration. For an environment without a plugin, its field ``prepared`` is filled in.
     """
 
     plugin: EnvironmentPlugin
@@ -51,9 +51,10 @@ class Place:
 
 
 def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Place:
-    """The environment that ``config`` names. Without a plugin it is tried with one step.
+    """Find the environment that ``config`` names. An environment without a plugin is tried with one step.
 
-    :raises RlgptError: it cannot be made, played, extended or judged.
+    :raises RlgptError: the environment cannot be made or played, its action space cannot be extended, or its success
+        cannot be judged.
     """
     if config.environment is None:
         plugin, task = task_of(config, manager)

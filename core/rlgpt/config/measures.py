@@ -1,4 +1,4 @@
-"""Score and metrics of an environment without a plugin, as a user writes them."""
+"""Parses the user's score and metrics for an environment without a plugin."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ _FORMS = (
 
 
 def read_measures(score: Any, metrics: Any) -> tuple[Score | None, dict[str, Metric]]:
-    """The score, and key of ``info`` -> metric.
+    """Parse both. Returns the score, and key of ``info`` -> metric.
 
-    :param score: ``return``; a key of info, or ``-KEY`` where less is better; or the fields of a
-        :class:`~rlgpt.domain.Score`, whose metric is a key of ``metrics``, a name of one, or a further key of info.
+    :param score: ``return``; a key of info, or ``-KEY`` if less is better; or the fields of a
+        :class:`~rlgpt.domain.Score`, whose metric is a key in ``metrics``, the name of a metric there, or a further key
+        of info.
     :param metrics: keys of info; or key -> its :class:`~rlgpt.domain.Metric`, its fields, or its meaning.
-    :raises ConfigError: they cannot be read.
+    :raises ConfigError: ``score`` or ``metrics`` has another form.
     """
     found = _metrics({} if metrics is None else metrics)
     if score is None or isinstance(score, Score):
@@ -34,7 +35,7 @@ def read_measures(score: Any, metrics: Any) -> tuple[Score | None, dict[str, Met
         raise ConfigError(f"score is {score!r:.80}, a {type(score).__name__}. {_FORMS}")
     key = str(score.get("metric", RETURN))
     if not key:
-        raise ConfigError(f"score names nothing. {_FORMS}")
+        raise ConfigError(f"score names no metric. {_FORMS}")
     names = [metric.name for metric in found.values()]
     if key == RETURN or (key in names and key not in found):
         return validated(Score, {**score, "metric": key}, "score"), found
@@ -53,11 +54,11 @@ def _metrics(metrics: Any) -> dict[str, Metric]:
     taken: set[str] = {RETURN}
     free = FreeNames(taken)
     found: dict[str, Metric] = {}
-    for key, said in given.items():
-        if isinstance(said, Metric):
-            found[key] = said
+    for key, value in given.items():
+        if isinstance(value, Metric):
+            found[key] = value
         else:
-            fields = {"doc": said} if isinstance(said, str) else dict(said or {})
+            fields = {"doc": value} if isinstance(value, str) else dict(value or {})
             name = fields.pop("name", None) or free.next(slug(key))
             found[key] = validated(Metric, {"name": name, **fields}, f"metrics.{key}")
         taken.add(found[key].name)

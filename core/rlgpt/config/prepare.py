@@ -1,4 +1,6 @@
-"""Tries an environment without a plugin before a run spends anything on it."""
+"""Makes a plugin for an environment that has none, and tries the environment before a run spends steps or
+tokens on it.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,10 @@ _ANY = CodedAction(name="any", doc="a placeholder", source="")
 
 @dataclass(frozen=True)
 class ConstantPluginFactory:
-    """``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec`: always this plugin.
+    """A function ``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec` that always returns the same plugin.
 
-    Picklable where the plugin is, as trainers with worker processes need: ``functools.partial(gymnasium.make, ID)`` is,
-    a lambda is not.
+    Trainers with worker processes need to pickle it. It is picklable if the plugin's ``make_env`` is:
+    ``functools.partial(gymnasium.make, ID)`` is picklable, a lambda is not.
     """
 
     plugin: GenericPlugin
@@ -60,12 +62,13 @@ def prepare(
     states: StateCodec | None = None,
     limits: SandboxLimits | None = None,
 ) -> tuple[GenericPlugin, Task]:
-    """The plugin of the environments that ``make_env`` makes, and its task. One step is taken in one of them.
+    """Make the plugin and the task for the environments that ``make_env`` makes. One step is taken in one environment.
 
-    The arguments are those of :func:`rlgpt.design`. Where neither success nor score is given, the task is judged by the
-    environment's own ``success`` or ``is_success``, if the first step reports it; else the return is the score.
+    The arguments are those of :func:`rlgpt.design`. If neither success nor score is given, the environment's own
+    ``success`` or ``is_success`` is the success, if the first step reports it; else the return is the score.
 
-    :raises ConfigError: ``make_env`` raises, or makes nothing that can be played, seen, extended or judged.
+    :raises ConfigError: ``make_env`` raises an exception, or its environment cannot be played, observed, extended or
+        judged.
     """
     make = functools.partial(gymnasium.make, make_env) if isinstance(make_env, str) else make_env
     if not isinstance(goal, str) or not goal.strip():
@@ -96,7 +99,7 @@ def prepare(
 
 
 def only(tasks: Mapping[str, Task]) -> Task:
-    """The task of a plugin that has one."""
+    """The only task of a plugin."""
     (task,) = tasks.values()
     return task
 
@@ -120,7 +123,7 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
 
 
 def _registered(env_id: str) -> str:
-    """What to do where an environment's id cannot be made."""
+    """Advice for an environment id that gymnasium cannot make."""
     module, colon, name = env_id.rpartition(":")
     if colon:
         return (
@@ -135,7 +138,9 @@ def _registered(env_id: str) -> str:
 
 
 def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], limits: SandboxLimits) -> bool:
-    """Takes one step as a policy does and renders the view for a model. Returns whether it reported a success."""
+    """Take one step as a policy does, and render the view for a language model. Returns whether the step
+    reported ``success``.
+    """
     spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
     env: PolicyEnv = guarded("the environment's reset(seed=0) raised", _API, build, spec, seed=0, evaluation=True)
     try:
@@ -168,7 +173,7 @@ def _fits(view: Mapping[str, Plain], limits: SandboxLimits) -> None:
 
 
 def guarded(what: str, advice: str, call: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """The value of a call into the user's code; its errors become a ConfigError."""
+    """Call the user's code. Its exceptions become a ConfigError."""
     try:
         return call(*args, **more)
     except RlgptError:

@@ -24,10 +24,10 @@ Names = Mapping[str, str | Mapping[str, str] | tuple[str, ...]] | tuple[str, ...
 
 
 class Prepared(Value):
-    """What rlgpt made of an environment without a plugin. A run keeps it for its whole life.
+    """What rlgpt found out about an environment without a plugin when the run began. It does not change afterwards.
 
-    :ivar docs: what prompts say about the environment.
-    :ivar trial: of the rules of success and score, before the run began; None where they were not tried.
+    :ivar docs: the expert knowledge about the environment in prompts.
+    :ivar trial: results of the trial of the rules of success and score; None if there was no trial.
     """
 
     task: Task
@@ -39,8 +39,8 @@ class Prepared(Value):
 class EnvironmentConfig(Value):
     """An environment without a plugin. :func:`rlgpt.design` documents the fields.
 
-    :ivar id: the name under which gymnasium knows it; None: the caller of ``design()`` makes it.
-    :ivar prepared: filled in when the run begins; not a setting.
+    :ivar id: the environment's id in gymnasium. None: the caller of ``design()`` makes the environment.
+    :ivar prepared: filled in when the run begins; users do not set it.
     """
 
     id: str | None = Field(default=None, description="as gymnasium knows it; MODULE:ENV_ID imports a module first")
@@ -80,7 +80,9 @@ class AgentsConfig(Component):
 
 
 class HyperparameterOverrides(Hyperparameters):
-    """The hyperparameters that are set. The others are the task's, as its plugin advises, or the defaults."""
+    """The hyperparameters that the user sets. Each other hyperparameter has the plugin's advice for the
+    task, or the default.
+    """
 
     @model_serializer(mode="wrap")
     def _only_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -88,7 +90,7 @@ class HyperparameterOverrides(Hyperparameters):
 
 
 class RunConfig(LoopSettings):
-    """Everything that decides what a run does. Frozen; unknown keys are errors."""
+    """All settings of a run. The value is frozen, and unknown keys are errors."""
 
     task: str | None = Field(default=None, description="PLUGIN/TASK; `rlgpt tasks` lists them")
     task_settings: Mapping[str, Any] = Field(default_factory=dict, description="settings of the task that change")
@@ -112,7 +114,7 @@ class RunConfig(LoopSettings):
     @model_validator(mode="before")
     @classmethod
     def _without_null(cls, data: Any) -> Any:
-        """A hyperparameter that is null is not set."""
+        """Remove hyperparameters that are null: they are not set."""
         given = data.get("hyperparameters") if isinstance(data, Mapping) else None
         if not isinstance(given, Mapping):
             return data
@@ -136,5 +138,5 @@ class RunConfig(LoopSettings):
         return LoopSettings(**{name: getattr(self, name) for name in LoopSettings.model_fields})
 
     def plain(self) -> dict[str, Any]:
-        """The configuration as JSON values, ``RunConfig(**config.plain())`` of which is equal."""
+        """The configuration as JSON values. ``RunConfig(**config.plain())`` equals the configuration."""
         return self.model_dump(mode="json", by_alias=True)

@@ -1,4 +1,4 @@
-"""The folder of a run: a new one is made, an existing one is opened with its configuration."""
+"""Makes the folder of a new run, or opens that of an existing run with its configuration."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from rlgpt.loop import LoopContext
 from rlgpt.runs import Run
 
 KEPT = ("task", "task_settings", "environment", "seed", "folder")
-"""Settings that a run keeps for its whole life."""
+"""Settings that cannot change in an existing run."""
 
 PREPARED = tuple(f"environment.prepared.{name}" for name in ("task", "docs", "world"))
-"""The fields of a prepared environment that a run keeps."""
+"""Fields of the prepared environment that cannot change in an existing run."""
 
 
 def new_folder(name: str, *, root: Path = Path("runs")) -> Path:
-    """``runs/DAY/TIME-NAME``."""
+    """The default folder of a new run, ``runs/DAY/TIME-NAME``."""
     now = datetime.datetime.now()
     return root / f"{now:%Y-%m-%d}" / f"{now:%H-%M-%S-%f}-{name.partition('/')[2] or name}"
 
 
 def config_of(run: Run) -> RunConfig:
-    """The configuration on record. It names a part that rlgpt or a plugin offers, never a module.
+    """The configuration in a run's record. Parts that rlgpt or a plugin registers are identified by their names, not by
+    modules.
 
-    :raises RunError: the record holds no configuration, or one that this version cannot read.
+    :raises RunError: the record has no configuration, or one that this version cannot read.
     """
     if not run.record.config:
         raise RunError(f"{run.folder} has no configuration in run.json: it was not started by rlgpt train or design().")
@@ -46,9 +47,9 @@ def config_of(run: Run) -> RunConfig:
 
 
 def with_record(config: RunConfig, folder: Path) -> RunConfig:
-    """``config`` with what the run in ``folder`` has on record of its environment, if a run lives there.
+    """``config`` completed by the record of the environment in ``folder``, if ``folder`` contains a run.
 
-    Rules of success that were found when the run began are then neither sought nor tried again.
+    So the rules of success, which were found when the run began, are not searched and tried again.
     """
     if config.environment is None or config.environment.prepared is not None or not Run.exists(folder):
         return config
@@ -60,9 +61,9 @@ def with_record(config: RunConfig, folder: Path) -> RunConfig:
 
 
 def begin(context: LoopContext) -> LoopContext:
-    """Writes the record of a new run.
+    """Write the record of a new run.
 
-    :raises RunError: a run lives in the folder already.
+    :raises RunError: the folder already contains a run.
     """
     context = say_rules(context, try_them=True)
     record = context.run.record
@@ -71,9 +72,9 @@ def begin(context: LoopContext) -> LoopContext:
 
 
 def resume(context: LoopContext) -> LoopContext:
-    """Opens the run that exists in the folder; the configuration becomes part of its record, under the user's seal.
+    """Open the existing run in the folder. The configuration is stored in its record with the user's seal.
 
-    :raises RunError: the folder holds a run of another task, seed, environment or team of agents.
+    :raises RunError: the folder contains a run of another task, seed, environment or team of agents.
     """
     run = Run.open(context.run.folder)
     before, now = config_of(run), context.run.record.config
@@ -87,7 +88,7 @@ def resume(context: LoopContext) -> LoopContext:
 
 
 def begin_or_resume(context: LoopContext) -> LoopContext:
-    """:func:`resume` where a run lives in the folder, else :func:`begin`."""
+    """Call :func:`resume` if the folder contains a run, else :func:`begin`."""
     return resume(context) if Run.exists(context.run.folder) else begin(context)
 
 

@@ -1,4 +1,4 @@
-"""The values that a run uses: what the configuration says, completed by plugin, task and defaults."""
+"""Computes the values that a run uses: the configuration, completed by the plugin, the task and the defaults."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rlgpt.secrets import redact
 
 
 def complete(config: RunConfig, plugin: EnvironmentPlugin, task: Task, manager: PluginManager) -> RunConfig:
-    """``config`` with every hyperparameter and every setting of the trainer.
+    """``config`` with a value for every hyperparameter and every setting of the trainer.
 
-    :raises RlgptError: a name or value cannot be used.
+    :raises RlgptError: a name or value is not valid.
     """
     config.setup.check(plugin, task)
     learning = hyperparameters(config, plugin, task)
@@ -33,10 +33,10 @@ def complete(config: RunConfig, plugin: EnvironmentPlugin, task: Task, manager: 
 
 
 def task_of(config: RunConfig, manager: PluginManager) -> tuple[EnvironmentPlugin, Task]:
-    """The plugin and its task, with the settings of the task that the configuration changes.
+    """The plugin and the task, with the task settings from the configuration.
 
     :raises ConfigError: no task is given.
-    :raises UnknownNameError: there is no such task, or it has no such setting.
+    :raises UnknownNameError: there is no task of this name, or the task has no setting of this name.
     """
     if not config.task:
         names = list(manager.tasks())
@@ -47,10 +47,10 @@ def task_of(config: RunConfig, manager: PluginManager) -> tuple[EnvironmentPlugi
 
 
 def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
-    """``task`` with some of its settings changed. The plugin checks their values when it makes an environment.
+    """``task`` with changed settings. The plugin checks the values when it makes an environment.
 
     :raises UnknownNameError: the task has no such setting.
-    :raises ConfigError: a value is not a number, a text, a truth value or a list of them.
+    :raises ConfigError: a value is not a number, a text, a bool or a list of these.
     """
     for name in changes:
         if name not in task.settings:
@@ -65,9 +65,10 @@ def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
 
 
 def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
-    """The hyperparameters: first the configuration's values, then the plugin's advice for the task, then the defaults.
+    """The hyperparameters. The configuration's values have priority over the plugin's advice for the task, and that
+    over the defaults.
 
-    :raises ConfigError: more environments than the task allows; or the plugin's advice is not valid.
+    :raises ConfigError: ``num_envs`` is larger than the task allows, or the plugin's advice is not valid.
     """
     given = config.hyperparameters.model_dump()
     most = plugin.limits(task).max_envs
@@ -80,9 +81,9 @@ def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) ->
 
 
 def refuse_keys(config: RunConfig) -> None:
-    """The configuration becomes part of the run's record, so it must not contain secrets.
+    """Check that the configuration contains no secrets, because it is stored in the run's record.
 
-    :raises ConfigError: a value looks like a key.
+    :raises ConfigError: a value looks like an API key.
     """
     for name, value in _leaves(config.plain()):
         if isinstance(value, str) and redact(value) != value:

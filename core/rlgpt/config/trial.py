@@ -1,4 +1,6 @@
-"""Plays a few episodes with random and with idle actions before a run: do they already count as success?"""
+"""The trial: plays a few episodes with random actions and with the idle action before a run, to see
+whether they already count as success.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,12 @@ from rlgpt.plugin.rules import SuccessRule
 from rlgpt.plugin.types import Context
 
 STEPS = 20_000
-"""Most primitive steps of a trial. It cuts longer episodes, and its report mentions this."""
+"""Maximal number of primitive steps of a trial. A longer episode is cut, and the report says so."""
 
 SECONDS = 20.0
-"""After this time no further episode begins, and the one that is played is cut. A backstop for slow simulators."""
+"""Time limit of a trial, in seconds, for slow simulators. After it the current episode is cut, and no
+further one begins.
+"""
 
 
 FLAGS = 4
@@ -32,8 +36,9 @@ class TrialEpisode(Value):
     """One episode of the trial.
 
     :ivar acting: ``random``: samples of the action space; ``idle``: always the idle action.
-    :ivar ended: by the environment, by a limit of time, or by the trial.
-    :ivar flags: keys of ``info`` that were True at the last step, at most :data:`FLAGS`: they hint at the cause.
+    :ivar ended: how the episode ended: by the environment, by a time limit, or by the trial.
+    :ivar flags: keys of ``info`` that were True at the last step, at most :data:`FLAGS`: they may show why the episode
+        ended.
     """
 
     acting: Literal["random", "idle"]
@@ -47,12 +52,12 @@ class TrialEpisode(Value):
 
 
 class Trial(Value):
-    """What the trial found.
+    """The results of the trial.
 
-    :ivar episodes: those that were played.
-    :ivar planned: episodes that were to be played of each kind.
+    :ivar episodes: the episodes that were played.
+    :ivar planned: number of planned episodes of each kind (random, idle).
     :ivar reported: whether the environment reported ``success`` or ``is_success`` at any step.
-    :ivar keys: keys of ``info``.
+    :ivar keys: keys of ``info`` that occurred.
     """
 
     episodes: tuple[TrialEpisode, ...]
@@ -69,7 +74,7 @@ class Trial(Value):
 
 
 def try_out(plugin: GenericPlugin, task: Task, count: int, *, clock: Callable[[], float] = time.monotonic) -> Trial:
-    """Play ``count`` episodes at random and as many idly, on the seeds 0, 1, ..."""
+    """Play ``count`` episodes with random actions and as many with the idle action, on the seeds 0, 1, ..."""
     episodes: list[TrialEpisode] = []
     deadline, left = clock() + SECONDS, STEPS
     each = max(1, STEPS // (2 * count))
@@ -78,7 +83,9 @@ def try_out(plugin: GenericPlugin, task: Task, count: int, *, clock: Callable[[]
         for seed in range(count):
             for acting in ("random", "idle"):
                 if (now := clock()) < deadline and left > 0:
-                    until = now + (deadline - now) / 2  # so that idle actions are tried where one episode takes long
+                    # An episode may take half of the time that is left, so that the idle action is tried even if one
+                    # episode takes long.
+                    until = now + (deadline - now) / 2
                     episodes.append(_play(plugin, task, env, acting, seed, min(each, left), until, clock))
                     left -= episodes[-1].primitive_steps
         reported, keys = env.get_wrapper_attr("reported"), tuple(sorted(env.get_wrapper_attr("seen")))
@@ -131,8 +138,8 @@ def _play(
 def rule_lines(plugin: GenericPlugin, task: Task, *, chosen: bool, horizon: int | None) -> list[str]:
     """The rules of success and score, and the length of an episode, as lines of text.
 
-    :param chosen: whether the user gave a success or a score.
-    :param horizon: as the user gave it.
+    :param chosen: whether the user defined success or score.
+    :param horizon: the horizon that the user gave, or None.
     """
     lines = []
     rule = plugin.rule
@@ -163,7 +170,7 @@ def rule_lines(plugin: GenericPlugin, task: Task, *, chosen: bool, horizon: int 
 
 
 def report(trial: Trial, task: Task, plugin: GenericPlugin) -> list[str]:
-    """The trial in lines of text, warnings last."""
+    """The trial as lines of text, warnings last."""
     rule = plugin.rule if isinstance(plugin.rule, SuccessRule) else None
     idle, measured = f"idle actions{plugin.idle_words}", tuple(plugin.world.metrics)
     cut = sum(e.ended == "cut" for e in trial.episodes)
@@ -195,7 +202,7 @@ def _row(episodes: Sequence[TrialEpisode], acting: str, task: Task) -> str:
 
 
 def _causes(episodes: Sequence[TrialEpisode], judged: bool) -> Iterator[tuple[str, list[TrialEpisode]]]:
-    """Ends of episodes by cause."""
+    """The number of episodes for each cause of their end."""
     if judged:
         yield "goal", [e for e in episodes if e.ended == "terminated" and e.success]
         yield "terminated without success", [e for e in episodes if e.ended == "terminated" and not e.success]

@@ -1,4 +1,4 @@
-"""Success and score of an environment without a plugin: reported and tried before a run begins."""
+"""Reports the rules of success and score of an environment without a plugin, and tries them, before a run begins."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rlgpt.plugin.rules import REPORTED
 
 
 def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
-    """Report to the observer what counts as success or score, and how long an episode lasts.
+    """Report the rules of success and score and the length of an episode to the observer.
 
-    :param try_them: play the episodes of :mod:`rlgpt.config.trial` first. If the user gave no rule, and the environment
-        reports a success only after the first step, this report becomes the rule.
-    :returns: the context with the rule, and the trial in the run's configuration.
+    :param try_them: whether to play the episodes of :mod:`rlgpt.config.trial` first. If the user gave no rule and these
+        episodes show that the environment reports ``success`` itself, its report becomes the rule.
+    :returns: the context with the rule; its configuration contains the trial.
     """
     plugin, config = context.plugin, RunConfig(**context.run.record.config)
     environment = config.environment
@@ -56,7 +56,7 @@ def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
 
 
 def replace_record(context: LoopContext, config: RunConfig) -> LoopContext:
-    """``context`` with ``config`` in its run's record, in memory."""
+    """``context`` with ``config`` in the record of its run. Only the record in memory changes."""
     run = context.run
     record = run.record.model_copy(update={"config": config.plain()})
     return replace(context, run=type(run)(run.folder, record))

@@ -1,4 +1,4 @@
-"""``design()``: both loops on an environment without a plugin.
+"""``design()``: plans, writes code and learns on an environment that has no plugin.
 
 The package ``rlgpt`` imports this module eagerly, so that ``rlgpt.design`` is the function and never this module. So it
 imports nothing heavy before it is called.
@@ -43,59 +43,59 @@ def design(
     progress: Observer | None = None,
     **overrides: Any,
 ) -> Bundle:
-    """Let a language model write coded actions for any gymnasium environment, and PPO learn with them.
+    """Let a language model write coded actions (options of the policy) for any gymnasium environment, and let PPO learn
+    with them.
 
-    The bundle that comes back works with ``rlgpt.extend(env, actions=bundle)`` under any trainer; it is also saved in
-    ``folder / "bundle"``. Coded actions are built from ``act``, ``repeat`` and ``act_until``, which are derived from
-    the action space, and see what the observation space holds.
+    The returned bundle works with ``rlgpt.extend(env, actions=bundle)`` and any trainer; it is also saved in ``folder /
+    "bundle"``. Coded actions call the primitives ``act``, ``repeat`` and ``act_until``, which are derived from the
+    action space, and see the content of the observation space.
 
-    :param make_env: makes a new environment each time; with ``render_mode=`` among its arguments videos can be made.
-        Or the id under which gymnasium knows it.
-    :param goal: what is to be achieved, a sentence for the language model.
+    :param make_env: a function that makes a new environment at each call, or the environment's gymnasium id. Videos
+        need a function with an argument ``render_mode``.
+    :param goal: the goal of the task, one sentence for the language model.
     :param llm: a model's name as litellm knows it; the path of a transcript (``.jsonl``) to replay; an object of
         :class:`rlgpt.llm.base.LLM`; or settings by the names of :class:`rlgpt.llm.settings.LLMSettings`, such as
-        ``{"model": "openai/NAME", "api_base": URL, "budget": {"dollars": 5}}``. None only with agents that need none
-        (``agents="rl_only"``).
-    :param docs: what an expert knows about the environment: units, signs, dynamics. At most 6,000 characters are used.
+        ``{"model": "openai/NAME", "api_base": URL, "budget": {"dollars": 5}}``. None is valid only if the agents need
+        no model (``agents="rl_only"``).
+    :param docs: expert knowledge about the environment: units, signs, dynamics. At most 6,000 characters are used.
         Default: the environment's docstring.
     :param labels: names of the action's parts (values of a Discrete, numbers of a Box), or name -> meaning.
-    :param observations: names of the numbers of a one-dimensional observation, or name -> meaning with its unit. Of a
-        Dict or Tuple: part -> meaning, or part -> names of its numbers: ``{"achieved_goal": ["x", "y", "z"]}``.
-    :param success: what counts as success. A rule in words, such as ``is_success at the end`` or ``terminated and not
-        crashed`` (:mod:`rlgpt.plugin.rules`); or a number: the return that an episode must reach; or a function that
-        is called after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads.
-        Default: none where ``score`` is given; else ``success`` or ``is_success`` in info, if the environment reports
-        it; else none, and the return is the score.
-    :param score: the number that says how good an episode was: ``return``, or a key of info (``-KEY`` where less is
+    :param observations: names of the numbers of a one-dimensional observation, or name -> meaning with its unit. For a
+        Dict or Tuple: part -> meaning, or part -> names of its numbers, for example ``{"achieved_goal": ["x", "y",
+        "z"]}``.
+    :param success: defines success. Either a rule, such as ``is_success at the end`` or ``terminated and not crashed``
+        (:mod:`rlgpt.plugin.rules`); or a number, the return that an episode must reach; or a function that is called
+        after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads. Default: no
+        success if ``score`` is given; else ``success`` or ``is_success`` in info, if the environment reports it; else
+        no success, and the return is the score.
+    :param score: the number that says how good an episode was: ``return``, or a key of info (``-KEY`` if less is
         better), or the fields of a :class:`rlgpt.domain.Score`.
     :param metrics: numbers of info that are recorded: keys in a list, or key -> meaning, or key -> fields of a
         :class:`rlgpt.domain.Metric` (``{"unit": "m", "reduce": "min"}``). Dots lead into mappings.
-    :param primitives: skills of your own (:class:`rlgpt.plugin.Primitive`). Users of the bundle need them too.
-    :param horizon: primitive steps of an episode at most. Default: the environment's own limit, else 1,000, and the run
-        says so.
-    :param trial: number of episodes with random actions, and of episodes with the idle action, that are played before
-        the run begins to see how the rules judge them. Their steps are no part of the budget. 0: none are played, as
-        for a real robot.
-    :param idle: the action that replaces a choice that is not allowed to start, for one step: a label of a Discrete's
-        value, or an action of the space. Default: a label with such a name (``noop``, ``stay``, ...), else zeros. The
-        bundle carries it.
-    :param states: saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that training can begin
-        where coded actions led to. Default: the attributes of an environment in plain Python, if a trial shows that
-        they are enough; objects in them need ``AttributeStates(classes=...)``.
-    :param folder: of the run. An existing run is resumed: finished stages are read, no request that was paid for is
-        repeated. Default: a new folder under ``runs/``.
-    :param progress: shows progress, instead of the configuration's observers. Default: a live line on a terminal, lines
-        of text elsewhere.
+    :param primitives: further primitives (:class:`rlgpt.plugin.Primitive`). Users of the bundle need them too.
+    :param horizon: maximal number of primitive steps of an episode. Default: the environment's own limit, or 1,000 with
+        a message.
+    :param trial: before the run, this many episodes with random actions and as many with the idle action are played, to
+        test the rules of success. Their steps do not count towards the budget. Use 0 for a real robot.
+    :param idle: the action that does nothing; it replaces, for one step, a chosen action that may not start. Either a
+        label of a Discrete space, or an action of the space. Default: a label such as ``noop`` or ``stay``, else zeros.
+        The bundle stores it.
+    :param states: saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that training episodes can
+        begin where coded actions returned. Default: the attributes of an environment in plain Python, if a trial shows
+        that they are enough. Attributes that are objects need ``AttributeStates(classes=...)``.
+    :param folder: the run's folder. An existing run is resumed: finished stages are read, and no request that was paid
+        for is repeated. Default: a new folder under ``runs/``.
+    :param progress: an observer that shows progress; it replaces the configuration's observers. Default: a live line on
+        a terminal, lines of text elsewhere.
     :param overrides: every other setting of :class:`rlgpt.config.RunConfig`, as in ``rlgpt train KEY=VALUE``:
-        ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer``, ``report_episodes``, ...; mappings where the
-        command line has dots: ``hyperparameters={"num_envs": 8}``, ``setup={"gamma": 0.97}``,
-        ``sandbox={"view_bytes": 16384}``. ``trainer``, ``agents`` and ``observers`` take a name, a mapping with
-        ``_target_``, or an object.
-    :raises ConfigError: something given cannot be used; found before anything is asked or written.
+        ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer``, ``report_episodes``, ...; dots on the command
+        line become mappings: ``hyperparameters={"num_envs": 8}``, ``setup={"gamma": 0.97}``, ``sandbox={"view_bytes":
+        16384}``. ``trainer``, ``agents`` and ``observers`` take a name, a mapping with ``_target_``, or an object.
+    :raises ConfigError: an argument is not valid. This is found before a request is sent or a file is written.
     :raises PluginError: the environment pays a reward that is not a finite number.
-    :raises RunError: ``folder`` holds another run.
-    :raises LLMError: the language model failed, or its replies ended, before an iteration was finished. If this happens
-        later, the run stops and returns the best bundle so far; the same call continues it.
+    :raises RunError: ``folder`` contains another run.
+    :raises LLMError: before the end of the first iteration, the language model failed or the transcript had no further
+        reply. If this happens later, the run stops and returns the best bundle so far; the same call continues the run.
     """
     from rlgpt.design.designing import run_design
 

@@ -1,4 +1,6 @@
-"""The arguments of ``design()``: what a configuration can hold, and the objects that it cannot."""
+"""Splits the arguments of ``design()`` into values for the configuration and objects that a configuration
+cannot hold.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ settings of the ``llm`` group of the configuration."""
 
 
 def llm_settings(llm: Model | None) -> Any:
-    """The ``llm`` group of the configuration.
+    """Settings for the ``llm`` group of the configuration.
 
-    :raises ConfigError: ``llm`` is none of :data:`Model`.
+    :raises ConfigError: ``llm`` has none of the types in :data:`Model`.
     :raises TranscriptError: there is no such transcript.
     """
     if isinstance(llm, LLM):

@@ -20,9 +20,11 @@ from rlgpt.domain.events import (
 )
 from rlgpt.domain.functions import CodedFeatures, CodedFunction, CodedPredicate, CodedReward, Output
 from rlgpt.domain.records import (
+    AnswerSummary,
     Bundle,
     Critique,
     Finding,
+    FunctionRehearsal,
     Iteration,
     OtherStart,
     Provenance,
@@ -36,6 +38,7 @@ from rlgpt.domain.values import (
     RETURN,
     ActionPlan,
     CodedAction,
+    FunctionPlan,
     Metric,
     Name,
     Parameter,
@@ -52,6 +55,7 @@ from rlgpt.domain.values import (
 __all__ = [
     "RETURN",
     "ActionPlan",
+    "AnswerSummary",
     "Bundle",
     "CodedAction",
     "CodedFeatures",
@@ -65,6 +69,8 @@ __all__ = [
     "Episode",
     "Evaluation",
     "Finding",
+    "FunctionPlan",
+    "FunctionRehearsal",
     "Iteration",
     "Metric",
     "Mode",

@@ -1,4 +1,4 @@
-"""What happened in an environment: verdicts, traces, evaluations, learning curves."""
+"""Values about what happened in an environment: verdicts, traces, evaluations, learning curves."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ VerdictKind = Literal[
 
 
 class Verdict(Value):
-    """Why a coded action was stopped or refused. All kinds but ``lint``, ``quarantined`` and ``wall`` are violations.
+    """The reason why a coded action was stopped or refused. All kinds except ``lint``, ``quarantined`` and ``wall`` are
+    violations.
 
-    :ivar line: of the action's source, from 1; None where no line is known.
+    :ivar line: line of the action's source, from 1; None if unknown.
     """
 
     kind: VerdictKind
@@ -29,21 +30,23 @@ class Verdict(Value):
     fuel: int = Field(default=0, description="fuel that the last guest turn used")
 
 
-Ending = Literal["base", "returned", "episode", "limit", "violation", "masked"]
+Ending = Literal["base", "returned", "episode", "limit", "violation", "masked", "interrupted", "yields", "running"]
 """How a decision ended: it was a base action; the generator returned; the episode ended; the action's step limit was
-reached; a verdict stopped it; it was not allowed to start and cost one idle step."""
+reached; a verdict stopped it; it was not allowed to start and cost one idle step; another choice was worth more than
+going on; it had yielded as often as it may; it is still in progress, and the next decision may interrupt it."""
 
 
 Mode = Literal["sampled", "sharpened", "greedy", "code"]
-"""How an episode is acted: samples of a policy, samples of its sharpened probabilities, its most likely choices; or the
-plan's coded actions in order."""
+"""How actions are chosen in an episode, in this order of the literals: samples of a policy; samples of
+its sharpened probabilities; its most likely choices; the plan's coded actions in order.
+"""
 
 
 class PrimitiveCall(Value):
     """One call of a primitive by a coded action.
 
     :ivar args: the arguments after clipping, with defaults.
-    :ivar steps: primitive steps that it took.
+    :ivar steps: number of primitive steps that it took.
     :ivar outcome: what the primitive returned.
     """
 
@@ -54,7 +57,9 @@ class PrimitiveCall(Value):
 
 
 class Decision(Value):
-    """One choice of the policy, or one step of a plan. It takes ``duration`` primitive steps, at least 1."""
+    """One choice of the policy, or of the next coded action of a plan. It takes ``duration`` primitive
+    steps, at least 1.
+    """
 
     action: str
     parameters: dict[str, float] = Field(default_factory=dict)
@@ -63,12 +68,13 @@ class Decision(Value):
     ended: Ending
     before: dict[str, Plain] = Field(default_factory=dict, description="the view before it, where traced")
     after: dict[str, Plain] = Field(default_factory=dict, description="the view after it, where traced")
+    reward_terms: dict[str, float] = Field(default_factory=dict, description="what each paid; of weight 0 would pay")
     calls: tuple[PrimitiveCall, ...] = ()
     verdict: Verdict | None = None
 
 
 class Trace(Value):
-    """One episode, decision by decision.
+    """The trace of one episode: its decisions in order.
 
     :ivar success: whether ``info["success"]`` was true at any primitive step.
     :ivar total_reward: the undiscounted return of the episode.
@@ -85,13 +91,15 @@ class Trace(Value):
 
 
 class Episode(Value):
-    """The figures of one evaluated episode.
+    """The results of one evaluated episode.
 
     :ivar success: whether ``info["success"]`` was true at any primitive step.
     :ivar total_reward: the undiscounted return of the episode.
     :ivar primitive_steps: the length of the episode.
     :ivar cut: why the evaluation ended it before the environment did: code was stuck, or the budget allows no longer
         episode; None where the environment ended it.
+    :ivar ending: how the environment ended it, in its own words (``info["cause"]``); empty where it does not say.
+    :ivar reached: coded predicate -> primitive steps of the episode at the end of the decision that first made it true.
     :ivar score: where the task has one.
     """
 
@@ -102,16 +110,19 @@ class Episode(Value):
     decisions: int = Field(ge=0)
     reward_terms: Mapping[str, float] = Field(default_factory=dict, description="undiscounted sum of each term")
     cut: Literal["stuck", "limit"] | None = None
+    ending: str = Field(default="", max_length=200)
+    reached: Mapping[str, int] = Field(default_factory=dict)
     score: float | None = None
     metrics: Mapping[str, float] = Field(default_factory=dict, description="of the task, those that were reported")
 
 
 Rank = tuple[float, float]
-"""Success rate, then mean score in the direction of the task; see :func:`rank`."""
+"""Success rate and mean score, for comparisons; see :func:`rank`."""
 
 
 def rank(success_rate: float, mean_score: float | None, score: Score | None) -> Rank:
-    """The order of results of one task: success first, where the task has one, then the score in its direction.
+    """A tuple that orders results of one task: first by success rate, then by mean score. A score that is minimised is
+    negated.
 
     A task without a success has a success rate of 0 in every evaluation. A mean score that is None or not
     finite ranks last.
@@ -124,12 +135,13 @@ def rank(success_rate: float, mean_score: float | None, score: Score | None) -> 
 
 
 class Evaluation(Value):
-    """A policy, or coded actions alone, on a set of episodes with the task's own horizon, reset and success.
+    """The evaluation of a policy, or of coded actions alone, on a set of episodes with the task's own horizon, reset
+    and success.
 
     :ivar sharpness: the power of a policy's probabilities in mode ``sharpened``, else 1.
-    :ivar traces: of a few of the episodes.
+    :ivar traces: traces of a few of the episodes.
     :ivar has_success: whether the task has a success.
-    :ivar score: the task's; None where it has none.
+    :ivar score: the task's score; None if it has none.
     """
 
     mode: Mode
@@ -148,19 +160,21 @@ class Evaluation(Value):
 
     @property
     def mean_score(self) -> float | None:
-        """Mean score of the episodes that have one; None without any."""
+        """Mean score of the episodes that have a score; None if no episode has one."""
         scores = [e.score for e in self.episodes if e.score is not None]
         return sum(scores) / len(scores) if scores else None
 
     @property
     def objective(self) -> float | None:
-        """One number, more is better: the success rate; of a task without a success the mean score in its direction."""
+        """One number for which more is better: the success rate, or, if the task has no success, the mean
+        score (negated if it is minimised).
+        """
         value = self.success_rate if self.has_success else self.rank[1]
         return value if self.episodes and math.isfinite(value) else None
 
     @property
     def rank(self) -> Rank:
-        """What this evaluation is compared by: the better of two evaluations of a task has the greater rank."""
+        """The rank of this evaluation. Of two evaluations of a task, the better one has the greater rank."""
         return rank(self.success_rate, self.mean_score, self.score) if self.episodes else (0.0, -math.inf)
 
     @property
@@ -175,7 +189,7 @@ class Evaluation(Value):
 
     @property
     def steps_per_success(self) -> float | None:
-        """Primitive steps of all episodes for each successful one; None without a success."""
+        """Primitive steps of all episodes, divided by the number of successful episodes; None if none succeeded."""
         successes = sum(e.success for e in self.episodes)
         return self.primitive_steps / successes if successes else None
 
@@ -201,11 +215,11 @@ class CurvePoint(Value):
 
 
 class TrainingRecord(Value):
-    """One training.
+    """The record of one training.
 
-    :ivar primitive_steps: in all environments, lost ones included.
+    :ivar primitive_steps: number of primitive steps in all environments, including steps lost to kills.
     :ivar seconds: wall-clock time.
-    :ivar quarantined: coded actions that were masked because they violated their limits.
+    :ivar quarantined: coded actions that were masked because they violated the sandbox's limits.
     """
 
     trainer: str

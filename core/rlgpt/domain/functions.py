@@ -1,4 +1,6 @@
-"""Code that runs at every primitive step: features, reward terms and predicates. Data: only the sandbox runs it."""
+"""Coded functions: features, reward terms and predicates, which run at every primitive step. Their source
+is data that only the sandbox runs.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ def _ordered(what: str, low: float, high: float) -> None:
 
 
 class Output(Value):
-    """One number of a feature function, clipped into ``[low, high]``."""
+    """One number that a feature function computes. It is clipped into ``[low, high]``."""
 
     name: Name
     low: Finite
@@ -32,17 +34,17 @@ class Output(Value):
 
     @property
     def neutral(self) -> float:
-        """The number that stands where the function failed: 0, or the bound next to it."""
+        """The number that is used if the function fails: 0, or the bound nearest to 0."""
         return neutral(self.low, self.high)
 
 
 def neutral(low: float, high: float) -> float:
-    """The number of ``[low, high]`` next to 0."""
+    """The number in ``[low, high]`` that is nearest to 0."""
     return min(max(0.0, low), high)
 
 
 class _Function(Value):
-    """Source with one function that takes the view, and a ``memory``: a dict that lives until the episode ends."""
+    """Source of one function of the view and ``memory``, a dict that lives until the episode ends."""
 
     entry: ClassVar[str]
     name: Name
@@ -71,7 +73,7 @@ class CodedFeatures(_Function):
 class CodedReward(_Function):
     """``def reward(view, memory) -> float``: a term of the reward, clipped into ``[low, high]``.
 
-    :ivar kind: as of a plugin's reward term (:class:`rlgpt.plugin.types.RewardTerm`).
+    :ivar kind: kind of the reward term, as in :class:`rlgpt.plugin.types.RewardTerm`.
     """
 
     entry: ClassVar[str] = "reward"
@@ -94,4 +96,4 @@ class CodedPredicate(_Function):
 
 
 CodedFunction = Annotated[CodedFeatures | CodedReward | CodedPredicate, Field(discriminator="type")]
-"""``type`` says which one it is."""
+"""A coded function; its field ``type`` distinguishes the classes."""

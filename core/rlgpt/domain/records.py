@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from rlgpt.domain.events import Ending, Evaluation, Trace, TrainingRecord, Verdict
 from rlgpt.domain.functions import CodedFunction
-from rlgpt.domain.values import ActionPlan, CodedAction, Metric, Plain, RLSetup, Score, TaskId, Value
+from rlgpt.domain.values import ActionPlan, CodedAction, Metric, Name, Plain, RLSetup, Score, TaskId, Value
 
 
 class Finding(Value):
@@ -36,10 +36,10 @@ class Review(Value):
 
 
 class OtherStart(Value):
-    """How a rehearsed action did from another start than the one whose trace is kept.
+    """The result of a rehearsal in another episode than the one whose trace is kept.
 
-    :ivar ended: ``masked`` where it might not start.
-    :ivar verdict: what stopped it; None where nothing did.
+    :ivar ended: how the action ended; ``masked`` if it was not allowed to start.
+    :ivar verdict: what stopped the action; None if nothing stopped it.
     """
 
     seed: int
@@ -52,10 +52,10 @@ class Rehearsal(Value):
     """One attempt at a coded action: the action, its trace in the environment, and the critic's review.
 
     :ivar attempt: 0 for the first version, 1 for the first repair.
-    :ivar trace: the episode that ends with the action; None where lint refused it.
-    :ivar verdict: what stopped the action in the trace; None where nothing did.
-    :ivar others: the results from the other start states.
-    :ivar review: None where the critic was not asked.
+    :ivar trace: the episode whose last decision is the action; None if lint refused the source.
+    :ivar verdict: what stopped the action in the trace; None if nothing stopped it.
+    :ivar others: the results in the other episodes.
+    :ivar review: the critic's review; None if the critic was not asked.
     """
 
     attempt: int
@@ -68,14 +68,14 @@ class Rehearsal(Value):
 
     @property
     def stopped_by(self) -> Verdict | None:
-        """The verdict on the action in the trace, else the first one from another start."""
+        """The verdict on the action in the trace, else the first verdict in another episode."""
         return self.verdict or next((o.verdict for o in self.others if o.verdict is not None), None)
 
     @property
     def failed(self) -> bool:
-        """Whether a verdict stopped the action from any start, or the critic says that it does not work.
+        """Whether a verdict stopped the action in any episode, or the critic's review says that it does not work.
 
-        An action that never ran has not failed, although it may not work.
+        An action that never ran has not failed, but neither does it count as working.
         """
         if self.stopped_by is not None:
             return True
@@ -87,9 +87,63 @@ class Rehearsal(Value):
         return self.trace is not None and not (self.trace.decisions and self.trace.decisions[-1].ended == "masked")
 
     @property
+    def succeeded(self) -> bool:
+        """Whether the task was a success from every start, and the action the last thing that ran in the trace."""
+        return self.works and self.trace is not None and self.trace.success and all(o.success for o in self.others)
+
+    @property
     def works(self) -> bool:
-        """Whether it ran from some start and did not fail."""
+        """Whether the action ran in some episode and did not fail."""
         return self.exercised and not self.failed
+
+
+class AnswerSummary(Value):
+    """The answers of a function at the moments of a rehearsal, before they are clipped into their bounds.
+
+    :ivar name: of the output of a feature, else of the function.
+    :ivar low, high: the least and the greatest answer; of a predicate 0 for False, 1 for True.
+    :ivar changes: moments at which the answer differs from the one before, in the same episode.
+    :ivar outside: moments at which the answer is outside its declared bounds.
+    :ivar samples: a few answers of the first episode, evenly spread, in order of time.
+    """
+
+    name: Name
+    low: float
+    high: float
+    mean: float
+    changes: int = Field(ge=0)
+    outside: int = Field(default=0, ge=0)
+    samples: tuple[float, ...] = ()
+
+
+class FunctionRehearsal(Value):
+    """One attempt at a coded function: the function, and its answers at the primitive steps of some episodes.
+
+    :ivar attempt: 0 for the first version, 1 for the first repair.
+    :ivar played: the episodes, in words.
+    :ivar moments: at which it was asked: resets and primitive steps; fewer where a verdict stopped it.
+    :ivar fuel: the most that it used at one moment.
+    :ivar answers: of each output of a feature, else of the function; empty where it never answered.
+    :ivar verdict: what stopped it; None where nothing did.
+    :ivar fault: in words, what else is wrong, such as bounds that no answer is within; or empty.
+    :ivar remarks: in words, what may be right or wrong, such as answers that never change.
+    """
+
+    attempt: int
+    function: CodedFunction
+    steps: int = Field(default=0, ge=0, description="primitive steps that it cost")
+    played: str = ""
+    moments: int = Field(default=0, ge=0)
+    fuel: int = Field(default=0, ge=0)
+    answers: tuple[AnswerSummary, ...] = ()
+    verdict: Verdict | None = None
+    fault: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether it must be repaired."""
+        return self.verdict is not None or bool(self.fault)
 
 
 class Steps(Value):
@@ -121,7 +175,8 @@ class Iteration(Value):
     """One finished iteration of the outer loop.
 
     :ivar index: from 0.
-    :ivar actions: the coded actions that were kept.
+    :ivar actions: the coded actions that the policy may choose, those that the plan keeps included.
+    :ivar functions: features, reward terms and predicates that run at every step, kept ones included.
     :ivar training: None where no policy was trained.
     :ivar evaluation: the policy in its best way to act; the code where no policy was evaluated.
     :ivar rivals: the policy's other ways to act.
@@ -131,7 +186,11 @@ class Iteration(Value):
     index: int
     plan: ActionPlan
     rehearsals: Mapping[str, tuple[Rehearsal, ...]] = Field(default_factory=dict, description="by sub-action, in order")
+    function_rehearsals: Mapping[str, tuple[FunctionRehearsal, ...]] = Field(
+        default_factory=dict, description="by function, in order"
+    )
     actions: tuple[CodedAction, ...] = ()
+    functions: tuple[CodedFunction, ...] = ()
     setup: RLSetup
     code_evaluation: Evaluation | None = Field(
         default=None, description="the plan's coded actions in order, on the selection seeds"
@@ -150,14 +209,15 @@ class Iteration(Value):
 
     @property
     def success_rate(self) -> float:
-        """Success rate of what the iteration keeps, 0 to 1."""
+        """Success rate of the better one of code and policy, 0 to 1."""
         return self.kept.success_rate
 
 
 def best_of(history: Sequence[Iteration]) -> Iteration:
     """The iteration with the best result on the selection seeds: by success rate, then by score.
 
-    Of two with the same rank the one with the higher mean episode return, then the later one.
+    Of two iterations with the same rank, the one with the higher mean return is taken; if these are equal too, the
+    later one.
 
     :param history: at least one iteration.
     """
@@ -165,10 +225,10 @@ def best_of(history: Sequence[Iteration]) -> Iteration:
 
 
 class Provenance(Value):
-    """Where a bundle comes from, and its result on seeds that were not used for selection.
+    """The origin of a bundle, and its result on seeds that were not used for selection.
 
-    :ivar versions: package -> version at the time.
-    :ivar success_rate: 0 to 1; None where it was not evaluated, or the task has no success.
+    :ivar versions: package -> its version when the bundle was made.
+    :ivar success_rate: success rate, 0 to 1; None if the bundle was not evaluated or the task has no success.
     """
 
     task: TaskId
@@ -181,14 +241,15 @@ class Provenance(Value):
 
 
 class World(Value):
-    """The names that coded actions of an environment without a plugin were written with.
+    """The names that the code uses in a bundle for an environment without a plugin.
 
     :ivar labels: label -> meaning, for each part of the base action; None: the environment's own labels.
-    :ivar observations: name -> meaning, for each number of the observation; None: the observation is one list. Of a
+    :ivar observations: name -> meaning, for each number of the observation; None: the observation is one list. For a
         Dict: part -> meaning, or part -> (name -> meaning).
-    :ivar primitives: names of custom primitives. They are Python code of the host and not part of a bundle.
-    :ivar idle: the action that does nothing: a label of a Discrete's value, or an action with lists for arrays. None:
-        it was not given.
+    :ivar primitives: names of the user's own primitives. They are Python code outside the sandbox and are not part of a
+        bundle.
+    :ivar idle: the action that does nothing: a label of a Discrete space, or an action with lists for arrays. None: not
+        given.
     :ivar success: the rule of success as text (:mod:`rlgpt.plugin.rules`). None: there is none, or it is a function.
     :ivar metrics: key of ``info`` -> metric.
     """
@@ -203,16 +264,16 @@ class World(Value):
 
 
 class Bundle(Value):
-    """Coded actions with their RL setup and their test result: what users publish and share.
+    """Coded actions with their RL setup and their test result. Users can publish and share a bundle.
 
-    :ivar schema_version: 1 has no functions.
-    :ivar actions: with distinct names.
+    :ivar schema_version: 1 has no functions, 2 no shared code.
+    :ivar actions: with distinct names. Those with shared code have the same.
     :ivar functions: coded features, reward terms and predicates, with distinct names.
-    :ivar setup: how a policy learned with them; None where they were never learned with.
-    :ivar world: the names of the environment, in a bundle that :func:`rlgpt.design` made.
+    :ivar setup: the RL setup with which a policy learned to use them; None if no policy was trained.
+    :ivar world: the environment's names, if :func:`rlgpt.design` made the bundle.
     """
 
-    schema_version: Literal[1, 2] = 2
+    schema_version: Literal[1, 2, 3] = 3
     actions: tuple[CodedAction, ...]
     functions: tuple[CodedFunction, ...] = Field(default=(), max_length=16)
     setup: RLSetup | None = None
@@ -228,4 +289,6 @@ class Bundle(Value):
         ):
             if len(set(names)) != len(names):
                 raise ValueError(f"names of {what} must differ, got {names}")
+        if len({a.shared for a in self.actions if a.shared}) > 1:
+            raise ValueError("the actions of a bundle with shared code must have the same; got several")
         return self

@@ -1,4 +1,4 @@
-"""Validates settings. An error names every faulty setting, one sentence each."""
+"""Validates settings. An error message has one sentence for each invalid setting."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rlgpt.errors import ConfigError, RlgptError, UnknownNameError
 M = TypeVar("M", bound=BaseModel)
 
 _SHOWN = 8
-"""Faults that a message names. The others are counted."""
+"""Maximal number of faults that a message names. Further faults are only counted."""
 
 
 def validated(model: type[M], values: Mapping[str, Any], where: str = "") -> M:
-    """``values`` as an object of ``model``.
+    """Validate ``values`` and return an object of ``model``.
 
     :param where: prefix of the keys in messages.
     :raises UnknownNameError: ``model`` has no such key, and nothing else is wrong.
-    :raises ConfigError: values are not valid; the message names the key of each.
+    :raises ConfigError: values are not valid; the message names their keys.
     """
     try:
         return model.model_validate(dict(values))

@@ -20,24 +20,28 @@ from pydantic import (
 from typing_extensions import TypeAliasType
 
 AFTER = "after:"
-"""Begins a reset option that names a coded action: training episodes begin where that action led to."""
+"""Prefix of a reset option that names a coded action: training episodes begin in states in which this
+action returned.
+"""
 
 NAME = r"^[a-z][a-z0-9_]{0,39}$"
 Name = Annotated[str, StringConstraints(pattern=NAME)]
-"""A name that may also name a file: lower case, digits, underscore, at most 40 characters."""
+"""A name that is also valid as a file name: lower case letters, digits and underscores, a letter first,
+at most 40 characters.
+"""
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}/[a-z0-9][a-z0-9_.-]{0,79}$")]
-"""``plugin/task``."""
+"""The id of a task, ``plugin/task``."""
 
 Scalar = float | int | bool | str
 Plain = TypeAliasType("Plain", "Scalar | list[Plain] | dict[str, Plain] | None")
-"""Values that cross the boundary between host and guest: JSON without NaN."""
+"""Values that can cross the boundary between host and sandbox: JSON values without NaN."""
 
 
 class Value(BaseModel):
     """A frozen value; unknown fields are an error."""
 
-    # a simulator that diverged yields NaN and infinities; as null in JSON they could not be read back
+    # A diverged simulator yields NaN and infinities. As null in JSON they could not be read back.
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
 
 
@@ -77,15 +81,15 @@ class Parameter(Value):
 
 
 RETURN = "return"
-"""The name of the environment's own episode return, undiscounted, where a score may name it."""
+"""The name by which a score refers to the environment's own undiscounted return."""
 
 
 class Metric(Value):
     """A number of an episode that the environment reports, such as an achievement or a distance.
 
     :ivar name: its key in ``info["metrics"]``, a mapping of numbers that a reset and each step may report.
-    :ivar reduce: how the numbers of the steps become the number of the episode. A step that reports none changes
-        nothing. An episode without any has no number.
+    :ivar reduce: how the numbers of the steps are reduced to one number for the episode. A step without a number is
+        ignored. An episode without numbers has none for this metric.
     """
 
     name: Name
@@ -106,7 +110,8 @@ class Score(Value):
 
     :ivar metric: a metric of the task, or ``return``: the environment's own return, undiscounted.
     :ivar maximize: whether more is better.
-    :ivar target: the mean over the selection episodes at which a run ends; None: it uses its budget.
+    :ivar target: a run ends when the mean score over the selection episodes reaches it. None: a run uses its whole
+        budget.
     """
 
     metric: Name = RETURN
@@ -115,7 +120,7 @@ class Score(Value):
     target: float | None = Field(default=None, allow_inf_nan=False)
 
     def reached(self, mean: float | None) -> bool:
-        """Whether a mean score is at the target or better."""
+        """Whether a mean score reaches the target."""
         if self.target is None or mean is None:
             return False
         return mean >= self.target if self.maximize else mean <= self.target
@@ -150,25 +155,47 @@ class Task(Value):
 
 
 class SubAction(Value):
-    """One part of a plan: written as code, or learned."""
+    """One part of a plan: written as code, or learned.
+
+    :ivar keep: the newest code of an earlier iteration stays as it is: it is neither written nor rehearsed again.
+    """
 
     name: Name
     description: str
     kind: Literal["code", "rl"]
     reason: str
+    keep: bool = False
+
+
+class FunctionPlan(Value):
+    """A function that runs at every primitive step, as a plan asks for it (:mod:`rlgpt.domain.functions`).
+
+    :ivar name: differs from the names of all sub-actions.
+    :ivar keep: as of :class:`SubAction`.
+    """
+
+    name: Name
+    kind: Literal["feature", "reward", "predicate"]
+    description: str
+    reason: str = ""
+    keep: bool = False
 
 
 class ActionPlan(Value):
-    """The slow agent's decision: at least one sub-action, with distinct names, in the order of use."""
+    """The slow agent's decision: at least one sub-action, in the order of use. All names differ.
+
+    :ivar functions: code beside the sub-actions: features, reward terms and predicates.
+    """
 
     thoughts: str = ""
     sub_actions: tuple[SubAction, ...] = Field(min_length=1)
+    functions: tuple[FunctionPlan, ...] = ()
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        names = [s.name for s in self.sub_actions]
+        names = [*(s.name for s in self.sub_actions), *(f.name for f in self.functions)]
         if len(set(names)) != len(names):
-            raise ValueError(f"sub-action names must differ, got {names}")
+            raise ValueError(f"names of sub-actions and functions must differ, got {names}")
         return self
 
     @property
@@ -178,19 +205,29 @@ class ActionPlan(Value):
 
 
 class CodedAction(Value):
-    """An option (Sutton, Precup and Singh 1999) as code: a generator ``run(**parameters)`` that yields primitives.
+    """A coded action: an option (Sutton, Precup and Singh 1999) as code. The source defines a generator
+    ``run(**parameters)`` that yields calls of primitives.
 
     The source may also define ``can_start(view) -> bool``, the option's initiation set. It is data: only the sandbox
-    runs it.
+    runs it. ``run(memory, ...)`` and ``can_start(view, memory)`` get a dict that lasts for the episode and that all
+    actions of the environment share.
 
     :ivar parameters: at most 8, all of kind ``float`` with finite ranges; the policy sets them.
+    :ivar shared: source with helper functions and constants, loaded before ``source``. Actions that share it each
+        contain it.
     """
 
     name: Name
     doc: str = Field(max_length=2000)
     source: str
     parameters: tuple[Parameter, ...] = Field(default=(), max_length=8)
-    max_steps: int = Field(default=60, ge=1, le=10_000, description="primitive steps after which a call is ended")
+    max_steps: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="primitive steps after which a call is ended; null: the task's default",
+    )
+    shared: str = ""
 
     @field_validator("name", mode="before")
     @classmethod
@@ -213,7 +250,7 @@ class CodedAction(Value):
 
 
 class RLSetup(Value):
-    """How the policy learns. An evaluation ignores it and uses the task's own horizon, reset and success."""
+    """The setup of the reinforcement learning. An evaluation uses the task's own horizon, reset and success instead."""
 
     reward_weights: Mapping[str, float] = Field(description="weight of each of the plugin's reward terms used")
     observation_keys: tuple[str, ...] = Field(description="observation or view keys the policy sees, in order")
@@ -231,6 +268,25 @@ class RLSetup(Value):
     trainer: Mapping[str, float] = Field(
         default_factory=dict, description="hyperparameter -> value, within the bounds that the plugin states"
     )
+    interrupt_every: int | None = Field(
+        default=None,
+        ge=1,
+        description="primitive steps of a coded action after which the policy decides again; None: when it ends",
+    )
+    residual: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="largest correction that the policy adds to each number of a coded action's step, as a share of "
+        "half its range; only where the action space is a Box",
+    )
+    plan_prior: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="probability of the next choice of the plan's code in a policy that has learned nothing; 0: every "
+        "choice has the same",
+    )
 
     @property
     def start_after(self) -> str | None:
@@ -240,9 +296,15 @@ class RLSetup(Value):
 
     @model_serializer(mode="wrap")
     def _only_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Newer fields are written only where they say something: prompts and records of before stay as they were."""
+        """Omit newer fields that have their defaults, so that prompts and records of earlier versions do not change."""
         plain: dict[str, Any] = handler(self)
         return {key: value for key, value in plain.items() if key not in _NEWER or value != _NEWER[key]}
 
 
-_NEWER: Mapping[str, Any] = {"reset_share": 0.5, "trainer": {}}
+_NEWER: Mapping[str, Any] = {
+    "reset_share": 0.5,
+    "trainer": {},
+    "interrupt_every": None,
+    "residual": 0.0,
+    "plan_prior": 0.0,
+}

@@ -1,4 +1,6 @@
-"""An environment in another interpreter: a worker process, shared memory, a fresh start after a crash."""
+"""Environments that run in another Python interpreter: in a worker process, with shared memory, and with
+a restart after a crash.
+"""
 
 from rlgpt.envs.env import WorkerEnv
 from rlgpt.envs.recipe import Recipe, WorkerTimeouts

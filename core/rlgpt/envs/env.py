@@ -1,4 +1,4 @@
-"""The environment of a worker process, as a gymnasium environment."""
+"""``WorkerEnv``: a gymnasium environment whose simulator runs in a worker process."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ Stepped = tuple[Any, float, bool, bool, dict[str, Any]]
 
 
 class WorkerEnv(gymnasium.Env[Any, Any]):
-    """An environment in another interpreter, for simulators whose dependencies conflict with this one's.
+    """An environment in another interpreter, for simulators whose dependencies conflict with those of this interpreter.
 
     Observations and actions are those of the environment that the recipe's factory makes. Environments of old gym work
-    too: ``done`` becomes ``truncated`` where the info has ``TimeLimit.truncated``. ``info`` holds text, numbers, bools,
-    None, lists and dicts; other values are left out, and named once in the worker's output.
+    too: ``done`` becomes ``truncated`` if the info has ``TimeLimit.truncated``, else ``terminated``. ``info`` contains
+    text, numbers, bools, None, lists and dicts. Other values are left out; the worker's output names each of them once.
 
-    A worker that is killed, raises, or does not answer in time is ended. The next :meth:`reset` starts another one.
+    A worker that is killed, raises an exception, or does not answer in time is ended. The next :meth:`reset` starts
+    another worker.
 
-    :param render_mode: passed to a factory that takes a ``render_mode``; frames are RGB arrays.
+    :param render_mode: passed to the factory if it has a parameter ``render_mode``. Frames are RGB arrays.
     :ivar restarts: the number of workers that were replaced so far.
-    :raises WorkerError: (``reset``, ``step`` and ``render`` too) the worker could not be started, crashed, hung, sent
-        an invalid answer, or crashed more often in a row than the recipe allows.
+    :raises WorkerError: the worker could not be started, crashed, hung, sent an invalid answer, or crashed more often
+        in a row than the recipe allows. ``reset``, ``step`` and ``render`` raise it too.
     """
 
     def __init__(self, recipe: Recipe, *, render_mode: str | None = None) -> None:
@@ -77,13 +78,13 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
             return self._last, 0.0, False, True, {"crash": str(error)}
         reward, terminated, truncated = (answer.get(key) for key in ("reward", "terminated", "truncated"))
         if not (isinstance(reward, float) and isinstance(terminated, bool) and isinstance(truncated, bool)):
-            raise self._worker.unusable(Unusable("reward, terminated or truncated is of another type"))
+            raise self._worker.unusable(Unusable("reward, terminated or truncated has a wrong type"))
         if terminated or truncated:
             self._in_a_row = 0
         return observation, reward, terminated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | None:
-        """The frame, uint8 ``(height, width, 3)``; None where the environment renders none."""
+        """The frame, uint8 ``(height, width, 3)``; None if the environment renders no frames."""
         self._alive()
         answer = self._worker.ask({"do": "render"}, self.recipe.timeouts.step)
         frame = answer.get("frame")
@@ -96,7 +97,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
             raise self._worker.unusable(error) from error
 
     def close(self) -> None:
-        """End the worker and every process it started. Idempotent."""
+        """End the worker and every process that it started. A second call has no effect."""
         self._closed = True
         self._worker.close()
 
@@ -139,7 +140,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
                 self.metadata = _metadata(description)
                 self._described = described
             elif described != self._described:
-                raise Unusable("its spaces are not those it had before it crashed")
+                raise Unusable("its spaces differ from those before the crash")
             self._sees, self._acts, size = layouts(*described)
         except (Unusable, KeyError, TypeError) as error:
             raise worker.unusable(error) from error
@@ -153,7 +154,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
         try:
             inline, info = answer["inline"], answer["info"]
             if not (isinstance(inline, list) and isinstance(info, dict)):
-                raise Unusable("inline or info is of another type")
+                raise Unusable("inline or info has a wrong type")
             self._last = self._sees.read(iter(inline))
         except (KeyError, ValueError, TypeError, MemoryError) as error:
             raise self._worker.unusable(error) from error
@@ -163,6 +164,6 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
 def _metadata(description: Mapping[str, Any]) -> dict[str, Any]:
     modes, fps = description.get("render_modes"), description.get("fps")
     if not (isinstance(modes, list) and all(isinstance(mode, str) for mode in modes)):
-        raise Unusable("render_modes is no list of names")
+        raise Unusable("render_modes is not a list of names")
     known: dict[str, Any] = {"render_modes": modes}
     return {**known, "render_fps": fps} if isinstance(fps, int | float) else known

@@ -1,4 +1,4 @@
-"""Anonymous memory that two processes share. Nothing is left behind, however either of them ends."""
+"""Anonymous memory that two processes share. It is freed when both have ended, even if they are killed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def anonymous() -> int:
 def mapped(handle: int, size: int) -> mmap.mmap:
     """Map ``size`` bytes of the file into memory.
 
-    Where the system supports it, the size is sealed: a worker that truncated the file would end this process with a bus
-    error.
+    If the system supports it, the size is sealed. Otherwise a worker that truncates the file could end this process
+    with a bus error.
     """
     os.ftruncate(handle, size)
     if hasattr(fcntl, "F_ADD_SEALS") and hasattr(os, "memfd_create"):

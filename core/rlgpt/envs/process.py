@@ -1,4 +1,6 @@
-"""A worker process: start, ask, listen, end. Every wait sleeps in the kernel and has a time limit."""
+"""A worker process as the parent sees it: starts it, sends orders, reads answers, ends it. Every wait has
+a time limit.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +28,19 @@ from rlgpt.errors import WorkerError
 
 TAIL_BYTES = 16 << 10
 TAIL_LINES = 15
-"""How much of a worker's newest output is kept, and quoted in errors."""
+"""Number of bytes of a worker's newest output that are kept and quoted in errors."""
 STATUS_SECONDS = 1.0
-"""Seconds between checks of the process: its connection stays open while a child of the worker holds it."""
+"""Seconds between checks whether the process is alive. (Its connection stays open while a child of the
+worker holds it.)
+"""
 _UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\uffff]")
 
 
 class Worker:
     """One process that runs one environment.
 
-    :raises WorkerError: (every method that asks) it could not be started, crashed, hung, or sent an invalid answer. The
-        process has ended then, and the message quotes its newest output.
+    :raises WorkerError: the process could not be started, crashed, hung, or sent an invalid answer. Every method that
+        sends an order may raise it. The process is then ended, and the message quotes its newest output.
     """
 
     def __init__(self, recipe: Recipe) -> None:
@@ -79,7 +83,7 @@ class Worker:
 
     @property
     def name(self) -> str:
-        """The factory, and the process if there is one; for messages."""
+        """A name for messages: the factory, and the process id if there is a process."""
         process = getattr(self, "_process", None)
         return f"environment {self.recipe.factory!r}" + (f" (worker {process.pid})" if process else "")
 
@@ -89,7 +93,7 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it was neither closed nor killed by this process."""
+        """Whether this process has neither closed nor killed the worker."""
         return self._end.alive
 
     def share(self, size: int) -> mmap.mmap:
@@ -117,16 +121,18 @@ class Worker:
         return answer
 
     def close(self) -> None:
-        """Wait for it to end, as long as the recipe allows, then kill it and every process it started. Idempotent."""
+        """Wait for the worker's end, as long as the recipe allows, then kill it and every process that it
+        started. A second call has no effect.
+        """
         self._end()
 
     def kill(self) -> None:
-        """End it at once."""
+        """End the worker at once."""
         _kill(self._process)
         self._end()
 
     def unusable(self, error: Exception) -> WorkerError:
-        """The error for an answer that does not fit the order; the worker is ended."""
+        """End the worker, and return the error for an answer that does not fit the order."""
         return self._failed(f"gave an answer that cannot be used: {error}")
 
     def _answer(self, end: float) -> Message:
@@ -143,7 +149,7 @@ class Worker:
         return answer
 
     def _wait(self, end: float) -> None:
-        """Wait until the connection has data."""
+        """Wait until the connection has data, or raise the error for a dead or hung worker."""
         while True:
             left = end - time.monotonic()
             if left <= 0:
@@ -175,7 +181,7 @@ class Worker:
         return f"ended with exit status {code}"
 
     def _failed(self, what: str) -> WorkerError:
-        """The error, with the worker's newest output; the worker is ended."""
+        """End the worker, and return the error with the worker's newest output."""
         with contextlib.suppress(KeyError, OSError):
             self._poll.modify(self._output, select.POLLIN)
             self._hear()
@@ -219,7 +225,9 @@ def _end(
     owner: int,
     seconds: float,
 ) -> None:
-    """Close the connection, which asks the worker to end; kill what is left. A forked copy only closes its handles."""
+    """Close the connection, which asks the worker to end, and kill the remaining processes. In a forked
+    child, only close the handles.
+    """
     connection.close()
     if os.getpid() == owner:
         end = time.monotonic() + seconds
@@ -236,7 +244,9 @@ def _end(
 
 
 def _drained(output: int) -> bool:
-    """Read some output. Returns whether there may be more. A worker blocks while its output is not read."""
+    """Read some of the worker's output, because a worker blocks while its output is not read. Returns
+    whether there may be more.
+    """
     try:
         return bool(os.read(output, 1 << 16))
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""The recipe of an environment in another interpreter: a frozen, picklable value."""
+"""The recipe of an environment in another interpreter. A recipe is a frozen, picklable value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FACTORY = r"^([A-Za-z_][\w.]*|.+\.py):[A-Za-z_]\w*$"
 
 
 class WorkerTimeouts(Value):
-    """Seconds of wall time after which a worker counts as hung and is killed, by order."""
+    """For each order: seconds of wall time after which a worker counts as hung and is killed."""
 
     start: float = Field(default=120.0, gt=0, description="to make the environment")
     reset: float = Field(default=120.0, gt=0)
@@ -29,14 +29,14 @@ class Recipe(Value):
         environment is one of gymnasium or of old gym.
     :ivar arguments: keyword arguments of the factory.
     :ivar python: the interpreter: Python 3.8 or newer, with numpy.
-    :ivar paths: inserted at the start of its ``sys.path``.
-    :ivar environment: environment variables of the worker. It gets these and those named in ``passed``, nothing else,
-        so that no key of a language model reaches a simulator by accident.
-    :ivar passed: names of the variables that the worker inherits from this process, where they are set.
-    :ivar folder: its working directory; default: that of this process.
-    :ivar restarts: how often in a row, without a finished episode in between, a crashed worker is replaced.
-    :ivar space_bytes: bytes of one observation, and of one action, at most. The worker announces its spaces, and this
-        process allocates several times that much.
+    :ivar paths: folders that are inserted at the start of the interpreter's ``sys.path``.
+    :ivar environment: environment variables for the worker. The worker gets only these and those named in ``passed``,
+        so that no API key reaches a simulator by accident.
+    :ivar passed: names of the variables that the worker inherits from this process, if they are set.
+    :ivar folder: the worker's working directory; default: that of this process.
+    :ivar restarts: how often in a row a crashed worker is replaced without a finished episode in between.
+    :ivar space_bytes: maximal size of one observation, and of one action, in bytes. The worker announces its spaces,
+        and this process allocates several times their size.
     :ivar on_crash: ``raise``: a crash is an error. ``truncate``: a crash truncates the episode, with the last
         observation, reward 0 and the error message as ``info["crash"]``; a crash in ``reset`` is tried again.
     """

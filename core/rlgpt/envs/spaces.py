@@ -1,4 +1,6 @@
-"""Gymnasium's spaces from descriptions that another process sends. Everything is checked before it is used."""
+"""Builds gymnasium spaces from descriptions that another process sends. Every description is checked
+before it is used.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ DType = Literal[
 
 
 PART_BYTES = 4096
-"""A part counts as this many bytes at least, so that the number of parts has a limit too."""
+"""Minimal size that is counted for one part, in bytes, so that the number of parts is limited too."""
 
 
 class _Numbers(Value):
@@ -151,9 +153,10 @@ _ANY: TypeAdapter[Any] = TypeAdapter(_Space)
 
 
 def build(described: Described, limit: int) -> spaces.Space[Any]:
-    """The described space.
+    """Build the described space.
 
-    :param limit: bytes of one value of the space, at most. Nothing of that size is allocated before the check.
+    :param limit: maximal size of one value of the space, in bytes. No memory of that size is allocated before the
+        check.
     :raises Unusable: the description is invalid, contradicts itself, or exceeds ``limit``.
     """
     try:

@@ -1,4 +1,4 @@
-"""Arrays of text as a gymnasium space. Gymnasium itself has a space of single strings."""
+"""A gymnasium space for arrays of text. (Gymnasium itself has a space only for single strings.)"""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 
 class TextArray(spaces.Space[NDArray[np.str_]]):
-    """An array of strings: a fixed shape, any lengths.
+    """A space of arrays of strings. The shape is fixed; the strings can have any length.
 
     >>> TextArray((2,)).contains(np.array(["a cow", ""]))
     True
     """
 
     MAX_SAMPLED_CHARACTERS = 100
-    """Characters of a sampled string, at most."""
+    """Maximal length of a sampled string."""
 
     def __init__(self, shape: Sequence[int], seed: int | np.random.Generator | None = None) -> None:
         super().__init__(tuple(int(n) for n in shape), np.str_, seed)

@@ -1,4 +1,4 @@
-"""What runs the jobs of a sweep."""
+"""Executors, which run the jobs of a sweep: in this process or in several processes."""
 
 from rlgpt.executors.base import Executor, Job, JobResult, Work
 

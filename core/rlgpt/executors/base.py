@@ -1,4 +1,4 @@
-"""Jobs of a sweep, and the ABC of what runs them."""
+"""The interface of executors, and the jobs of a sweep that they run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a sweep. It is picklable, and running it again resumes the run in its folder.
+    """A job of a sweep: one run. It is picklable. To run it again resumes the run in its folder.
 
-    :ivar number: counts the jobs of the sweep from 0.
-    :ivar name: what distinguishes the job from the others, for messages.
-    :ivar config: the run's configuration as plain values; None where it could not be composed.
+    :ivar number: number of the job in the sweep, from 0.
+    :ivar name: the settings that distinguish the job from the others, for messages.
+    :ivar config: the run's configuration as JSON-like values; None if it could not be composed.
     :ivar folder: the run's folder.
-    :ivar fault: why the configuration could not be composed.
+    :ivar fault: the reason if the configuration could not be composed.
     """
 
     number: int
@@ -30,12 +30,12 @@ class Job:
 
 @dataclass(frozen=True)
 class JobResult:
-    """How a job ended.
+    """The result of a job.
 
     :ivar exit_status: 0, or the exit status of the error that ended the run.
-    :ivar objective: more is better: the reported success rate, 0 to 1; of a task without a success the mean score,
-        negated where less is better. None where the run reported none.
-    :ivar message: the error, in one line.
+    :ivar objective: the number that a sweep maximises: the reported success rate, 0 to 1; for a task without a success
+        the mean score, negated if less is better. None if the run has no report.
+    :ivar message: the error as one line of text.
     """
 
     exit_status: int
@@ -44,11 +44,11 @@ class JobResult:
 
 
 Work = Callable[[Job], JobResult]
-"""Runs one job. Picklable; it returns a result for every error that a user can cause."""
+"""A picklable function that runs one job. For every error that a user can cause, it returns a result."""
 
 
 class Executor(ABC):
-    """Runs jobs. Use it as a context manager: at its end nothing runs any more.
+    """Runs jobs. Use it as a context manager; at the end of its block no job runs any more.
 
     :param work: runs one job.
     """
@@ -58,7 +58,7 @@ class Executor(ABC):
 
     @abstractmethod
     def submit(self, job: Job) -> None:
-        """Adds ``job``. Returns at once where jobs run elsewhere."""
+        """Add ``job``. If jobs run in other processes, this returns at once."""
 
     @abstractmethod
     def as_completed(self) -> Iterator[tuple[Job, JobResult]]:

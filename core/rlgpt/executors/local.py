@@ -17,7 +17,7 @@ OUTPUT = "output.txt"
 
 
 class InProcess(Executor):
-    """One job after the other, in this process."""
+    """Runs one job after the other, in this process."""
 
     def __init__(self, work: Work) -> None:
         super().__init__(work)
@@ -34,9 +34,10 @@ class InProcess(Executor):
 
 
 class Processes(Executor):
-    """Several jobs at once, each in a separate process. Its output goes to ``output.txt`` in its folder.
+    """Runs several jobs at once, each in a separate process. The output of a job is written to ``output.txt`` in its
+    folder.
 
-    A process that is killed ends its own job only.
+    If a process is killed, only its job ends.
 
     :param jobs: how many run at once.
     """
@@ -76,7 +77,7 @@ class Processes(Executor):
 
 
 def _with_output(work: Work, job: Job) -> JobResult:
-    """Runs ``job`` in a process whose standard output and error are the job's file, those of its children included."""
+    """Run ``job`` and redirect the standard output and error of this process and its children to the job's file."""
     job.folder.mkdir(parents=True, exist_ok=True)
     with (job.folder / OUTPUT).open("w") as out:
         for stream in (1, 2):

@@ -1,4 +1,4 @@
-"""Reading and writing files: atomic writes, checks of size and schema, no links."""
+"""Reads and writes files safely: writes are atomic, size and schema are checked, and links are not followed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
-    """Write a file that the user named; see :meth:`Folder.write`.
+    """Write a file at a path that the user chose; see :meth:`Folder.write`.
 
     :raises RlgptError: it cannot be written.
     """
@@ -26,7 +26,7 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 
 
 def read_text(path: Path, *, limit: int, error: type[RlgptError]) -> str:
-    """The text of a file that the user named; see :meth:`Folder.read_text`.
+    """Read a text file at a path that the user chose; see :meth:`Folder.read_text`.
 
     :raises RlgptError: of class ``error``.
     """
@@ -36,6 +36,6 @@ def read_text(path: Path, *, limit: int, error: type[RlgptError]) -> str:
 def read_model(path: Path, model: type[M], *, error: type[RlgptError], limit: int = 32 << 20) -> M:
     """The pydantic value that a file holds as JSON.
 
-    :raises RlgptError: of class ``error``; it cannot be read, or is not of ``model``'s schema.
+    :raises RlgptError: of class ``error``; the file cannot be read, or its content does not fit ``model``.
     """
     return read_json(read_text(path, limit=limit, error=error), model, path, error)

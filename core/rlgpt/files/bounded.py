@@ -1,4 +1,4 @@
-"""JSON from a stranger: its depth, its numbers and its keys are checked before a model reads it."""
+"""Reads untrusted JSON: checks nesting, numbers and keys before a pydantic model reads the values."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from rlgpt.errors import RlgptError
 M = TypeVar("M")
 
 MAX_DEPTH = 100
-"""Brackets in one another. A run's deepest file has about 12."""
+"""Maximal depth of nested brackets. The deepest file of a run has about 12 levels."""
 MAX_CONTAINERS = 2_000_000
-"""Lists and objects in one file: each takes far more memory than the characters that make it."""
+"""Maximal number of lists and objects in one file. Each takes far more memory than its characters."""
 _MAX_INT = 1 << 63
 _MAX_DIGITS = 400
-"""Characters of one number: more than any float needs."""
+"""Maximal length of a number in characters. It is more than any float needs."""
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
 class _Refused(ValueError):
-    """Valid JSON that is not read."""
+    """The JSON is valid but exceeds a limit."""
 
 
 def parse_json(text: str) -> Any:
-    """The value of ``text``.
+    """Parse ``text``.
 
-    :raises ValueError: it is not JSON, is nested too deeply, has a number out of range or a key twice. The message says
-        which.
+    :raises ValueError: the text is not JSON, is nested too deeply, has a number out of range, or has a key twice. The
+        message says which.
     """
     _check_depth(text)
     return json.loads(text, parse_int=_integer, parse_float=_float, object_pairs_hook=_object)
 
 
 def read_json(text: str, kind: type[M] | TypeAdapter[M], where: object, error: type[RlgptError], advice: str = "") -> M:
-    """The value that ``text`` holds.
+    """Parse and validate ``text``.
 
-    :param kind: its type: a pydantic model, or an adapter of any type that pydantic can validate.
-    :param where: what the message begins with: the file, perhaps the line.
-    :param advice: what to do, a sentence.
-    :raises RlgptError: of class ``error``; it is not read, or not of that type.
+    :param kind: the type of the value: a pydantic model, or an adapter of any type that pydantic can validate.
+    :param where: the beginning of the message: the file, and the line if there are several.
+    :param advice: one sentence that says what to do.
+    :raises RlgptError: of class ``error``; the text exceeds a limit or does not fit the type.
     """
     name = "value" if isinstance(kind, TypeAdapter) else kind.__name__
     try:
@@ -93,6 +93,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in pairs:
         if key in values:
-            raise _Refused(f"the key {key[:60]!r} stands twice")
+            raise _Refused(f"the key {key[:60]!r} occurs twice")
         values[key] = value
     return values

@@ -1,7 +1,8 @@
-"""How a name in a folder is opened so that no link leads out of the folder and no device or pipe is read.
+"""Opens files in an untrusted folder. No link can lead out of the folder, and no device or pipe is read.
 
-Each part of a path is opened relative to the descriptor of the folder above it, and is never a link. Systems without
-such descriptors (Windows) check one part of the path after the other. Every failed check is an ``OSError``.
+Each part of a path is opened relative to the descriptor of its parent folder, and must not be a link. On systems
+without such descriptors (Windows), the parts of the path are checked one after the other. Every failed check raises an
+``OSError``.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from pathlib import Path
 
 CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 PLAIN = CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Flags of every open: a link is an error, and a pipe does not wait for its other end."""
+"""Flags for every call of ``open``: a link is an error, and opening a pipe does not wait for its other end."""
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 
 
 @contextmanager
 def parent(root: Path, name: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
-    """The folder that holds ``name``: its descriptor, and the last part of the name.
+    """Open the folder that contains ``name``. Returns the folder's descriptor and the last part of the name.
 
-    Without descriptors of folders it is None, and the name is a whole path.
+    If the system has no folder descriptors, it returns None and the whole path.
 
     :param make: create the folders above ``name``.
-    :raises OSError: a part is a link or no folder, or the name leads out of ``root``.
+    :raises OSError: a part of the path is a link or not a folder, or the name leads out of ``root``.
     """
     parts = name.split("/")
     if "\0" in name or any(part in ("", "..") for part in parts):
@@ -50,13 +51,15 @@ def parent(root: Path, name: str, *, make: bool = False) -> Iterator[tuple[int |
 
 
 def open_file(name: str, flags: int, at: int | None, *, single: bool = False) -> int:
-    """A descriptor of a regular file; one that is missing is an error unless ``flags`` create it.
+    """Open a regular file and return its descriptor. A missing file is an error unless ``flags`` create it.
 
     :param at: see :func:`parent`.
     :param single: the file must have no second name (hard link), because it is changed in place.
-    :raises OSError: it is a link, a folder, a device or a pipe.
+    :raises OSError: ``name`` is a link, a folder, a device or a pipe.
     """
-    with suppress(FileNotFoundError):  # checked before it is opened: opening a device can have effects
+    with suppress(
+        FileNotFoundError
+    ):  # The type is checked before the file is opened, because opening a device can have effects.
         check_file(os.stat(name, dir_fd=at, follow_symlinks=False), single=single)
     descriptor = os.open(name, flags | PLAIN, 0o644, dir_fd=at)
     try:
@@ -68,7 +71,7 @@ def open_file(name: str, flags: int, at: int | None, *, single: bool = False) ->
 
 
 def check_file(status: os.stat_result, *, single: bool = False) -> None:
-    """:raises OSError: it is not a regular file, or, with ``single``, it has a second name."""
+    """:raises OSError: the file is not a regular file, or ``single`` is True and it has a second name."""
     if stat.S_ISLNK(status.st_mode):
         raise OSError(errno.ELOOP, "it is a link; put a copy of the content in its place")
     if not stat.S_ISREG(status.st_mode):

@@ -1,4 +1,4 @@
-"""A folder that may come from a stranger. Everything that is read or written in a run or a bundle goes through it."""
+"""``Folder``: safe access to a folder that may come from a stranger. All access to runs and bundles uses it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rlgpt.files.door import check_file, open_file, parent
 
 
 class Folder:
-    """The operations that are safe in a folder with content from an unknown source.
+    """Safe operations in a folder with untrusted content.
 
-    Names are relative paths with ``/``. The folder itself is the user's choice and may be reached through a link;
-    nothing in it may be one. Only regular files are opened. Every fault is an error of class ``error`` that names the
-    file and what to do.
+    Names are relative paths with ``/``. The user chose the folder, so its own path may contain links, but nothing
+    inside it may be a link. Only regular files are opened. Every fault raises an error of class ``error`` that names
+    the file and says what to do.
     """
 
     def __init__(self, path: Path, error: type[RlgptError]) -> None:
@@ -28,7 +28,7 @@ class Folder:
     def exists(self, name: str) -> bool:
         """Whether there is a regular file of this name.
 
-        :raises RlgptError: there is something else: a link, a folder, a device.
+        :raises RlgptError: there is a link, a folder or a device of this name.
         """
         with self._faults(name, "read"):
             try:
@@ -39,9 +39,9 @@ class Folder:
         return True
 
     def open(self, name: str, *, limit: int) -> BinaryIO:
-        """A regular file of at most ``limit`` bytes, open for reading.
+        """Open a regular file of at most ``limit`` bytes for reading.
 
-        :raises RlgptError: it is missing, no regular file, too large, or cannot be read.
+        :raises RlgptError: the file is missing, not a regular file, too large, or cannot be read.
         """
         with self._faults(name, "read"), parent(self.path, name) as (at, last):
             file = os.fdopen(open_file(last, os.O_RDONLY, at), "rb")
@@ -51,7 +51,7 @@ class Folder:
         return file
 
     def read(self, name: str, *, limit: int) -> bytes:
-        """The content of a file; see :meth:`open`."""
+        """Read a file; see :meth:`open`."""
         with self.open(name, limit=limit) as file, self._faults(name, "read"):
             content = file.read(limit + 1)
         if len(content) > limit:
@@ -59,7 +59,7 @@ class Folder:
         return content
 
     def read_text(self, name: str, *, limit: int) -> str:
-        """The UTF-8 text of a file; see :meth:`open`.
+        """Read a file as UTF-8 text; see :meth:`open`.
 
         :raises RlgptError: it is not UTF-8.
         """
@@ -69,17 +69,19 @@ class Folder:
             raise self.error(f"{self.path / name} is not UTF-8 text ({fault}).") from fault
 
     def open_in_place(self, name: str, *, append: bool = False) -> BinaryIO:
-        """A file to read and to change in place; created if it is missing, with the folders above it.
+        """Open a file to read and change it in place. If it is missing, it is created, with its parent folders.
 
-        :param append: every write goes to the end.
-        :raises RlgptError: it is not a regular file, or has a second name (hard link), which would change too.
+        :param append: True: every write is appended.
+        :raises RlgptError: the file is not a regular file, or it has a second name (hard link), whose content would
+            change too.
         """
         flags = os.O_RDWR | os.O_CREAT | (os.O_APPEND if append else 0)
         with self._faults(name, "written"), parent(self.path, name, make=True) as (at, last):
             return os.fdopen(open_file(last, flags, at, single=True), "r+b")
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a file whole: a reader, or a crash, sees the old content or the new one. Folders above it are created.
+        """Write a file atomically: after a crash, and for any reader, it has either the old or the new content. Parent
+        folders are created.
 
         :raises RlgptError: it cannot be written.
         """
@@ -99,14 +101,16 @@ class Folder:
                 raise
 
     def remove(self, name: str) -> None:
-        """Delete a file, or a link in its place (not what it points to); nothing happens if there is none."""
+        """Delete a file. If the name is a link, the link is deleted, not its target. If there is no such
+        file, nothing happens.
+        """
         with self._faults(name, "deleted"), suppress(FileNotFoundError), parent(self.path, name) as (at, last):
             os.unlink(last, dir_fd=at)
 
     def names(self, name: str) -> list[str]:
-        """The sorted content of the subfolder ``name``; empty if it is missing.
+        """The sorted names in the subfolder ``name``; empty if the subfolder is missing.
 
-        :raises RlgptError: it is a link, or no folder.
+        :raises RlgptError: ``name`` is a link or not a folder.
         """
         with self._faults(name, "read"):
             try:
@@ -118,7 +122,8 @@ class Folder:
     def subfolder(self, name: str) -> Path:
         """The path of a subfolder, which may be missing, for a library that opens files by itself.
 
-        :raises RlgptError: something in it, or above it, is a link or no regular file.
+        :raises RlgptError: the path or the content contains a link, or something that is neither a regular file nor a
+            folder.
         """
         with self._faults(name, "used"):
             with suppress(FileNotFoundError), parent(self.path, f"{name}/."):

@@ -1,4 +1,4 @@
-"""Files of JSON lines that are only ever appended to, by one process or several, and that a kill may cut short."""
+"""Append-only files of JSON lines. Several processes may append, and a kill may leave an incomplete last line."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ _BLOCK = 1 << 16
 
 
 class JsonLines(Generic[V]):
-    """One JSON value on each line. A last line without its end is one that a kill cut short: it does not count.
+    """A file with one JSON value on each line. A last line without a line break is incomplete, because a kill
+    interrupted its write; it is ignored.
 
     :param kind: the type of a value; see :func:`~rlgpt.files.bounded.read_json`.
     :param advice: what to do about a damaged line, a sentence.
-    :param full: bytes of a file to which nothing more is appended.
+    :param full: size in bytes above which no more lines are appended.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class JsonLines(Generic[V]):
     def read(self) -> list[V]:
         """The values of all complete lines, oldest first; none if there is no file.
 
-        :raises RlgptError: a complete line is not a value; names the line.
+        :raises RlgptError: a complete line is not a valid value; the message names the line.
         """
         if not self.folder.exists(self.name):
             return []
@@ -44,8 +45,7 @@ class JsonLines(Generic[V]):
             return list(self._values(file))
 
     def append(self, value: BaseModel) -> None:
-        """Write one line; it is on the disk when this returns. An incomplete line that a kill left before it is
-        removed."""
+        """Append one line; it is on the disk when this method returns. An incomplete last line is removed first."""
         with self.folder.open_in_place(self.name, append=True) as file, _locked(file):
             if _cut_torn_line(file) < self._full:
                 file.write(value.model_dump_json().encode() + b"\n")
@@ -64,7 +64,7 @@ class JsonLines(Generic[V]):
 
 
 def _cut_torn_line(file: BinaryIO) -> int:
-    """:returns: the bytes that stay."""
+    """:returns: the size of the file after the incomplete line is removed."""
     end = size = file.seek(0, os.SEEK_END)
     while end:
         begin = max(0, end - _BLOCK)
@@ -81,7 +81,7 @@ def _cut_torn_line(file: BinaryIO) -> int:
 
 @contextmanager
 def _locked(file: BinaryIO) -> Iterator[None]:
-    """Lock out other processes that append. Closing the descriptor releases the lock."""
+    """Lock the file against other processes that append. Closing the descriptor releases the lock."""
     if sys.platform != "win32":
         import fcntl
 

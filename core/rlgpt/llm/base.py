@@ -1,4 +1,4 @@
-"""The interface of language models: a request with a key goes in, a reply with its usage comes out."""
+"""The interface of language models: a model receives a request and returns a reply with its cost."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pydantic import Field
 
 from rlgpt.domain import Plain, TaskId, Value
 
-Role = Literal["slow", "fast", "setup", "review", "critic", "solo"]
-"""Which agent asks. ``slow`` plans, ``fast`` writes code, ``setup`` writes the RLSetup, ``review`` judges a rehearsal,
-``critic`` an iteration; ``solo`` is the single agent of the ablation."""
+Role = Literal["slow", "fast", "function", "setup", "review", "critic", "solo"]
+"""Which agent asks. ``slow`` plans, ``fast`` writes coded actions, ``function`` writes features, reward terms and
+predicates, ``setup`` writes the RLSetup, ``review`` judges a rehearsal, ``critic`` an iteration; ``solo`` is the single
+agent of the ablation."""
 
 
 class Message(Value):
@@ -24,12 +25,12 @@ class Message(Value):
 
 
 class RequestKey(Value):
-    """Identifies a request within a run. A transcript is indexed by it.
+    """Identifies a request within a run. A replay finds the recorded reply by this key.
 
-    :ivar iteration: from 0.
+    :ivar iteration: number of the iteration, from 0.
     :ivar sub_action: the sub-action that the request is about, or "".
     :ivar attempt: number of the repair; 0 is the first version.
-    :ivar ask: how many unusable replies came before.
+    :ivar ask: number of unusable replies to this request so far.
     """
 
     task: TaskId
@@ -41,11 +42,12 @@ class RequestKey(Value):
 
 
 class Request(Value):
-    """A rendered request.
+    """A request that is ready to send.
 
     :ivar fingerprint: hash of the prompt's template and of its fixed slots (stub, knowledge, goal). The measured slots
-        do not change it (see :mod:`rlgpt.agents.prompt`).
-    :ivar measured: the figures that the prompt shows (``{"success": 0.35}``). A replay compares them with its own.
+        (results of the run) do not change it (see :mod:`rlgpt.agents.prompt`).
+    :ivar measured: the figures that the prompt shows, for example ``{"success": 0.35}``. A replay compares them with
+        the recorded figures.
     """
 
     key: RequestKey
@@ -55,10 +57,10 @@ class Request(Value):
 
 
 class Usage(Value):
-    """The cost of one exchange.
+    """The cost of one exchange (a request with its reply).
 
-    :ivar dollars: None where the price is unknown.
-    :ivar calls: requests that were sent, retries included.
+    :ivar dollars: price of the exchange; None if the price is unknown.
+    :ivar calls: number of requests that were sent, retries included.
     :ivar seconds: wall-clock time.
     """
 
@@ -77,7 +79,7 @@ class Usage(Value):
 
 
 class Reply(Value):
-    """A reply as text. It is hostile data until it is validated."""
+    """A reply as text. The text is untrusted until it is validated."""
 
     text: str
     model: str
@@ -87,18 +89,18 @@ class Reply(Value):
 
 
 class LLM(ABC):
-    """A language model, or a replay of one."""
+    """A language model, or an object that replays recorded replies."""
 
     supports_vision: bool = False
-    """Whether it accepts images."""
+    """Whether the model accepts images."""
 
     @abstractmethod
     def complete(self, request: Request) -> Reply:
-        """Send one request. Faults of the transport are retried inside.
+        """Send one request. If the transport fails, the method itself tries again.
 
         :raises rlgpt.errors.LLMError: no reply after the last retry and fallback.
         :raises rlgpt.errors.BudgetExceeded: the run has no tokens, dollars or calls left.
         """
 
     def forget(self, key: RequestKey) -> None:  # noqa: B027 - most implementations store no replies
-        """Drop the stored replies for ``key``, with any ``ask``, so that the next request reaches the model."""
+        """Drop the stored replies for ``key``, whatever their ``ask``, so that the next request reaches the model."""

@@ -1,4 +1,4 @@
-"""What a run has spent on language models, and the limits of it."""
+"""What a run has spent on language models, and the limits of this spending."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt.llm.exchange import Exchange
 
 
 class LLMBudget(Value):
-    """Hard limits of a run over all its resumes. None: no limit."""
+    """Hard limits on the spending of a run, over all its sessions. None: no limit."""
 
     tokens: int | None = Field(default=None, ge=0, description="prompt and completion together")
     dollars: float | None = Field(default=None, ge=0, description="needs a known price: llm.price")
@@ -22,13 +22,14 @@ class LLMBudget(Value):
 
 
 class Spending(Value):
-    """The cost of a run's exchanges. Replayed exchanges cost nothing: they are listed apart, and no budget counts them.
+    """The cost of a run's exchanges. Replayed exchanges cost nothing; they are listed separately, and no budget counts
+    them.
 
     :ivar dollars: cost of the calls whose price is known.
-    :ivar unpriced: number of the other calls.
+    :ivar unpriced: number of calls whose price is unknown.
     :ivar estimated: number of calls whose tokens are estimated because the provider did not report them.
     :ivar seconds: wall-clock time of all calls.
-    :ivar by_role: number of exchanges of each role, replayed ones included.
+    :ivar by_role: role -> number of exchanges, replayed ones included.
     """
 
     calls: int = 0
@@ -57,7 +58,7 @@ class Spending(Value):
         return self.prompt_tokens + self.completion_tokens
 
     def plus(self, role: Role, usage: Usage) -> Spending:
-        """The cost with one more exchange."""
+        """This cost plus that of one more exchange."""
         by_role = {**self.by_role, role: self.by_role.get(role, 0) + usage.calls}
         if usage.tokens_source == "recorded":
             changes: dict[str, object] = {
@@ -78,7 +79,7 @@ class Spending(Value):
         return self.model_copy(update={**changes, "by_role": by_role})
 
     def __str__(self) -> str:
-        """``3 calls, 9,150 tokens, $0.0120``. Without dollars where no price is known."""
+        """``3 calls, 9,150 tokens, $0.0120``. Dollars are left out if no price is known."""
         parts = []
         if self.calls or not self.replayed_calls:
             about = "about " if self.estimated else ""
@@ -95,8 +96,8 @@ class Budgeted(LLM):
     """Refuses requests that a budget does not cover.
 
     A request is refused before it is sent if one more call, or the estimated tokens of its prompt, would exceed the
-    limit, or if the dollars are spent. The cost of a reply is unknown beforehand, so the last one may exceed the limit
-    in tokens or dollars. A budget in dollars cannot cover calls of unknown price: after one such call the next is
+    limit, or if the dollars are spent. The cost of a reply is unknown beforehand, so the last reply may exceed the
+    limit in tokens or dollars. A budget in dollars cannot cover calls of unknown price: after one such call the next is
     refused.
 
     :param spent: what the run spent before it was resumed: ``Spending.of(read_exchanges(path))``.

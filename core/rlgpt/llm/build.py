@@ -1,4 +1,4 @@
-"""The language model of a run, built from its settings."""
+"""Builds the language model of a run from its settings."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ __all__ = ["LLMContext", "LLMSettings", "ModelSettings", "build_llm"]
 
 @dataclass(frozen=True)
 class LLMContext:
-    """The run that a language model serves. A factory of language models (hook ``rlgpt_llms``) receives one.
+    """Facts about the run for which a language model is built. A factory of language models (hook ``rlgpt_llms``)
+    receives them.
 
     :ivar folder: the run's folder.
     :ivar seed: the run's seed.
-    :ivar transcripts: the transcripts of the task that the plugin ships.
+    :ivar transcripts: the transcripts (recorded replies) that the plugin ships for the task.
     :ivar task: the task's id, for messages.
     :ivar recorded: the tasks that have transcripts, for messages.
     """
@@ -40,12 +41,12 @@ class LLMContext:
 
     @property
     def journal(self) -> Path:
-        """Every exchange of the run."""
+        """Path of the file with every exchange of the run."""
         return self.folder / "llm.jsonl"
 
     @property
     def transcript(self) -> Path:
-        """The transcript of the run, where one is kept."""
+        """Path of the run's own transcript, if one is kept."""
         return self.folder / "transcript.jsonl"
 
 
@@ -53,12 +54,12 @@ Factory = Callable[[LLMSettings, LLMContext], LLM]
 
 
 def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | None = None) -> Recorder:
-    """The language model of a run. ``Recorder.spending`` is what the run has spent on it.
+    """Build the language model of a run. ``Recorder.spending`` is what the run has spent on it.
 
-    Every exchange goes to the journal; a resumed run does not repeat a request that is there. Unless ``kind`` is
-    ``replay`` or ``live``, the run also keeps a transcript.
+    Every exchange is written to the journal, and a resumed run does not repeat a request that the journal contains.
+    Unless ``kind`` is ``replay`` or ``live``, the run also keeps a transcript.
 
-    :param factory: makes the model; default: one of :func:`replay` and :func:`ask`.
+    :param factory: makes the model. Default: :func:`replay` or :func:`ask`, depending on ``kind``.
     :raises ConfigError: no model is named, or its key is missing.
     :raises TranscriptError: there is nothing to replay.
     """
@@ -72,16 +73,16 @@ def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | Non
 
 
 def replay(settings: LLMSettings, context: LLMContext) -> LLM:
-    """The replies of a transcript.
+    """A model that replays a transcript.
 
-    :raises TranscriptError: there is no transcript; the message names the tasks that have some.
+    :raises TranscriptError: there is no transcript; the message names the tasks that have transcripts.
     """
     which, transcripts = settings.transcript, context.transcripts
     return Replay(choose(which, transcripts, context.seed, context.task, context.recorded))
 
 
 def ask(settings: LLMSettings, context: LLMContext) -> LLM:
-    """The models that ``settings`` names. A new run checks at once that their keys are there.
+    """The models in ``settings``. A new run checks at once whether their keys are set.
 
     :raises ConfigError: no model is named, or its key is missing.
     """

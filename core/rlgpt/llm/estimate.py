@@ -1,4 +1,4 @@
-"""Estimated token counts, where the provider reports none."""
+"""Estimates numbers of tokens if the provider does not report them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from rlgpt.llm.base import Message
 
 _BYTES = 4
-"""UTF-8 bytes of a token. Common tokenizers differ by about a third from it on English text and Python."""
+"""Mean number of UTF-8 bytes in a token. Common tokenizers differ from it by about a third on English
+text and Python.
+"""
 
 _IMAGE = 1000
-"""Tokens of an image: the order of magnitude that providers charge for about one megapixel."""
+"""Number of tokens of an image: the order of magnitude that providers charge for about one megapixel."""
 
 
 def text_tokens(text: str) -> int:
@@ -19,5 +21,5 @@ def text_tokens(text: str) -> int:
 
 
 def prompt_tokens(messages: Sequence[Message]) -> int:
-    """The estimated number of tokens in ``messages``, with four for the frame of each message."""
+    """The estimated number of tokens in ``messages``, with four more for each message."""
     return sum(4 + text_tokens(m.content) + _IMAGE * len(m.images) for m in messages)

@@ -1,4 +1,4 @@
-"""The journal of a run's exchanges with language models: one JSON line each, appended and never rewritten."""
+"""The journal of a run's exchanges (requests with replies): each is one JSON line, appended and never rewritten."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Identity = tuple[RequestKey, str, str]
 
 
 class Exchange(Value):
-    """One request and its reply, without keys. ``time`` is when the reply came, UTC, ISO 8601."""
+    """One request and its reply, without API keys. ``time`` is the time of the reply, UTC, ISO 8601."""
 
     schema_version: Literal[1] = 1
     time: str
@@ -42,7 +42,9 @@ class Exchange(Value):
 
 
 class Forgotten(Value):
-    """A line that drops all earlier exchanges about ``forgotten``, with any ``ask``: none was usable."""
+    """A journal line that invalidates all earlier exchanges about ``forgotten``, whatever their ``ask``,
+    because no reply was usable.
+    """
 
     schema_version: Literal[1] = 1
     time: str
@@ -53,15 +55,15 @@ class Forgotten(Value):
 
 
 def identity(request: Request) -> Identity:
-    """What identifies a request when a run is resumed. Keys do not enter the digest."""
+    """Identifies a request when a run is resumed. API keys are not part of the digest."""
     text = "\0".join(f"{m.role}\0{m.content}\0{' '.join(m.images)}" for m in _redacted(request.messages))
     return request.key, request.fingerprint, hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
 def read_exchanges(path: Path) -> list[Exchange]:
-    """The exchanges in ``path``, oldest first; none if there is no file. An incomplete last line is left out.
+    """The exchanges in ``path``, oldest first; none if there is no file. An incomplete last line is ignored.
 
-    :raises RunError: another line is not an exchange; names it.
+    :raises RunError: another line is not an exchange; the message names the line.
     """
     return [line for line in _lines(path).read() if isinstance(line, Exchange)]
 
@@ -70,7 +72,7 @@ class Journal:
     """``llm.jsonl``, open for appending.
 
     :ivar exchanges: every exchange, oldest first.
-    :ivar remembered: those that were not forgotten since.
+    :ivar remembered: the exchanges that no later line invalidates.
     :raises RunError: a complete line is not an exchange.
     """
 
@@ -82,11 +84,11 @@ class Journal:
         self._enter(self._lines.read())
 
     def append(self, exchange: Exchange) -> None:
-        """Write one line; it is on the disk when this returns."""
+        """Append one line. It is on the disk when this method returns."""
         self._write(exchange)
 
     def forget(self, key: RequestKey) -> None:
-        """Drop the stored replies for ``key``, so that the next request reaches the model."""
+        """Invalidate the stored replies for ``key``, so that the next request reaches the model."""
         self._write(Forgotten(time=_now(), forgotten=key))
 
     def _write(self, line: Exchange | Forgotten) -> None:
@@ -115,7 +117,7 @@ def _redacted(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _clean(text: str) -> str:
-    """``text`` without keys and lone surrogates (which no file could hold)."""
+    """``text`` without API keys and without lone surrogates (which cannot be written to a file)."""
     return redact(text).encode(errors="replace").decode()
 
 

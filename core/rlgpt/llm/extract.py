@@ -1,4 +1,4 @@
-"""Finds JSON objects and Python code in a model's reply, among any other text, in time linear in its length."""
+"""Finds JSON objects and Python code in a model's reply. The time is linear in the length of the reply."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 REPLY_LIMIT = 200_000
-"""Most characters of a reply. A longer one is refused before it is parsed."""
+"""Maximal length of a reply in characters. A longer reply is refused before it is parsed."""
 
 _STARTS = 500
-"""Most opening braces that are tried. It bounds the work on a reply that consists of braces."""
+"""Maximal number of opening braces that are tried. It bounds the work on a reply that consists of braces."""
 
 _FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*([A-Za-z0-9_+-]*)[^`\n]*")
 _THINKING = re.compile(r"\A\s*<(think|thinking)>")
@@ -21,11 +21,12 @@ _THINKING = re.compile(r"\A\s*<(think|thinking)>")
 
 @dataclass(frozen=True)
 class Found:
-    """The contents of a reply.
+    """The content that was found in a reply.
 
-    :ivar objects: its outermost JSON objects, in order.
+    :ivar objects: the outermost JSON objects, in order.
     :ivar code: the last Python block that defines a function, else the last Python block, else None.
-    :ivar fault: why the first ``{`` opens no JSON object; empty if it does, or if there is no ``{``.
+    :ivar fault: the reason why no JSON object begins at the first ``{``. Empty if one begins there, or if there is no
+        ``{``.
     """
 
     objects: tuple[dict[str, Any], ...]
@@ -36,10 +37,10 @@ class Found:
 def find(text: str) -> Found:
     """The JSON objects and the Python block of ``text``.
 
-    Python blocks are removed before the search for braces, so that a dict in code is not found. Raw line ends in JSON
-    strings are accepted, as models write them; NaN and infinities are not.
+    Python blocks are removed before the search for braces, so that a dict in code is not found. Line breaks within JSON
+    strings are accepted, because models write them; NaN and infinities are not accepted.
 
-    :param text: at most :data:`REPLY_LIMIT` characters; the caller checks.
+    :param text: at most :data:`REPLY_LIMIT` characters; the caller must check this.
     """
     prose, blocks = _cut_code(_without_thinking(text))
     functions = [b for b in blocks if "def " in b]
@@ -50,7 +51,7 @@ def find(text: str) -> Found:
 
 
 def _without_thinking(text: str) -> str:
-    """``text`` without a leading ``<think>`` part, where local models write drafts."""
+    """``text`` without the leading ``<think>`` part, in which local models write drafts."""
     opened = _THINKING.match(text)
     if opened is None:
         return text
@@ -59,7 +60,9 @@ def _without_thinking(text: str) -> str:
 
 
 def _cut_code(text: str) -> tuple[str, list[str]]:
-    """``text`` without its Python blocks, and the blocks, dedented. An unclosed block is incomplete and stays."""
+    """``text`` without its Python blocks, and the dedented blocks. A block without an end is incomplete
+    and remains in the text.
+    """
     prose: list[str] = []
     blocks: list[str] = []
     lines = text.splitlines()
@@ -81,7 +84,7 @@ def _cut_code(text: str) -> tuple[str, list[str]]:
 
 
 def _closing(lines: list[str], start: int, fence: str) -> int | None:
-    """The line that closes ``fence``. None if another fence opens first: it keeps the search linear."""
+    """The line that closes ``fence``. None if another fence opens first; this rule keeps the search linear."""
     for at in range(start, len(lines)):
         line = lines[at].strip()
         if line.startswith(fence) and not line.strip("`"):

@@ -1,4 +1,4 @@
-"""Failed requests to a provider: the cause in words, and whether to try again."""
+"""Explains failed requests to a provider: finds the cause and decides whether to try again."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _CONFIG = {401: "the key was refused", 403: "the key may not use this model", 40
 _NOISE = re.compile(
     r"^(litellm\.\w+: )?(\w+: )?(\w+Exception - )?|, Received response - .*|This looks like a bug in LiteLLM.*"
 )
-"""What litellm adds around the provider's message."""
+"""Text that litellm adds around the provider's message."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """The fault of one failed request.
+    """The cause of one failed request.
 
-    :ivar what: the cause, without keys.
-    :ivar advice: what to do, a sentence.
+    :ivar what: the cause as text, without API keys.
+    :ivar advice: what the user can do, one sentence.
     :ivar again: whether a later request may succeed.
     :ivar error: the error to raise after the last request.
-    :ivar wait: seconds to wait, as the provider asked; None where it did not.
+    :ivar wait: seconds to wait, if the provider asks for it; else None.
     """
 
     what: str
@@ -37,11 +37,12 @@ class Fault:
 
 
 def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> Fault:
-    """The fault behind an error of litellm, whose classes say little: it reports a refused connection as a 500.
+    """Find the cause of an error from litellm. Its error classes are not enough: it reports a refused connection as
+    HTTP status 500.
 
     :param timeout: seconds after which the request was abandoned.
     :param where: the address of the request, for messages.
-    :param keys: the environment variable of the key, for messages.
+    :param keys: the environment variable that holds the key, for messages.
     """
     status = getattr(error, "status_code", None)
     text = _NOISE.sub("", " ".join(redact(str(error)).split()))[:300]
@@ -87,6 +88,6 @@ def _retry_after(error: BaseException) -> float | None:
     headers = getattr(error, "litellm_response_headers", None) or {}
     try:
         seconds = float(headers.get("retry-after", ""))
-    except ValueError:  # the header may also contain a date; the exponential backoff then applies
+    except ValueError:  # The header may also contain a date. In that case the exponential backoff applies.
         return None
     return seconds if 0 <= seconds < float("inf") else None

@@ -1,4 +1,5 @@
-"""The form of a reply as text for prompts, rendered from its schema, so that prompt and parser always agree.
+"""Describes the form of a reply for prompts. The text is rendered from the schema, so that prompt and parser always
+agree.
 
 The text depends on the schema only (names, types, bounds, descriptions). It is part of a transcript's fingerprint.
 """
@@ -6,7 +7,7 @@ The text depends on the schema only (names, types, bounds, descriptions). It is 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -23,17 +24,23 @@ def takes_code(schema: type[BaseModel]) -> bool:
     return field is not None and field.annotation is str
 
 
-def format_instructions(schema: type[BaseModel]) -> str:
+def format_instructions(
+    schema: type[BaseModel], *, example: bool = True, leave_out: Collection[str] = (), code: str = "whole"
+) -> str:
     """Instructions about the form of a reply: an example, then a line for each field.
 
     A text field ``source`` goes into a fenced Python block after the JSON, because models make mistakes in code inside
     JSON strings.
 
+    :param example: False for a prompt that has an example of its own.
+    :param leave_out: fields of any object in it that are not offered; they need a default.
+    :param code: what the Python block holds, in words.
+
     >>> from rlgpt.domain import Review
     >>> print(format_instructions(Review))
-    Answer with one JSON object of this form, and nothing after it:
+    Answer with one JSON object of this form:
     {"works": true, "findings": [{"action": "text", "problem": "text", "suggestion": "text"}]}
-    Fields:
+    Nothing else comes after it. Fields of the object:
     - works: true or false
     - findings: list; may be left out; each:
       - action: text; may be left out
@@ -41,21 +48,28 @@ def format_instructions(schema: type[BaseModel]) -> str:
       - suggestion: text
     """
     whole = schema.model_json_schema()
-    code = takes_code(schema)
-    top = {k: v for k, v in whole["properties"].items() if not (code and k == CODE_FIELD)}
-    shape = {**whole, "properties": top}
-    example = json.dumps(_example(shape, whole.get("$defs", {}), 0), ensure_ascii=False)
-    lines = [f"Answer with one JSON object of this form, and nothing after it:\n{example}"]
-    if code:
-        lines = [
-            f"Answer with one JSON object of this form, without `{CODE_FIELD}`:\n{example}",
-            f"and after it one fenced block that holds `{CODE_FIELD}`, the Python code, whole:\n```python\n...\n```",
-        ]
-    return "\n".join([*lines, "Fields:", *_fields(shape, whole.get("$defs", {}), 0)])
+    defs = {name: _offered(node, leave_out) for name, node in whole.get("$defs", {}).items()}
+    takes = takes_code(schema)
+    shape = _offered(whole, {*leave_out, CODE_FIELD} if takes else leave_out)
+    form = f" of this form:\n{json.dumps(_example(shape, defs, 0), ensure_ascii=False)}" if example else "."
+    lines = [f"Answer with one JSON object{form}"]
+    if takes:
+        lines.append(
+            f"After it one fenced block that holds `{CODE_FIELD}`, the Python code, {code}:\n```python\n...\n```"
+        )
+    lines.append(f"Nothing else comes after {'them' if takes else 'it'}. Fields of the object:")
+    return "\n".join([*lines, *_fields(shape, defs, 0)])
+
+
+def _offered(node: Mapping[str, Any], leave_out: Collection[str]) -> dict[str, Any]:
+    properties = {name: child for name, child in node.get("properties", {}).items() if name not in leave_out}
+    return {**node, "properties": properties} if properties else dict(node)
 
 
 def _resolve(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``node`` with its reference resolved and ``| None`` as ``nullable``. It keeps its own description and default."""
+    """``node`` with its reference resolved and ``| None`` rendered as ``nullable``. It keeps its own
+    description and default.
+    """
     outer = {k: v for k, v in node.items() if k in ("description", "default", "examples")}
     while True:
         if "$ref" in node:
@@ -106,7 +120,7 @@ def _fields(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> lis
             plain = isinstance(default, bool | int | float) or (isinstance(default, str) and default)
             parts.append(f"may be left out ({json.dumps(default)})" if plain else "may be left out")
         if child.get("description"):
-            parts.append(" ".join(str(child["description"]).split()))
+            parts.append(" ".join(str(child["description"]).split()).replace("None", "null"))
         inner = _inner(child, defs)
         nested = inner is not None and depth < 4
         more = "" if not nested else "; with:" if "properties" in child else "; each:"
@@ -117,7 +131,7 @@ def _fields(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> lis
 
 
 def _inner(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The object whose fields are listed: ``node``, or the items of the list or mapping that it is."""
+    """The object whose fields are listed: ``node`` itself, or its items if it is a list or a mapping."""
     for candidate in (node, node.get("items"), node.get("additionalProperties")):
         if isinstance(candidate, Mapping) and "properties" in (found := _resolve(candidate, defs)):
             return found

@@ -1,4 +1,4 @@
-"""Imports litellm with its first use, as the import takes 2 to 4 seconds."""
+"""Imports litellm at its first use, because the import takes 2 to 4 seconds."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 
 @cache
 def litellm() -> Any:
-    """The module, set up so that importing it uses no network and prints nothing.
+    """The module litellm, configured so that its import uses no network and prints nothing.
 
-    It uses the price table of its package (else its import downloads one), sends no telemetry, adds no advertisements
-    to error messages, and reads no ``.env`` file of the working directory: keys come from the environment only.
+    With this configuration litellm uses the price table in its package (by default the import downloads one), sends no
+    telemetry, adds no advertisements to error messages, and reads no ``.env`` file of the working directory. So keys
+    come from the environment only.
     """
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")

@@ -1,4 +1,4 @@
-"""A language model of any provider litellm knows, or behind any OpenAI-compatible address."""
+"""A language model from any provider that litellm supports, or from any server with an OpenAI-compatible interface."""
 
 from __future__ import annotations
 
@@ -34,26 +34,27 @@ _NEVER = {"api_key", "stream", "drop_params", "mock_response", "fallbacks"}
 
 
 class MissingKeyError(ConfigError):
-    """None of the environment variables that may hold a provider's key is set."""
+    """The provider needs a key, and no environment variable that may hold it is set."""
 
     def __init__(self, model: str, variables: Sequence[str], advice: str) -> None:
         super().__init__(f"{model} needs a key: set the environment variable {' or '.join(variables)}. {advice}")
 
 
 class LiteLLM(LLM):
-    """Asks one model. Retries after transport faults; each try has a time limit.
+    """Sends requests to one model. If the transport fails, it tries again; each try has a time limit.
 
-    The key comes from the environment: from ``key_env``, else from the provider's own variable. With an ``api_base`` no
-    key is needed; the provider's variable is sent to it where it is set.
+    The key is read from the environment variable ``key_env``, or from the provider's own variable. With an ``api_base``
+    no key is needed, but the key in the provider's variable is sent if it is set.
 
     :param model: ``PROVIDER/MODEL``; ``openai/NAME`` for any OpenAI-compatible ``api_base``.
-    :param temperature: None leaves it to the provider (some models refuse a request that sets it).
-    :param timeout: seconds a try may take, from sending to the last byte.
-    :param retries: tries after the first.
-    :param price: dollars per million tokens (prompt, completion), where litellm's table does not know the model.
-    :param extra: further arguments of ``litellm.completion`` (``top_p``, ``reasoning_effort``), sent as they are:
-        what a provider does not take is an error, never dropped.
-    :param sleep: waits between tries; ``clock`` tells the time in seconds; ``rng`` draws the jitter.
+    :param temperature: None: the provider decides (some models refuse a request that sets it).
+    :param timeout: maximal duration of a try in seconds, from sending to the last byte.
+    :param retries: number of tries after the first one.
+    :param price: dollars per million tokens (prompt, completion). It is needed if litellm's table does not contain the
+        model.
+    :param extra: further arguments of ``litellm.completion`` (``top_p``, ``reasoning_effort``), sent unchanged. An
+        argument that the provider does not accept is an error; it is never dropped.
+    :param sleep: function that waits between tries; ``clock`` returns the time in seconds; ``rng`` draws the jitter.
     :raises ConfigError: ``extra`` contains a key, or an argument that has a setting of its own.
     """
 
@@ -77,7 +78,7 @@ class LiteLLM(LLM):
         if key_env is not None and not is_secret(key_env):
             raise ConfigError(
                 f"llm.key_env names {key_env!r}: processes that run environments would inherit it. Give the variable a "
-                "name with KEY, TOKEN or SECRET in it, which they do not get."
+                "name with KEY, TOKEN or SECRET in it: these processes do not get such variables."
             )
         self.model, self.api_base, self.key_env, self.supports_vision = model, api_base, key_env, supports_vision
         self.temperature, self.max_tokens, self.timeout, self.retries = temperature, max_tokens, timeout, retries
@@ -85,22 +86,22 @@ class LiteLLM(LLM):
         self._sleep, self._clock, self._rng = sleep, clock, rng or random.Random()
         if wrong := self.extra.keys() & (_OURS | _NEVER):
             raise ConfigError(
-                f"llm.extra of {model!r} holds {', '.join(sorted(wrong))}: these are set elsewhere or not at all. "
-                "Settings stand beside it (llm.temperature, ...); keys come from the environment (llm.key_env)."
+                f"llm.extra of {model!r} holds {', '.join(sorted(wrong))}: these cannot be set here. "
+                "Set settings of llm directly (llm.temperature, ...); keys come from the environment (llm.key_env)."
             )
 
     def check(self) -> None:
-        """Check that the provider is known and the key is set. Sends nothing.
+        """Check that the provider is known and the key is set. No request is sent.
 
-        :raises ConfigError: names the environment variable that is missing.
+        :raises ConfigError: a key is missing; the message names its environment variable.
         """
         self._key()
 
     def complete(self, request: Request) -> Reply:
-        """Ask, at most ``1 + retries`` times.
+        """Send the request, at most ``1 + retries`` times.
 
-        :raises LLMError: every try failed; says how.
-        :raises ConfigError: the key, model or address is wrong: no further try would help.
+        :raises LLMError: every try failed; the message says how.
+        :raises ConfigError: the key, the model or the address is wrong, so no further try could succeed.
         """
         arguments = {**self._arguments(request.messages), "api_key": self._key()}
         began = self._clock()
@@ -120,9 +121,11 @@ class LiteLLM(LLM):
         module = litellm()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # its first call imports more modules; pydantic warns about types
+                # litellm's first call imports more modules, and pydantic warns about types.
+                warnings.simplefilter("ignore")
                 response = within(self.timeout, lambda: module.completion(**arguments))
-        except Exception as error:  # litellm raises what the provider's library raised, of any class
+        # litellm passes on the exception of the provider's library, which can have any class.
+        except Exception as error:
             where = self.api_base or "the provider's address"
             return diagnose(error, timeout=self.timeout, where=where, keys=self._key_names())
         return response if response.choices else Fault("the answer held no choice")
@@ -175,11 +178,11 @@ class LiteLLM(LLM):
             if response is not None:
                 return float(litellm().completion_cost(completion_response=response, model=self.model))
             return float(sum(litellm().cost_per_token(self.model, prompt_tokens=prompt, completion_tokens=completion)))
-        except Exception:  # litellm's answer for a model that is not in its table, of several classes
+        except Exception:  # litellm raises exceptions of several classes for a model that is not in its table.
             return None
 
     def _key(self) -> str | None:
-        """The key to send; None where litellm finds it by itself."""
+        """The key to send; None if litellm finds the key by itself."""
         if self.key_env is not None:
             if not os.environ.get(self.key_env):
                 raise MissingKeyError(self.model, [self.key_env], "llm.key_env names it; null: the provider's own.")
@@ -195,7 +198,7 @@ class LiteLLM(LLM):
         return "none" if missing else None
 
     def _missing(self) -> list[str]:
-        """Names of key variables of which the provider needs one and none is set."""
+        """Names of the environment variables of which the provider needs one, if none of them is set."""
         module = litellm()
         try:
             module.get_llm_provider(self.model, api_base=self.api_base)

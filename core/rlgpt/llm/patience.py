@@ -1,4 +1,4 @@
-"""Pauses between requests, and a time limit for each."""
+"""Pauses between requests, and a time limit for each request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _MAX_PAUSE_S = 60.0
-"""Longest pause in seconds, also where the provider asks for a longer one."""
+"""Longest pause in seconds, even if the provider asks for a longer one."""
 
 
 def pause(tries: int, asked: float | None, chance: float) -> float:
@@ -26,10 +26,10 @@ def pause(tries: int, asked: float | None, chance: float) -> float:
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
-    """The result of ``work()``, abandoned after ``seconds``.
+    """The result of ``work()``, which may take at most ``seconds``.
 
-    The timeouts of HTTP clients apply to each read, so a server that sends a byte now and then never reaches them. An
-    abandoned call continues in a daemon thread until a timeout of its own ends it.
+    The timeouts of HTTP clients apply to each read, so they never end a request to a server that sends a byte now and
+    then. After the time limit, the call continues in a daemon thread until a timeout of its own ends it.
 
     :raises TimeoutError: ``work`` took longer.
     """

@@ -1,4 +1,4 @@
-"""Every exchange goes into the run's ``llm.jsonl``; a resumed run does not pay for an exchange twice."""
+"""Writes every exchange into the run's ``llm.jsonl``, so that a resumed run does not pay for an exchange twice."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rlgpt.llm.transcript import export
 class Recorder(LLM):
     """Records each request to ``llm`` with its reply, and answers recorded requests from the record.
 
-    Two requests are the same if their key, fingerprint and messages are the same. The line of an exchange is on the
-    disk before the reply is returned, so a kill loses at most the exchange in flight.
+    Two requests are the same if their key, fingerprint and messages are the same. An exchange is on the disk before its
+    reply is returned, so a kill loses at most the exchange in progress.
 
-    :param path: ``llm.jsonl``; created on the first exchange.
-    :param transcript: where a transcript of all exchanges is kept (``llm=record``), rewritten after each one.
+    :param path: path of ``llm.jsonl``, which the first exchange creates.
+    :param transcript: path of a transcript of all exchanges (``llm=record``), which is rewritten after each exchange.
     :raises rlgpt.errors.RunError: a complete line of ``path`` is damaged.
     """
 
@@ -43,6 +43,8 @@ class Recorder(LLM):
         return exchange.reply
 
     def forget(self, key: RequestKey) -> None:
-        """Drop the stored replies for ``key``, so that the next request reaches the model. Their cost still counts."""
+        """Invalidate the stored replies for ``key``, so that the next request reaches the model. The cost
+        of these replies still counts.
+        """
         self.journal.forget(key)
         self._known = {e.identity: e.reply for e in self.journal.remembered}

@@ -1,4 +1,4 @@
-"""Replays a recorded transcript instead of a language model: no key, no network, the same replies."""
+"""Replays a recorded transcript instead of asking a language model. It needs no API key and no network."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from rlgpt.llm.transcript import Entry, Transcript, describe
 
 
 class Replay(LLM):
-    """Serves the replies of transcripts by :class:`~rlgpt.llm.base.RequestKey`.
+    """Returns the recorded reply that has the same :class:`~rlgpt.llm.base.RequestKey` as the request.
 
-    A run may measure other figures than the recorded run: the reply is still served, with a ``note`` that names them.
-    The prompt itself must be the same, because otherwise the reply answers another question.
+    If the run measured other figures than the recorded run, the reply has a ``note`` that names the differences. The
+    prompt itself must be the same, because otherwise the reply would answer another question.
 
-    :param paths: transcripts, each of another task.
-    :raises TranscriptError: one cannot be read, or two belong to the same task.
+    :param paths: transcripts of different tasks.
+    :ivar supports_vision: whether a recorded request had images. The replayed run then makes its own.
+    :raises TranscriptError: a transcript cannot be read, or two belong to the same task.
     """
 
     def __init__(self, paths: Path | Sequence[Path]) -> None:
@@ -32,12 +33,13 @@ class Replay(LLM):
                 raise TranscriptError(f"{self.paths[task]} and {path} are both of task {task!r}: choose one.")
             self.paths[task] = path
             self._entries |= {e.key: e for e in transcript.entries}
+        self.supports_vision = any(e.images for e in self._entries.values())
 
     def complete(self, request: Request) -> Reply:
         """The recorded reply.
 
         :raises TranscriptError: the transcript is of another task, or was recorded with another prompt or stub.
-        :raises TranscriptEnded: it holds no reply to this request.
+        :raises TranscriptEnded: the transcript contains no reply to this request.
         """
         key = request.key
         path = self.paths.get(key.task)
@@ -50,8 +52,8 @@ class Replay(LLM):
         entry = self._entries.get(key)
         if entry is None:
             raise TranscriptEnded(
-                f"{path} holds no reply to {describe(key)}: the recorded run ended before, or went another way. "
-                "To go further, resume the run with llm=record llm.model=MODEL."
+                f"{path} holds no reply to {describe(key)}: the recorded run ended earlier or took another course. "
+                "To continue, resume the run with llm=record llm.model=MODEL."
             )
         if entry.fingerprint != request.fingerprint:
             raise TranscriptError(
@@ -62,7 +64,9 @@ class Replay(LLM):
 
 
 def drift(then: Mapping[str, Plain], now: Mapping[str, Plain]) -> str:
-    """Where figures differ: ``written about success 0.35; this run measured 0.80``. Empty where they agree."""
+    """A note on figures that differ: ``written about success 0.35; this run measured 0.80``. Empty if all
+    figures agree.
+    """
     names = [n for n in now if n in then and not _same(then[n], now[n])]
     if not names:
         return ""

@@ -10,19 +10,19 @@ from rlgpt.llm.record import Recorder
 
 
 class Reporter(Protocol):
-    """Receives what a :class:`ReportingLLM` reports."""
+    """The receiver of the reports of a :class:`ReportingLLM`."""
 
     def message(self, text: str) -> None:
-        """One line of text."""
+        """Receive one line of text."""
 
     def spent(self, spending: Spending) -> None:
-        """What the run has spent so far."""
+        """Receive the run's spending so far."""
 
 
 class ReportingLLM(LLM):
-    """Passes requests on. Reports the spending after each reply, and the note of a replayed reply.
+    """Passes requests to another model. After each reply it reports the spending, and the note of a replayed reply.
 
-    A model without a known price is reported once: its calls cost dollars that the spending does not show.
+    A model without a known price is reported once, because the spending does not include the dollars of its calls.
     """
 
     def __init__(self, llm: Recorder, reporter: Reporter) -> None:

@@ -1,4 +1,4 @@
-"""Selects the model of a request: one for each role, and fallbacks."""
+"""Chooses the model for a request: by role, and with fallbacks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from rlgpt.llm.base import LLM, Reply, Request, Role
 class ByRole(LLM):
     """Passes each request to the model of its role, or to the default model.
 
-    ``supports_vision`` where any model does. The others receive a line of text for each image.
+    ``supports_vision`` is True if any of the models accepts images. A model without vision receives a line of text
+    instead of images.
     """
 
     def __init__(self, default: LLM, roles: Mapping[Role, LLM]) -> None:
@@ -23,18 +24,19 @@ class ByRole(LLM):
 
 
 class WithFallbacks(LLM):
-    """Asks the first model; if it gives no reply after its retries, the next one, in order.
+    """Asks several models in order, until one replies. A model fails after its last retry.
 
-    ``supports_vision`` is that of the first model. A fallback without vision receives a line of text for each image.
+    ``supports_vision`` has the value of the first model. A fallback without vision receives a line of text
+    instead of images.
     """
 
     def __init__(self, first: LLM, *others: LLM) -> None:
         self.llms, self.supports_vision = (first, *others), first.supports_vision
 
     def complete(self, request: Request) -> Reply:
-        """The first reply.
+        """The reply of the first model that gives one.
 
-        :raises LLMError: no model replied; the message contains the error of each.
+        :raises LLMError: no model replied; the message contains the error of each model.
         :raises ConfigError: all models are misconfigured.
         """
         faults: list[RlgptError] = []

@@ -13,7 +13,7 @@ from rlgpt.llm.budget import LLMBudget
 
 
 class ModelSettings(Value):
-    """One model and how to ask it. See :class:`rlgpt.llm.litellm_llm.LiteLLM` for each field."""
+    """The settings of one model. :class:`rlgpt.llm.litellm_llm.LiteLLM` explains each field."""
 
     model: str | None = Field(
         default=None, description="PROVIDER/NAME as litellm knows it (openai/gpt-5, ollama/qwen3)"
@@ -34,16 +34,16 @@ class ModelSettings(Value):
 class LLMSettings(ModelSettings):
     """The ``llm`` group of the configuration.
 
-    :ivar kind: ``replay`` plays a transcript and needs no key; ``live`` asks a model; ``record`` asks a model and keeps
-        a transcript in the run's folder; or a name that a plugin offers (hook ``rlgpt_llms``). Default: ``record``
-        where a model is named, else ``replay``.
-    :ivar target: dotted name of the factory of the language model, instead of ``kind``. It is ``_target_`` in files and
-        on the command line, and is called as the hook ``rlgpt_llms`` says.
-    :ivar roles: another model for a role: a name, or the settings that differ from those here.
-    :ivar fallbacks: models asked where the first gives no reply: names, or settings that differ. A model of another
-        provider does not inherit ``api_base``, ``key_env``, ``price`` and ``extra``.
-    :ivar transcript: the transcript to replay: its index or its file's name (with or without ``.jsonl``) among the
-        plugin's, or a path. None: ``seed`` chooses among the plugin's.
+    :ivar kind: ``replay`` plays a transcript (recorded replies) and needs no key; ``live`` asks a model; ``record``
+        asks a model and keeps a transcript in the run's folder; a plugin may offer further names (hook ``rlgpt_llms``).
+        Default: ``record`` if a model is given, else ``replay``.
+    :ivar target: dotted name of a factory of language models, which replaces ``kind``. In files and on the command line
+        it is written ``_target_``. Its signature is that of the hook ``rlgpt_llms``.
+    :ivar roles: role -> another model for it: a name, or the settings that differ from these settings.
+    :ivar fallbacks: models that are asked if the first model gives no reply: names, or settings that differ from these.
+        A model of another provider does not inherit ``api_base``, ``key_env``, ``price`` and ``extra``.
+    :ivar transcript: the transcript to replay: the index or the file name (with or without ``.jsonl``) of one of the
+        plugin's transcripts, or a path. None: ``seed`` chooses one of the plugin's transcripts.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -62,7 +62,9 @@ class LLMSettings(ModelSettings):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, data: Any) -> Any:
-        """A name alone stands for settings that differ in the model only; a model without a kind is recorded."""
+        """A name alone stands for settings in which only the model differs. If a model but no kind is
+        given, the kind is ``record``.
+        """
         if not isinstance(data, Mapping):
             return data
         made = data.get("model") or data.get("_target_") or data.get("target")
@@ -78,7 +80,9 @@ class LLMSettings(ModelSettings):
         return value
 
     def derived(self, other: ModelSettings) -> ModelSettings:
-        """``other``, with its unset fields from these settings (those of a provider only where it is the same)."""
+        """``other``, whose unset fields are taken from these settings. Fields that belong to a provider
+        are taken only if the provider is the same.
+        """
         inherited = {name: getattr(self, name) for name in ModelSettings.model_fields}
         if other.model is not None and _provider(other.model) != _provider(self.model or ""):
             for name in ("api_base", "key_env", "extra"):

@@ -1,4 +1,6 @@
-"""Structured replies: a value is extracted from a reply's text, validated, and asked for again where it is unusable."""
+"""Structured replies: extracts a value from a reply's text and validates it. If the reply is unusable,
+the model is asked again.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 _QUOTED = 20_000
-"""Most characters of an unusable reply that the model is shown again."""
+"""Maximal number of characters of an unusable reply that are sent back to the model."""
 
 _REFUSALS = re.compile(
     r"\W*(i['\u2019]?m sorry|sorry|i apologi|i can(no|['\u2019])t|i am unable|i['\u2019]m unable|as an ai)", re.I
@@ -28,17 +30,21 @@ _REFUSALS = re.compile(
 
 
 class Answer(NamedTuple, Generic[T]):
-    """The value of a reply, and all replies that were needed, the usable one last."""
+    """The value of the usable reply, and all replies to the request, the usable one last."""
 
     parsed: T
     replies: tuple[Reply, ...]
 
 
 class UnreadableError(LLMError):
-    """One reply that cannot be used. ``complaints`` say why, in words for the model."""
+    """One reply that cannot be used. ``complaints`` say why, in words for the model.
 
-    def __init__(self, complaints: Sequence[str]) -> None:
-        self.complaints = tuple(complaints)
+    :ivar rest: the reply with the defaults of its faulty fields, so that the rest of it can be checked as well; None
+        where a faulty field has no default.
+    """
+
+    def __init__(self, complaints: Sequence[str], rest: BaseModel | None = None) -> None:
+        self.complaints, self.rest = tuple(complaints), rest
         super().__init__("; ".join(complaints))
 
 
@@ -49,13 +55,13 @@ def ask(llm: LLM, request: Request, schema: type[M], accept: Callable[[M], T], r
 def ask(
     llm: LLM, request: Request, schema: type[M], accept: Callable[[M], Any] | None = None, retries: int = 2
 ) -> Answer[Any]:
-    """Ask until a reply is a ``schema`` that ``accept`` takes, at most ``1 + retries`` times.
+    """Ask until a reply fits ``schema`` and ``accept`` accepts it, at most ``1 + retries`` times.
 
-    A reply that cannot be used is sent back with what is wrong with it, as two more messages; ``key.ask`` counts up
-    from the request's own. A prompt shows the form of the reply with :func:`format_instructions`.
+    An unusable reply is sent back with its faults, as two more messages, and ``key.ask`` increases by one. A prompt
+    shows the form of the reply with :func:`format_instructions`.
 
     :param accept: turns the parsed reply into the value that is returned (default: the reply itself). It raises
-        :class:`UnreadableError` with complaints for the model (an unknown primitive, for example).
+        :class:`UnreadableError` with complaints for the model, for example about an unknown primitive.
     :raises UnusableReplyError: no usable reply after the last try. A resumed run asks the model again.
     """
     replies: list[Reply] = []
@@ -69,7 +75,7 @@ def ask(
             parsed = read(reply, schema)
             return Answer(parsed if accept is None else accept(parsed), tuple(replies))
         except UnreadableError as fault:
-            complaints = fault.complaints
+            complaints = (*fault.complaints, *_further(fault.rest, accept))
         messages = (*messages, *_follow_up(reply, complaints, schema))
     key = request.key
     llm.forget(key)
@@ -82,9 +88,10 @@ def ask(
 
 
 def read(reply: Reply, schema: type[M]) -> M:
-    """The first JSON object in ``reply`` that is a ``schema``. Its code comes from the fenced block, if there is one.
+    """The first JSON object in ``reply`` that fits ``schema``. Its code is taken from the fenced block, if there is
+    one.
 
-    :raises UnreadableError: the reply is empty, a refusal, too long, or contains no such object.
+    :raises UnreadableError: the reply is empty, a refusal, too long, or contains no object that fits.
     """
     text = reply.text
     filtered = reply.finish_reason in ("content_filter", "refusal")
@@ -98,15 +105,15 @@ def read(reply: Reply, schema: type[M]) -> M:
     candidates = [c for o in found.objects for c in (o, *_wrapped(o))]
     if takes_code(schema):
         candidates = [_with_code(c, found.code) for c in candidates]
-    faults: list[tuple[int, ValidationError]] = []
+    faults: list[tuple[int, ValidationError, dict[str, Any]]] = []
     for candidate in candidates:
         try:
             return _validated(candidate, schema)
         except ValidationError as fault:
-            faults.append((len(candidate.keys() & schema.model_fields.keys()), fault))
+            faults.append((len(candidate.keys() & schema.model_fields.keys()), fault, candidate))
     if faults:
-        _, nearest = max(faults, key=lambda pair: pair[0])
-        raise UnreadableError(complaints_of(nearest, schema))
+        _, nearest, candidate = max(faults, key=lambda found: found[0])
+        raise UnreadableError(complaints_of(nearest, schema), _rest(candidate, nearest, schema))
     if filtered or _REFUSALS.match(text):
         raise UnreadableError(["it declined to answer instead of giving the JSON object"])
     if found.fault:
@@ -114,10 +121,29 @@ def read(reply: Reply, schema: type[M]) -> M:
     raise UnreadableError(["there was no JSON object in it"])
 
 
-def complaints_of(fault: ValidationError, schema: type[BaseModel]) -> list[str]:
-    """What is wrong with a value, one line for each field, in words for the model. At most the first eight faults.
+def _rest(candidate: dict[str, Any], fault: ValidationError, schema: type[M]) -> M | None:
+    wrong = {error["loc"][0] for error in fault.errors() if error["loc"]}
+    try:
+        return schema.model_validate({name: value for name, value in candidate.items() if name not in wrong})
+    except ValidationError:
+        return None
 
-    :param schema: what the model was asked for.
+
+def _further(rest: Any, accept: Callable[[Any], Any] | None) -> Sequence[str]:
+    """What ``accept`` finds in the rest of a faulty reply: told one fault at a time, a model needs a try for each."""
+    if rest is None or accept is None:
+        return ()
+    try:
+        accept(rest)
+    except UnreadableError as fault:
+        return fault.complaints
+    return ()
+
+
+def complaints_of(fault: ValidationError, schema: type[BaseModel]) -> list[str]:
+    """Describe the faults of a value for the model, one line for each field. At most the first eight faults are listed.
+
+    :param schema: the schema that the reply should fit.
     """
     lines = []
     for error in fault.errors(include_url=False)[:8]:
@@ -130,15 +156,15 @@ def complaints_of(fault: ValidationError, schema: type[BaseModel]) -> list[str]:
         elif error["type"] == "missing":
             lines.append(f"{where}: this field is missing")
         else:
-            said = error["msg"].removeprefix("Value error, ")
-            lines.append(f"{where}: {said} (got {given if len(given) <= 80 else given[:77] + '...'})")
+            message = error["msg"].removeprefix("Value error, ")
+            lines.append(f"{where}: {message} (got {given if len(given) <= 80 else given[:77] + '...'})")
     if any(e["type"] in ("extra_forbidden", "missing") and len(e["loc"]) == 1 for e in fault.errors()):
         lines.append(f"the fields are {', '.join(schema.model_fields)}")
     return lines
 
 
 def _wrapped(value: dict[str, Any]) -> list[dict[str, Any]]:
-    """The inner object of an object with a single key: models often write ``{"plan": {...}}``."""
+    """The inner object if ``value`` is an object with a single key, because models often write ``{"plan": {...}}``."""
     return [v for v in value.values() if isinstance(v, dict)] if len(value) == 1 else []
 
 
@@ -153,7 +179,7 @@ def _validated(value: dict[str, Any], schema: type[M]) -> M:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError) as fault:
-        # pydantic accepts lone surrogates, which no UTF-8 file can contain
+        # pydantic accepts lone surrogates, but a UTF-8 file cannot contain them.
         raise UnreadableError(["it holds escapes that are no Unicode text"]) from fault
     return schema.model_validate(value)
 

@@ -1,4 +1,6 @@
-"""A recording of a model's replies to one task: a header line, then a line for each reply. Safe to publish."""
+"""Transcripts: recordings of a model's replies in a run of one task. A file has a header line and a line
+for each reply. It contains no secrets.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _ADVICE = "Use another transcript, or record again with llm=record."
 
 
 class Header(Value):
-    """A transcript's first line. ``date`` is the last reply's, ``YYYY-MM-DD``."""
+    """The first line of a transcript. ``date`` is the date of the last reply, ``YYYY-MM-DD``."""
 
     format: Literal["rlgpt-transcript"] = "rlgpt-transcript"
     schema_version: Literal[1] = 1
@@ -30,7 +32,7 @@ class Header(Value):
 
 
 class Entry(Value):
-    """One reply and the key of its request. The messages are not kept: a replay renders them again."""
+    """One reply and the key of its request. The messages are not stored, because a replay renders them again."""
 
     key: RequestKey
     fingerprint: str
@@ -39,10 +41,11 @@ class Entry(Value):
     text: str
     finish_reason: str = "stop"
     usage: Usage = Usage()
+    images: int = Field(default=0, ge=0, description="of the request; they are not stored")
 
     @property
     def reply(self) -> Reply:
-        """The reply, its usage marked as recorded: a replay costs nothing."""
+        """The reply. Its usage is marked as recorded, because a replay costs nothing."""
         dollars = self.usage.dollars
         usage = self.usage.model_copy(
             update={"tokens_source": "recorded", "cost_source": "unknown" if dollars is None else "recorded"}
@@ -60,7 +63,8 @@ class Transcript(Value):
     def read(cls, path: Path) -> Transcript:
         """The transcript in ``path``.
 
-        :raises TranscriptError: missing, too large, of another schema, or corrupt; names the line.
+        :raises TranscriptError: the file is missing, too large, of another schema, or corrupt; the message names the
+            line.
         """
         lines = read_text(path, limit=_LIMIT, error=TranscriptError).split("\n")
         header = read_json(lines[0], Header, f"{path}, line 1,", TranscriptError, _ADVICE)
@@ -75,16 +79,16 @@ class Transcript(Value):
         return cls(header=header, entries=tuple(entries.values()))
 
     def write(self, path: Path) -> None:
-        """Write the file atomically, without keys."""
+        """Write the file atomically, without API keys."""
         entries = (e.model_copy(update={"text": redact(e.text)}) for e in self.entries)
         lines = [self.header.model_dump_json(), *(e.model_dump_json() for e in entries)]
         write_atomic(path, "\n".join(lines) + "\n")
 
 
 def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
-    """Make a transcript of a run's ``llm.jsonl`` and write it to ``out``; failed attempts stay in.
+    """Make a transcript from a run's ``llm.jsonl`` and write it to ``out``. Unusable replies are included.
 
-    If a key has several replies (the run was resumed with another prompt), the newest is taken.
+    If a key has several replies, because the run was resumed with another prompt, the newest reply is taken.
 
     :raises TranscriptError: the run has no exchanges, or exchanges about several tasks.
     :raises rlgpt.errors.RunError: ``llm_jsonl`` is corrupt.
@@ -104,6 +108,7 @@ def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
             text=e.reply.text,
             finish_reason=e.reply.finish_reason,
             usage=e.reply.usage,
+            images=sum(len(m.images) for m in e.request.messages),
         )
         for e in exchanges
     }
@@ -115,6 +120,6 @@ def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
 
 
 def describe(key: RequestKey) -> str:
-    """A key in words: ``fast on 'lift' (kitchen/kettle, iteration 2, attempt 1, ask 0)``."""
+    """A key as text, for example ``fast on 'lift' (kitchen/kettle, iteration 2, attempt 1, ask 0)``."""
     whom = f"{key.role} on {key.sub_action!r}" if key.sub_action else key.role
     return f"{whom} ({key.task}, iteration {key.iteration}, attempt {key.attempt}, ask {key.ask})"

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import math
+
 from rlgpt.agents.base import History
 from rlgpt.agents.build import Agents
-from rlgpt.domain import Evaluation, Steps, Task
+from rlgpt.domain import Evaluation, RLSetup, Steps, Task
 from rlgpt.loop.settings import LoopSettings
 
 LAST_SHARE = 0.1
@@ -15,12 +17,14 @@ LAST_SHARE = 0.1
 
 
 def max_iterations(settings: LoopSettings, agents: Agents) -> int:
-    """Most iterations of the outer loop: one if no agent revises anything."""
+    """Maximal number of iterations of the outer loop; 1 if no agent can revise plan or code."""
     return settings.iterations if agents.revise else 1
 
 
 class Allotment:
-    """Divides the primitive steps of one run by purpose. Its methods depend only on the steps spent so far."""
+    """Divides the primitive steps of one run among their purposes. Its methods depend only on the steps
+    spent so far.
+    """
 
     def __init__(self, settings: LoopSettings, task: Task, agents: Agents) -> None:
         self._settings, self._task, self._agents = settings, task, agents
@@ -29,13 +33,15 @@ class Allotment:
 
     @property
     def limit(self) -> int:
-        """Most primitive steps of a judged episode: each iteration can pay for one of code and one of the policy."""
+        """Maximal length of a judged episode, in primitive steps. With it, each iteration can pay for one episode of
+        code and one of the policy.
+        """
         return min(self._task.horizon, max(1, self._judging // (2 * self._iterations)))
 
     def judging(self, history: History, here: Steps) -> int:
-        """Primitive steps that judging may still take in the iteration after ``history``.
+        """Number of primitive steps that judging may still take in the iteration after ``history``.
 
-        What earlier iterations left unused is divided equally among this iteration and the later ones.
+        Steps that earlier iterations did not use are divided equally among this iteration and the later ones.
 
         :param here: steps of the finished stages of this iteration.
         """
@@ -44,17 +50,19 @@ class Allotment:
         return max(0, share - here.code - here.selection)
 
     def code_first(self, history: History) -> int:
-        """Most steps for the code's first episodes: half of those for judging if a policy is trained, else all."""
+        """Maximal number of steps for the first episodes of code: half of the steps for judging if a policy is trained,
+        else all.
+        """
         judging = self.judging(history, Steps())
         return judging // 2 if self._agents.train else judging
 
     def training(self, history: History, here: Steps, *, with_code: bool, modes: int, last: bool = False) -> int:
         """Primitive steps of a training that begins now: an equal share of the steps not reserved for judging.
 
-        :param here: steps of this iteration so far, lost ones included.
-        :param with_code: the policy is raced against code.
-        :param modes: ways in which the policy may act.
-        :param last: no iteration comes after this one, so it gets all remaining steps.
+        :param here: steps of this iteration so far, including steps whose results a kill lost.
+        :param with_code: whether the policy competes with code in a race.
+        :param modes: number of ways in which the policy may act (sampled, sharpened, most likely choice).
+        :param last: whether this is the last iteration, which gets all remaining steps.
         """
         settings, left = self._settings, 1 if last else max(1, self._iterations - len(history))
         race = settings.selection_episodes * modes + (2 * settings.confirmation_episodes if with_code else 0)
@@ -67,21 +75,37 @@ class Allotment:
         """Whether no iteration can come after the one that follows ``history``."""
         return len(history) + 1 >= self._iterations
 
-    def enough(self, steps: int, code: Evaluation, history: History, *, last: bool) -> tuple[bool, float]:
-        """Whether a training of ``steps`` primitive steps is worth it, and how many decisions it has.
+    def enough(self, steps: int, code: Evaluation, setup: RLSetup, history: History, *, last: bool) -> tuple[bool, int]:
+        """Whether a training of ``steps`` primitive steps is worth it, and about how many decisions it has."""
+        decisions = self.decisions(steps, history, setup, code) or 0
+        return decisions >= self.least(last=last), decisions
 
-        The number of decisions is estimated from the steps per decision of the newest training, or of the code's
-        episodes if there was no training yet. A training is worth it with at least ``min_decisions`` decisions, or a
-        tenth of them in the last iteration.
+    def least(self, *, last: bool) -> int:
+        """Fewest decisions of a training; in the last iteration fewer, because nothing else can use its steps."""
+        return math.ceil(self._settings.min_decisions * (LAST_SHARE if last else 1))
+
+    def decisions(self, steps: int, history: History, setup: RLSetup, code: Evaluation | None = None) -> int | None:
+        """About how many decisions a training of ``steps`` primitive steps has. None where nothing was played yet.
+
+        By the steps per decision of the newest training, if its policy decided as often during a coded action as with
+        ``setup``; else of the newest episodes of code, and at least one decision in every ``setup.interrupt_every``.
+
+        :param code: of this iteration, if it was played.
         """
-        trainings = [i.training for i in history if i.training is not None and i.training.decisions]
-        taken = trainings[-1].primitive_steps if trainings else code.primitive_steps
-        made = trainings[-1].decisions if trainings else sum(e.decisions for e in code.episodes)
-        decisions = steps * made / max(1, taken)
-        return decisions >= self._settings.min_decisions * (LAST_SHARE if last else 1), decisions
+        every = setup.interrupt_every
+        trained = [i for i in history if i.training is not None and i.training.decisions]
+        alike = [i.training for i in trained if i.setup.interrupt_every == every and i.training is not None]
+        codes = [c for c in (*(i.code_evaluation for i in history), code) if c is not None and c.episodes]
+        if alike and trained[-1].training is alike[-1]:
+            taken, made = alike[-1].primitive_steps, alike[-1].decisions
+        elif codes:
+            taken, made = codes[-1].primitive_steps, sum(e.decisions for e in codes[-1].episodes)
+        else:
+            return None
+        return round(steps * max(made / max(1, taken), 1 / every if every else 0.0))
 
     def note(self) -> str:
-        """The note to the user if the budget does not pay for all full-length episodes of judging; else ""."""
+        """A note to the user if the budget cannot pay for all judged episodes at full length; else ""."""
         settings, task = self._settings, self._task
         wanted, share = settings.selection_episodes, self._judging // (2 * self._iterations)
         if share >= wanted * task.horizon:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from rlgpt.agents.build import Agents
-from rlgpt.domain import CodedAction, Evaluation, Iteration, Mode, RLSetup, Task, TrainingRecord, World
+from rlgpt.domain import CodedReward, Evaluation, Iteration, Mode, RLSetup, Task, TrainingRecord, World
 from rlgpt.loop.allotment import Allotment
+from rlgpt.loop.code import Code
 from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
 from rlgpt.loop.spending import RunStepCounter
@@ -25,10 +26,12 @@ from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 class LoopContext:
     """The values and the objects of one run. Nothing here changes during the run.
 
-    :ivar factory: how a spawned worker finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
-    :ivar library: what coded actions of the task may call and see. The agents have the same one.
-    :ivar fixed_hyperparameters: names of those that the user chose; no RLSetup changes them.
-    :ivar world: of an environment without a plugin: what the bundle needs to run elsewhere.
+    :ivar factory: how a worker process finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
+    :ivar library: the primitives that coded actions of the task may call and the view they see. The agents use the same
+        library.
+    :ivar fixed_hyperparameters: names of the hyperparameters that the user chose; an RLSetup does not change them.
+    :ivar world: only for an environment without a plugin: the names and spaces that the bundle needs on another
+        machine.
     """
 
     settings: LoopSettings
@@ -62,9 +65,9 @@ class LoopContext:
         return Seeds(self.settings.seed)
 
     def is_solved(self, evaluation: Evaluation, *, episodes: int | None = None) -> bool:
-        """Whether ``evaluation`` reaches the target: of success, or of the score where the task has no success.
+        """Whether ``evaluation`` reaches the target success rate, or the target score if the task has no success.
 
-        :param episodes: fewer show nothing; None: ``selection_episodes``.
+        :param episodes: with fewer episodes the answer is False; None: ``selection_episodes``.
         """
         if len(evaluation.episodes) < (self.settings.selection_episodes if episodes is None else episodes):
             return False
@@ -72,34 +75,51 @@ class LoopContext:
             return evaluation.success_rate >= self.settings.target_success
         score = self.task.score
         assert score is not None, "a task has a success or a score"
-        if (target := self.settings.target_score) is not None:
-            score = score.model_copy(update={"target": target})
-        return score.reached(evaluation.mean_score)
+        return score.model_copy(update={"target": self.target}).reached(evaluation.mean_score)
+
+    @property
+    def target(self) -> float | None:
+        """The success rate that ends the run, or the mean score of a task without a success; None: nothing ends it."""
+        if self.task.success or self.task.score is None:
+            return self.settings.target_success
+        return self.task.score.target if self.settings.target_score is None else self.settings.target_score
 
     def unplayed(self) -> Evaluation:
-        """An evaluation of code without episodes: there is none to play."""
+        """An evaluation of code without episodes, because there is no code to play."""
         return Evaluation(mode="code", episodes=(), has_success=bool(self.task.success), score=self.task.score)
 
-    def spec(self, setup: RLSetup, actions: tuple[CodedAction, ...], training: TrainingRecord | None = None) -> EnvSpec:
-        """The environment of training and evaluation. Actions that ``training`` quarantined stay masked."""
-        quarantined = training.quarantined if training else ()
-        return EnvSpec(self.task, setup, actions, self.factory, self.sandbox_limits.model_dump(), quarantined)
+    def spec(self, setup: RLSetup, code: Code, training: TrainingRecord | None = None) -> EnvSpec:
+        """The environment of training and evaluation. What ``training`` quarantined stays so.
+
+        Coded reward terms that ``setup`` does not name are left out, since nothing reads them.
+        """
+        return EnvSpec(
+            self.task,
+            setup,
+            code.actions,
+            self.factory,
+            self.sandbox_limits.model_dump(),
+            training.quarantined if training else (),
+            tuple(f for f in code.functions if not isinstance(f, CodedReward) or f.name in setup.reward_weights),
+        )
 
     def kept_spec(self, best: Iteration) -> EnvSpec:
-        """The environment for what ``best`` keeps: its policy, or its code alone.
+        """The environment in which the result of ``best`` plays: its policy, or its code alone.
 
-        Code plays as it was selected: actions that the training of the policy quarantined are not masked.
+        Code plays under the same conditions as in the selection: actions that were quarantined in the policy's training
+        are not masked.
         """
-        return self.spec(best.setup, best.actions, None if best.kept.mode == "code" else best.training)
+        code = Code(best.actions, best.functions)
+        return self.spec(best.setup, code, None if best.kept.mode == "code" else best.training)
 
     def evaluate_kept(
         self, best: Iteration, *, seeds: Sequence[int], mode: Mode | None = None, on_frame: OnFrame | None = None
     ) -> Evaluation:
-        """Evaluate what ``best`` keeps on ``seeds``: its policy, or the plan's code alone where that did better.
+        """Evaluate the result of ``best`` on ``seeds``: its policy, or the plan's code alone if the code did better.
 
-        :param mode: how the policy acts; None: as it was selected. Code has no choices.
+        :param mode: how the policy acts; None: in the mode that was selected. Code ignores it.
         :param on_frame: receives each rendered frame and the active action.
-        :returns: an evaluation without episodes where the iteration keeps code and has no coded action.
+        :returns: an evaluation without episodes if the iteration keeps code but has no coded action.
         """
         spec, kept = self.kept_spec(best), best.kept
         if kept.mode == "code":
@@ -112,14 +132,14 @@ class LoopContext:
             return judge.play(acting(policy, mode or kept.mode, sharpness), seeds)
 
     def train_folder(self, iteration: int) -> Path:
-        """Where the trainer keeps the training of an iteration.
+        """The folder in which the trainer stores the training of an iteration.
 
-        :raises RunError: it holds a link, which a trainer's library could follow out of the run.
+        :raises RunError: the folder contains a link, which the trainer's library could follow out of the run.
         """
         return self.run.files.subfolder(f"iterations/{iteration}/train")
 
     def policy(self, spec: EnvSpec, iteration: int, *, trained: bool) -> Policy:
-        """The policy of an iteration. Where no policy was trained: the one that training would start from."""
+        """The trained policy of an iteration, or the policy that training would start from if none was trained."""
         if trained:
             return self.trainer.load(self.train_folder(iteration), spec)
         seed = self.seeds.training(iteration)
@@ -131,5 +151,5 @@ class LoopContext:
 
 
 def acting(policy: Policy, mode: Mode, sharpness: float | None) -> Acting:
-    """How ``policy`` acts in a mode; ``sharpness`` is that of mode ``sharpened``."""
+    """How ``policy`` acts in ``mode``. ``sharpness`` applies to the mode ``sharpened`` only."""
     return by_policy(policy, greedy=mode == "greedy", sharpness=(sharpness or 1.0) if mode == "sharpened" else 1.0)

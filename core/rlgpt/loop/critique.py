@@ -1,18 +1,19 @@
-"""The critic's findings on the newest iteration, made when a next iteration will read them."""
+"""Asks the critic for findings on the newest iteration, if a further iteration will read them."""
 
 from __future__ import annotations
 
 from rlgpt.agents.base import Brief, History, Outcome
-from rlgpt.domain import Critique, Steps
+from rlgpt.domain import Critique, Iteration, Steps
+from rlgpt.loop.code import Code, Tried
 from rlgpt.loop.context import LoopContext, acting
 from rlgpt.loop.frames import film
 from rlgpt.rl.evaluation import Judge, OnFrame, evaluate_code
 
 
 def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
-    """``history`` with a critique of its newest iteration; unchanged where it is empty or has one.
+    """``history`` with a critique of its newest iteration. It is unchanged if it is empty or has that critique already.
 
-    An iteration is finished without a critique and may be the run's best.
+    An iteration counts as finished without a critique, and may be the best of the run.
 
     :raises LLMError: the critic's language model could not be asked, or none of its replies was usable.
     """
@@ -33,9 +34,9 @@ def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
 
     def criticise() -> Critique:
         nonlocal filmed_steps
-        frames, filmed_steps = _film_first_episode(ctx, outcome, last.index)
-        trained = last.training.primitive_steps if last.training else None
-        told = brief.model_copy(update={"training_steps": trained})
+        frames, filmed_steps = _film_first_episode(ctx, last)
+        remarks = Tried(functions=last.function_rehearsals).remarks
+        told = brief.model_copy(update={"functions": last.functions, "remarks": remarks})
         return ctx.agents.critic.critique(told, outcome.model_copy(update={"frames": frames}), tuple(before))
 
     critique = ctx.run.once(f"{folder}/critique", Critique, criticise)
@@ -45,23 +46,24 @@ def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
     return (*before, complete)
 
 
-def _film_first_episode(ctx: LoopContext, outcome: Outcome, index: int) -> tuple[tuple[str, ...], int]:
+def _film_first_episode(ctx: LoopContext, last: Iteration) -> tuple[tuple[str, ...], int]:
     """Frames of the first selection episode, played again for a critic whose model supports vision.
 
-    :returns: the frames, and the primitive steps that were played: they yield no new experience, but they count towards
-        the budget.
+    :returns: the frames, and the number of primitive steps played. These steps count towards the budget although they
+        give no new result.
     """
     if not ctx.agents.critic.supports_vision:
         return (), 0
-    spec = ctx.spec(outcome.setup, outcome.actions, outcome.training)
+    evaluation = last.evaluation
+    spec = ctx.spec(last.setup, Code(last.actions, last.functions), last.training)
     seeds, count, before = ctx.seeds.selection(1), ctx.book.counting("selection"), ctx.book.total
 
     def play(on_frame: OnFrame) -> object:
-        if outcome.evaluation.mode == "code":
-            return evaluate_code(spec, outcome.actions, seeds=seeds, on_frame=on_frame, on_step=count)
-        policy = ctx.policy(spec, index, trained=outcome.training is not None)
+        if evaluation.mode == "code":
+            return evaluate_code(spec, last.actions, seeds=seeds, on_frame=on_frame, on_step=count)
+        policy = ctx.policy(spec, last.index, trained=last.training is not None)
         with Judge(spec, on_frame=on_frame, on_step=count) as judge:
-            return judge.play(acting(policy, outcome.evaluation.mode, outcome.evaluation.sharpness), seeds)
+            return judge.play(acting(policy, evaluation.mode, evaluation.sharpness), seeds)
 
     frames, why_none = film(play)
     if why_none:

@@ -1,26 +1,32 @@
-"""Frames of an episode for a critic whose model supports vision: a few, evenly spread, as PNG data URLs."""
+"""A few evenly spaced frames of an episode as PNG data URLs, for a critic whose model accepts images."""
 
 from __future__ import annotations
 
 import base64
 import io
 from collections.abc import Callable
+from typing import Any
 
+import gymnasium
 import numpy as np
 from numpy.typing import NDArray
+
+from rlgpt.agents.base import Shot
+from rlgpt.domain import Trace
+from rlgpt.options import OnStep
 
 Frame = NDArray[np.uint8]
 """An RGB image, ``[height, width, 3]``."""
 
 COUNT = 8
-"""Frames kept of an episode."""
+"""Number of frames kept of an episode."""
 
 MAX_FRAME_SIDE_PX = 512
-"""Length of a frame's longer side, at most."""
+"""Maximal length of a frame's longer side, in pixels."""
 
 
 class Frames:
-    """Keeps frames of the first episode, evenly spread, in bounded memory.
+    """Keeps evenly spaced frames of the first episode in bounded memory.
 
     Whenever twice as many frames as wanted are stored, every second one is dropped and the stride is doubled.
     """
@@ -30,10 +36,11 @@ class Frames:
         self._kept: list[Frame] = []
 
     def add(self, frame: Frame, action: str) -> None:
-        """Receive the next frame.
+        """Store the next frame, unless the stride omits it.
 
         :param frame: ``[height, width, 3]``, uint8.
-        :param action: the active action; ``start`` begins an episode. Only the first episode is kept.
+        :param action: name of the active action; ``start`` means that an episode begins. Only the first episode is
+            kept.
         """
         self._episodes += action == "start"
         if self._episodes > 1:
@@ -57,14 +64,53 @@ def film(play: Callable[[Callable[[Frame, str], None]], object]) -> tuple[tuple[
     """Frames of the episode that ``play`` plays.
 
     :param play: plays one episode and calls the given function with each frame and the active action.
-    :returns: the frames as PNG data URLs, and why there are none, or "".
+    :returns: the frames as PNG data URLs, and the reason if there are none, else "".
     """
     frames = Frames()
     try:
         play(frames.add)
-    except Exception as fault:  # a missing renderer must not end the run
+    except Exception as fault:  # A renderer that fails must not end the run.
         return (), f"the critic sees no frames: {type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
     return frames.urls(), ""
+
+
+def moments(trace: Trace, count: int = COUNT) -> dict[int, str]:
+    """Primitive steps of the trace's last call at which to take a frame, evenly spread, and when that is in words.
+
+    Before the call, and after each of its primitives; the first and the last one are always among them.
+    """
+    at = sum(d.duration for d in trace.decisions[:-1])
+    found = {at: "before the call"}
+    for number, call in enumerate(trace.decisions[-1].calls, 1):
+        at += call.steps
+        if call.steps:
+            found[at] = f"after {call.name} (primitive {number})"
+    found.setdefault(trace.primitive_steps, "at its end")
+    steps = sorted(found)
+    chosen = np.unique(np.linspace(0, len(steps) - 1, min(count, len(steps))).round().astype(int))
+    return {steps[i]: found[steps[i]] for i in chosen}
+
+
+def shots(play: Callable[[OnStep], None], trace: Trace) -> tuple[tuple[Shot, ...], str]:
+    """Frames of a rehearsed call.
+
+    :param play: plays the rehearsal of ``trace`` again, in an environment that renders.
+    :returns: the frames, and the reason if there are none, else "".
+    """
+    wanted = moments(trace)
+    taken: dict[int, Frame] = {}
+
+    def on_step(env: gymnasium.Env[Any, Any], step: int) -> None:
+        if step == 0:
+            taken.clear()
+        if step in wanted:
+            taken[step] = np.array(env.render(), np.uint8)
+
+    try:
+        play(on_step)
+        return tuple(Shot(wanted[step], _url(frame)) for step, frame in sorted(taken.items())), ""
+    except Exception as fault:  # a missing renderer must not end the run
+        return (), f"the critic sees no frames: {type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
 
 
 def _url(frame: Frame) -> str:

@@ -1,14 +1,24 @@
-"""The inner loop: write, rehearse and repair each coded action until it works or no repairs are left."""
+"""The inner loop: write, rehearse and repair the code of a plan until it works or no repairs are left."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from rlgpt.agents.base import Brief, History
+from rlgpt.agents.history_text import kept_action
 from rlgpt.domain import ActionPlan, CodedAction, Finding, Rehearsal, Review, SubAction
 from rlgpt.errors import TranscriptEnded
+from rlgpt.loop.code import Code, Tried
 from rlgpt.loop.context import LoopContext
+from rlgpt.loop.frames import shots
+from rlgpt.loop.inner_functions import AFTER_ACTIONS, BEFORE_ACTIONS, FunctionLoop
 from rlgpt.loop.rehearse import rehearse
+from rlgpt.options import OnStep
+from rlgpt.plugin.defaults import reward_terms_of
+
+if TYPE_CHECKING:
+    import gymnasium
 
 NOT_EXERCISED = Review(
     works=False,
@@ -19,29 +29,45 @@ NOT_EXERCISED = Review(
         ),
     ),
 )
-"""The review of an action that did not run from any start: no model is asked, and none is asked to repair it."""
+"""The review of an action that could not start in any rehearsal. The critic is not asked, and no repair follows."""
 
 
-def write_actions(
+def write_code(ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History) -> tuple[Code, Tried]:
+    """Write, rehearse and repair the code of ``plan``: features and predicates, coded actions, reward terms.
+
+    :returns: the code that is kept, and all attempts at it.
+    """
+    functions = FunctionLoop(ctx, brief, plan, history)
+    functions.write(BEFORE_ACTIONS)
+    briefed = brief.model_copy(update={"functions": functions.kept})
+    actions, tried = _write_actions(ctx, briefed, plan, history)
+    functions.write(AFTER_ACTIONS, Code(actions, functions.kept))
+    return Code(actions, functions.kept), Tried(tried, functions.tried)
+
+
+def _write_actions(
     ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History
 ) -> tuple[tuple[CodedAction, ...], dict[str, tuple[Rehearsal, ...]]]:
-    """Write, rehearse and repair every coded sub-action of ``plan``, in its order.
+    """Every coded sub-action of ``plan``, in its order. One that the plan keeps is neither written nor rehearsed.
 
-    Agents that do not rehearse write each action once, and it is kept.
+    A team of agents without rehearsals writes each action once, and the action is kept.
 
     :returns: the kept actions, and the attempts of each sub-action by name.
     """
-    if not ctx.agents.rehearse:
-        write = ctx.agents.fast.write
-        return tuple(write(brief, plan, s, written=(), attempts=(), history=history) for s in plan.coded), {}
     kept: list[CodedAction] = []
     attempts: dict[str, tuple[Rehearsal, ...]] = {}
     for sub_action in plan.coded:
-        tried = _until_it_works(ctx, brief, plan, sub_action, tuple(kept), history)
-        attempts[sub_action.name] = tried
-        best = _best(tried)
-        if best is not None:
-            kept.append(best)
+        earlier = kept_action(history, sub_action.name) if sub_action.keep else None
+        if earlier is not None:
+            kept.append(earlier)
+        elif not ctx.agents.rehearse:
+            kept.append(ctx.agents.fast.write(brief, plan, sub_action, written=(), attempts=(), history=history))
+        else:
+            tried = _until_it_works(ctx, brief, plan, sub_action, tuple(kept), history)
+            attempts[sub_action.name] = tried
+            best = _best(tried)
+            if best is not None:
+                kept.append(best)
     return tuple(kept), attempts
 
 
@@ -95,6 +121,8 @@ def _attempt(
         seeds=ctx.seeds.rehearsals(len(history), count),
         sandbox=ctx.sandbox,
         library=ctx.library,
+        functions=brief.functions,
+        reward_weights=_weights(ctx, brief, history),
         on_step=ctx.book.counting("rehearsal"),
     )
     rehearsal = Rehearsal(attempt=len(tried), action=action, steps=steps, trace=trace, verdict=verdict, others=others)
@@ -104,19 +132,69 @@ def _attempt(
     if not rehearsal.exercised:
         ctx.observer.message(f"{sub_action.name} could not start in its rehearsal: its code has not run")
         return rehearsal.model_copy(update={"review": NOT_EXERCISED})
+    if rehearsal.succeeded:
+        return rehearsal  # there is nothing that a critic could object to
     ctx.observer.stage("review", sub_action=sub_action.name)
     try:
-        review = ctx.agents.critic.review(brief, sub_action, rehearsal, iteration=len(history))
-    except TranscriptEnded:  # the recorded run stopped this attempt before its review
+        before = ctx.book.total
+        review = _review(ctx, brief, sub_action, kept, rehearsal, history)
+        steps += ctx.book.total - before
+    except TranscriptEnded:  # The recorded run stopped this attempt before its review.
         ctx.observer.message(f"no review of {sub_action.name} was recorded: it passes, as it ran without an error")
         return rehearsal
-    return rehearsal.model_copy(update={"review": review})
+    return rehearsal.model_copy(update={"review": review, "steps": steps})
+
+
+def _review(
+    ctx: LoopContext,
+    brief: Brief,
+    sub_action: SubAction,
+    kept: Sequence[CodedAction],
+    rehearsal: Rehearsal,
+    history: History,
+) -> Review:
+    """The critic's review. For frames the rehearsal is played again, and its steps count again."""
+    critic, evidence = ctx.agents.critic, ctx.settings.evidence
+    if evidence == "text" or not critic.supports_vision or rehearsal.trace is None:
+        return critic.review(brief, sub_action, rehearsal, iteration=len(history))
+    trace, count = rehearsal.trace, ctx.book.counting("rehearsal")
+
+    def play(on_step: OnStep) -> None:
+        def step(env: gymnasium.Env[Any, Any], number: int) -> None:
+            count(env, number)
+            on_step(env, number)
+
+        rehearse(
+            ctx.plugin,
+            ctx.task,
+            kept,
+            rehearsal.action,
+            seeds=(trace.seed,),
+            sandbox=ctx.sandbox,
+            library=ctx.library,
+            functions=brief.functions,
+            on_step=step,
+            render_mode="rgb_array",
+        )
+
+    frames, why_none = shots(play, trace)
+    if why_none:
+        ctx.observer.message(why_none)
+    return critic.review(brief, sub_action, rehearsal, iteration=len(history), evidence=evidence, frames=frames)
+
+
+def _weights(ctx: LoopContext, brief: Brief, history: History) -> dict[str, float]:
+    """What a rehearsal pays: the plugin's terms as the newest setup weighs them, the default one at first."""
+    setup = history[-1].setup if history else brief.default_setup
+    known = [term.name for term in reward_terms_of(ctx.plugin, ctx.task)]
+    return {name: weight for name, weight in setup.reward_weights.items() if name in known}
 
 
 def _best(tried: Sequence[Rehearsal]) -> CodedAction | None:
-    """The newest attempt without a verdict from any start; if there is none, without a verdict in its trace.
+    """The newest attempt without a verdict in any rehearsal. If there is none: the newest one whose shown trace has no
+    verdict.
 
-    The policy may use it even if the critic's review is negative.
+    The policy may use the action even if the critic's review is negative.
     """
     sound = [r for r in tried if r.stopped_by is None] or [r for r in tried if r.verdict is None]
     return sound[-1].action if sound else None

@@ -1,4 +1,4 @@
-"""Observing a run without changing it."""
+"""Observers: objects that receive the events of a run and cannot change it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgpt.llm.budget import Spending
 
 
 def outcome(evaluation: Evaluation) -> dict[str, float]:
-    """The facts of an evaluation: ``success`` and ``score``, as far as the task has them."""
+    """The results of an evaluation for observers: ``success`` and ``score``, if the task has them."""
     facts = {"success": evaluation.success_rate} if evaluation.has_success else {}
     score = evaluation.mean_score
     return facts if score is None else {**facts, "score": score}
@@ -23,7 +23,7 @@ class Observer:
     """
 
     def stage(self, name: str, **facts: Any) -> None:
-        """A stage begins.
+        """A stage of the run begins.
 
         :param name: ``plan``, ``write``, ``rehearse``, ``review``, ``setup``, ``code``, ``train``, ``select``,
             ``critique`` or ``report``.
@@ -31,7 +31,9 @@ class Observer:
         """
 
     def finished(self, name: str, **facts: Any) -> None:
-        """A stage ended, or its result was read from disk. ``facts`` are its results, for example ``success``."""
+        """A stage of the run ended, or its result was read from disk. ``facts`` are its results, for example
+        ``success``.
+        """
 
     def training(self, point: CurvePoint, budget: int) -> None:
         """A new point of the learning curve. ``budget`` is the budget of this training in primitive steps."""

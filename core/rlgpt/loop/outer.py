@@ -1,4 +1,4 @@
-"""The outer loop: plan, write code, learn, evaluate, criticise, plan again (RL-GPT, section 3)."""
+"""The outer loop (RL-GPT, section 3). Each iteration plans, writes code, learns, evaluates and criticises."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop.allotment import max_iterations
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.critique import add_critique
+from rlgpt.loop.judging import Judging
 from rlgpt.loop.observer import outcome
-from rlgpt.loop.spending import finished_stages, spent
-from rlgpt.loop.stages import Stages, steps_of
+from rlgpt.loop.spending import finished_stages, spent, steps_of
+from rlgpt.loop.stages import Stages
 from rlgpt.rl.starts import Reached
 
 
 def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
-    """Iterate until an iteration reaches the target success, or iterations or primitive steps are used up.
+    """Run iterations until one reaches the target, or until the iterations or the primitive steps are used up.
 
     Finished iterations and stages are read from the run's folder and not repeated.
 
-    :returns: the finished iterations, and the error that ended the loop early: the language model's budget is spent,
-        or its transcript ended. None where the loop ended by itself.
+    :returns: the finished iterations; and the error that ended the loop early, if any: the language model's budget is
+        spent, or its transcript has no further reply.
     :raises LLMError: a language model could not be asked, or none of its replies was usable.
     """
     history: History = ctx.run.iterations()
@@ -36,54 +37,62 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
 
 
 def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
-    """One iteration, the first without history. The comments name who decides what in the paper.
+    """Run one iteration. For the first, ``history`` is empty. The comments name the role that decides each step in the
+    paper.
 
-    :param last: no iteration comes after this one; None: this follows from the number of iterations.
+    :param last: whether this is the last iteration; None: the number of iterations decides it.
     """
     last = ctx.allotment.is_last(history) if last is None else last
-    stages = Stages(ctx, brief, history)
+    stages, judging = Stages(ctx, brief, history), Judging(ctx, history)
     plan = stages.plan()  # slow agent: the sub-actions, each code or RL
-    actions, rehearsals = stages.write(plan)  # inner loop: fast agent, critic and environment
-    setup = stages.set_up(plan, actions, rehearsals)  # fast agent: reward, observation and action space of the RL
-    code = stages.evaluate_code(setup, actions, rehearsals)  # the coded actions alone, in the plan's order
-    here = stages.steps_so_far(steps_of(rehearsals, code))
+    written, tried = stages.write(plan)  # inner loop: fast agent, critic and environment
+    setup = stages.default_setup(written)  # no agent is asked for one that nothing would learn with
+    spec = ctx.spec(setup, written)
+    code = judging.evaluate_code(spec, tried)  # the coded actions alone, in the plan's order
+    here = stages.steps_so_far(steps_of(tried, code))
     training: TrainingRecord | None = None
     rivals: tuple[Evaluation, ...] = ()
     starts = Reached()
-    if ctx.agents.evaluate == "code" or stages.is_solved_by(code):
+    if ctx.agents.evaluate == "code" or judging.is_solved_by(code):
         evaluation = code or ctx.unplayed()
-    elif code is not None and not stages.is_worth_training(code, here, last=last):
-        evaluation = code = stages.complete(code, setup, actions, rehearsals)
+    elif code is not None and not stages.is_worth_training(code, setup, here, last=last):
+        evaluation = code = judging.complete(code, spec, tried)
     else:  # PPO on the action space that the coded actions extend, and a race of code and policy
+        setup = stages.set_up(plan, written, tried, code)  # fast agent: rewards, observations and actions of the RL
+        spec = ctx.spec(setup, written)
         if ctx.agents.train:
-            starts = stages.reach_starts(setup, actions)
-            here = stages.steps_so_far(steps_of(rehearsals, code, starts=starts))
+            starts = stages.reach_starts(spec)
+            here = stages.steps_so_far(steps_of(tried, code, starts=starts))
             budget = stages.training_steps(here, with_code=code is not None, last=last)
-            training = stages.train(setup, actions, starts, budget)
-        here = stages.steps_so_far(steps_of(rehearsals, code, training, starts=starts))
-        code, evaluation, rivals = stages.select(setup, actions, training, code, here)
+            training = stages.train(spec, starts, budget)
+        here = stages.steps_so_far(steps_of(tried, code, training, starts=starts))
+        code, evaluation, rivals = judging.select(spec, training, code, here)
     return Iteration(
         index=len(history),
         plan=plan,
-        rehearsals=rehearsals,
-        actions=actions,
+        rehearsals=tried.actions,
+        function_rehearsals=tried.functions,
+        actions=written.actions,
+        functions=written.functions,
         setup=setup,
         code_evaluation=code,
         training=training,
         evaluation=evaluation,
         rivals=rivals,
-        steps=stages.steps_so_far(steps_of(rehearsals, code, training, (evaluation, *rivals), starts)),
+        steps=stages.steps_so_far(steps_of(tried, code, training, (evaluation, *rivals), starts)),
     )
 
 
 def _stored(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
-    """The iteration after ``history``: read from disk if it is finished, else run."""
+    """The iteration after ``history``: read from disk if it is finished, else run now."""
     name = f"iterations/{len(history)}/iteration"
     return ctx.run.once(name, Iteration, lambda: iterate(ctx, brief, history, last=last))
 
 
 def _learned_at_last(ctx: LoopContext, brief: Brief, history: History) -> History:
-    """``history`` with the newest iteration trained after all, if it saved its steps for one that does not come."""
+    """``history``, whose newest iteration is now trained if it saved its steps for a later iteration that will not
+    run.
+    """
     if not history or not ctx.agents.train or ctx.agents.evaluate == "code":
         return history
     *before, newest = history

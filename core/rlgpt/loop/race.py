@@ -1,4 +1,4 @@
-"""Which of several candidates is better: a race on the same episodes that ends when the evidence suffices.
+"""A race: decides which of several candidates is better on the same episodes, and ends when the evidence suffices.
 
 In a race (Maron and Moore 1994; for policies Heidrich-Meisner and Igel 2009) all candidates play the same seeds, and
 one is dropped as soon as another is better beyond a stated error. Their Hoeffding and Bernstein bounds decide little
@@ -14,31 +14,32 @@ from collections.abc import Collection, Mapping, Sequence
 from math import comb
 
 ERROR = 0.1
-"""Most probability with which evidence drops the best candidate."""
+"""Upper bound of the probability that a race drops the best candidate."""
 
 
 def evidence(wins: int, losses: int) -> float:
-    """The evidence that one of two candidates is better, as a likelihood ratio against "it is not better".
+    """The evidence that the first of two candidates is better: a likelihood ratio of "better" to "not better".
 
     The mean of ``(2 p)^wins (2 (1 - p))^losses`` over all p from 1/2 to 1, where p is the probability to win a decided
-    pair: with n = wins + losses, ``sum_{j <= wins} C(n + 1, j) / ((n + 1) C(n, wins))``. If p is at most 1/2, it ever
-    reaches 1 / error with probability at most ``error`` (Robbins 1970; Ville 1939).
+    pair: with n = wins + losses, ``sum_{j <= wins} C(n + 1, j) / ((n + 1) C(n, wins))``. If p is at most 1/2, the
+    probability that the evidence ever reaches 1 / error is at most ``error`` (Robbins 1970; Ville 1939).
 
-    :param wins: seeds on which it did better than the other.
-    :param losses: seeds on which it did worse. Seeds on which both did equally well count for neither.
+    :param wins: number of seeds on which the first candidate did better.
+    :param losses: number of seeds on which the first candidate did worse. Seeds with equal results are not counted.
     """
     n = wins + losses
     return sum(comb(n + 1, j) for j in range(wins + 1)) / ((n + 1) * comb(n, wins))
 
 
 def is_better(ours: Sequence[float], theirs: Sequence[float], *, error: float = ERROR) -> bool:
-    """Whether ``ours`` is better than ``theirs`` beyond ``error``: by the pairs, and by the mean of these pairs.
+    """Whether ``ours`` is better than ``theirs``: the evidence of the pairs reaches 1 / ``error``, and their mean is
+    better.
 
     For successes both conditions agree. For a score the mean is needed, because many small wins can be outweighed by a
     few large losses.
 
     :param ours: a result for each seed, higher is better.
-    :param theirs: of the same seeds, in the same order; what only one of the two has is left out.
+    :param theirs: results for the same seeds, in the same order. Seeds that only one of the two has are ignored.
     """
     pairs = list(zip(ours, theirs, strict=False))
     wins, losses = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
@@ -46,9 +47,11 @@ def is_better(ours: Sequence[float], theirs: Sequence[float], *, error: float = 
 
 
 class Race:
-    """The candidates that may still be the best. Each look may drop some, and none comes back.
+    """The candidates that may still be the best. :meth:`look` may drop some of them; a dropped candidate never comes
+    back.
 
-    :param error: most probability with which the best candidate is dropped, over all pairs and looks.
+    :param error: upper bound of the probability that the best candidate is dropped, over all pairs and all calls of
+        :meth:`look`.
     """
 
     def __init__(self, candidates: Sequence[str], *, error: float = ERROR) -> None:
@@ -58,7 +61,7 @@ class Race:
     def look(self, results: Mapping[str, Sequence[float]]) -> None:
         """Drop each candidate if another candidate in the race is better.
 
-        :param results: candidate -> a result for each seed, all in the same order of seeds.
+        :param results: candidate -> its results, one for each seed, in the same order of seeds for all.
         """
         self.open = tuple(
             name

@@ -1,27 +1,29 @@
-"""The rehearsal of one coded action in the environment, from several starts: what happened, and what it cost."""
+"""A rehearsal: one coded action is tried in the environment, in several episodes. It reports what happened and the
+steps it took.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rlgpt.domain import CodedAction, Decision, OtherStart, Task, Trace, Verdict
+from rlgpt.domain import CodedAction, CodedFunction, Decision, OtherStart, Task, Trace, Verdict
 from rlgpt.options import ExtendedEnv, OnStep
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.sandbox import Library, Sandbox
 
 ROUNDS = 3
-"""Times that the earlier actions are played until the rehearsed one may start."""
+"""How many times the earlier actions are played until the rehearsed action may start."""
 
 
 class RehearsalResult(NamedTuple):
     """The outcome of a rehearsal.
 
-    :ivar trace: the episode that is shown; its last decision is the rehearsed action. It is the first episode in which
-        the action ran, else the first episode.
-    :ivar steps: primitive steps of all episodes.
-    :ivar verdict: the verdict on the action's call, else the first one on its ``can_start``; None where there is none.
-    :ivar others: the other starts.
+    :ivar trace: the episode that agents are shown: the first one in which the action ran, else the first one. Its last
+        decision is the rehearsed action.
+    :ivar steps: number of primitive steps of all episodes.
+    :ivar verdict: the verdict on the action's call, else the first verdict on its ``can_start``, else None.
+    :ivar others: the results of the other episodes.
     """
 
     trace: Trace
@@ -39,32 +41,38 @@ def rehearse(
     seeds: Sequence[int],
     sandbox: Sandbox,
     library: Library,
+    functions: Sequence[CodedFunction] = (),
+    reward_weights: Mapping[str, float] | None = None,
     on_step: OnStep | None = None,
+    render_mode: str | None = None,
 ) -> RehearsalResult:
     """Run ``action`` once with default parameters, after the actions that the plan puts before it.
 
-    Where it may not start, the earlier actions are played again, :data:`ROUNDS` times in all. Where an earlier action
+    If ``action`` may not start, the earlier actions are played again, :data:`ROUNDS` times in all. If an earlier action
     ends the episode, ``action`` runs alone in a second episode.
 
     :param seeds: of the starts. Those after the first are played only where the action ran there without a verdict, or
         could not start.
     :param library: the plugin's for this task.
+    :param functions: whose features code reads in the view.
+    :param reward_weights: of the terms that the trace shows; None: the environment's own reward.
     :param on_step: called at every primitive step.
     """
     env = ExtendedEnv(
-        plugin.make_env(task, seed=seeds[0]),
+        plugin.make_env(task, seed=seeds[0], render_mode=render_mode),
         (*before, action),
         plugin=plugin,
         task=task,
         gamma=1.0,
         base_actions=None,
-        reward_weights=None,
+        reward_weights=reward_weights,
         sandbox=sandbox,
         quarantined=(),
         horizon=None,
         trace=True,
         library=library,
         on_step=on_step,
+        functions=functions,
     )
     starts: list[_Start] = []
     try:

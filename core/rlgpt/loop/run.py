@@ -1,4 +1,6 @@
-"""A run from beginning to end: brief, outer loop, report on fresh seeds, bundle."""
+"""A run from beginning to end: it makes the brief, runs the outer loop, reports on fresh seeds and writes
+the bundle.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ class Result:
     """How a run ended.
 
     :ivar history: the finished iterations, oldest first.
-    :ivar report: the report on the best iteration; None where no iteration finished.
-    :ivar stopped: the error that ended the run early but cleanly; None where it ended by itself.
+    :ivar report: the report on the best iteration; None if no iteration finished.
+    :ivar stopped: the expected error that ended the run early, for example a spent budget; None if the run ended by
+        itself.
     """
 
     history: History
@@ -33,9 +36,10 @@ class Result:
 
 
 def run(ctx: LoopContext) -> Result:
-    """Run both loops in the folder of ``ctx.run``, or continue there. Finished stages are read, not repeated.
+    """Run both loops in the folder of ``ctx.run``, or continue an unfinished run there. Finished stages are read, not
+    repeated.
 
-    :raises RunError: another process works in the folder, or a file of it cannot be read.
+    :raises RunError: another process uses the folder, or one of its files cannot be read.
     :raises LLMError: a language model could not be asked, or none of its replies was usable. Where its budget or
         transcript ends, the run ends cleanly instead (see :attr:`Result.stopped`).
     :raises TrainerError: a training crashed or could not be resumed.
@@ -56,7 +60,7 @@ def run(ctx: LoopContext) -> Result:
 
 
 def _brief(ctx: LoopContext) -> Brief:
-    """The brief of the run's task, with the view that an episode starts with."""
+    """The brief of the run's task, with the first view of an episode."""
     env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task)
     try:
         env.reset(seed=ctx.seeds.rehearsal(0))
@@ -90,9 +94,9 @@ def _run(ctx: LoopContext) -> Result:
 
 
 def _steps_so_far(ctx: LoopContext) -> Steps:
-    """All steps of the run so far; the recorded ones where a file that holds steps cannot be read.
+    """The number of steps of the run so far. If a file that holds steps cannot be read: the number in the run's record.
 
-    Such a file is reported where it is needed. Here the error would hide the one that ended the run.
+    An unreadable file is reported elsewhere. An error here would hide the error that ended the run.
     """
     try:
         history = ctx.run.iterations()
@@ -102,7 +106,7 @@ def _steps_so_far(ctx: LoopContext) -> Steps:
 
 
 def _unfinished_iteration(ctx: LoopContext, history: History) -> Steps:
-    """The steps of the iteration after ``history``, which did not finish; none if it did not begin."""
+    """The steps of the unfinished iteration after ``history``; zero if it did not begin."""
     finished = finished_stages(ctx.run, len(history))
     if not finished.training:
         finished += Steps(training=ctx.trainer.spent(ctx.train_folder(len(history))))
@@ -142,6 +146,7 @@ def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
 def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> Bundle:
     return Bundle(
         actions=best.actions,
+        functions=best.functions,
         setup=best.setup,
         plan=best.plan,
         world=ctx.world,

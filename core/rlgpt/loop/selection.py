@@ -1,4 +1,6 @@
-"""Selection by a race on the selection seeds: code or policy, and the policy's best way to act. Stored in blocks."""
+"""Selection: a race on the selection seeds decides between code and policy, and finds the best way for the policy to
+act. Its episodes are stored in blocks.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,13 @@ from rlgpt.loop.race import Race
 from rlgpt.rl.evaluation import Acting, Judge, together
 
 BLOCK = 5
-"""Seeds of one stored block. A kill loses at most the episodes of one block."""
+"""Number of seeds in one stored block. A kill loses at most the episodes of one block."""
 
 CODE = "code"
 
 
 class Block(Value):
-    """The episodes of some successive seeds: an evaluation of each candidate that played any of them."""
+    """The episodes of a range of seeds: one evaluation for each candidate that played any of these seeds."""
 
     evaluations: tuple[Evaluation, ...]
 
@@ -24,13 +26,13 @@ class Block(Value):
 class Selection:
     """A race between code and the ways in which a policy may act (:data:`rlgpt.domain.events.Mode`).
 
-    On the first ``least`` seeds all ways of the policy race. After these, only the best of them continues against code.
-    A candidate that is dropped plays no further episode.
+    On the first ``least`` seeds all modes of the policy race. After these seeds, only the best mode continues against
+    code. A candidate that is dropped plays no further episode.
 
-    :param players: candidate -> its judge and way to act; ``code`` is one of them where there is code.
-    :param seeds: all that may be played, in order.
-    :param code: the code's episodes so far; None where there is no code.
-    :param steps: most primitive steps: a seed that would exceed them is not played, except the first one.
+    :param players: candidate -> its judge and its way to act. The candidate ``code`` exists if there are coded actions.
+    :param seeds: all seeds that may be played, in order.
+    :param code: the episodes of code so far; None if there is no code.
+    :param steps: maximal number of primitive steps. A seed that would exceed it is not played, unless it is the first.
     """
 
     def __init__(
@@ -55,9 +57,9 @@ class Selection:
     def run(self, stored: Callable[[int], Block | None], store: Callable[[int, Block], None]) -> None:
         """Play until the race is over.
 
-        :param stored: block n of this race, if an earlier session played it. One with other ways to act, as after a
+        :param stored: returns block n if an earlier session played it. A block with other modes, for example after a
             change of settings, is played again.
-        :param store: receives block n after it was played.
+        :param store: is called with each block after the block was played.
         """
         for number in range(-(-len(self._seeds) // BLOCK)):
             indices = range(number * BLOCK, min(len(self._seeds), (number + 1) * BLOCK))
@@ -79,23 +81,27 @@ class Selection:
 
     @property
     def policy(self) -> Evaluation:
-        """The policy, in its best way to act: the best of those not dropped; the first of equal ones."""
+        """The evaluation of the policy in its best mode: the best mode that was not dropped, the first if several are
+        equal.
+        """
         return self._of(self._best_mode())
 
     @property
     def rivals(self) -> tuple[Evaluation, ...]:
-        """The policy's other ways to act."""
+        """The evaluations of the policy's other modes."""
         return tuple(self._of(name) for name in self._modes if name != self._best_mode())
 
     def _fits(self, block: Block, index: int) -> bool:
-        """Whether those who would play from seed ``index`` on played a stored block, acting as they do now."""
+        """Whether a stored block was played by the candidates that would play from seed ``index`` on, in the same
+        modes.
+        """
         seed, parts = self._seeds[index], block.evaluations
         if not all(p.mode in self._players and self._players[p.mode][1].sharpness == p.sharpness for p in parts):
             return False
         return {p.mode for p in parts if any(e.seed == seed for e in p.episodes)} == set(self._waiting(index))
 
     def _waiting(self, index: int) -> list[str]:
-        """Who is in the race and has not played this seed yet."""
+        """The candidates in the race that have not played this seed yet."""
         return [n for n in self._race.open if self._seeds[index] not in self._results(n)]
 
     def _play(self, indices: range) -> tuple[Evaluation, ...]:
@@ -118,7 +124,7 @@ class Selection:
         self._taken += part.primitive_steps
 
     def _look(self, index: int) -> None:
-        """Compare the candidates in the race on the seeds up to this one that all of them have played."""
+        """Compare the candidates in the race on the seeds that all of them have played."""
         each = {name: self._results(name) for name in self._race.open}
         common = [s for s in self._seeds[: index + 1] if all(s in results for results in each.values())]
         self._race.look({name: [results[s] for s in common] for name, results in each.items()})
@@ -138,7 +144,7 @@ class Selection:
         return max(open_, key=lambda name: self._of(name).rank)
 
     def _steps_each(self, name: str) -> float:
-        """Mean primitive steps of an episode so far."""
+        """Mean length of an episode so far, in primitive steps."""
         parts = self._parts[name]
         return sum(p.primitive_steps for p in parts) / max(1, sum(len(p.episodes) for p in parts))
 
@@ -150,7 +156,7 @@ class Selection:
 
 
 def result(episode: Episode, evaluation: Evaluation) -> float:
-    """What an episode counts in a race, higher is better: its success, or its score where the task has no success."""
+    """The result of an episode in a race, higher is better: its success, or its score if the task has no success."""
     if evaluation.has_success or evaluation.score is None:
         return float(episode.success)
     if episode.score is None or math.isnan(episode.score):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from rlgpt.domain import Value
+from rlgpt.agents.base import Evidence
+from rlgpt.domain import Mode, Value
 
 
 class LoopSettings(Value):
-    """The budgets of the two loops. Steps are primitive steps, all of them since the run began.
+    """The budgets of the two loops. Steps are primitive steps, counted since the run began.
 
-    The reported evaluation is on seeds of its own and outside the budget; everything else is inside.
+    The reported evaluation uses seeds of its own and does not count towards the budget. Everything else counts.
     """
 
     budget: int = Field(default=60_000, ge=1, description="primitive steps in all: rehearsals, training, selection")
@@ -43,6 +44,9 @@ class LoopSettings(Value):
         ge=0,
         description="fewest decisions to learn from; with fewer, the steps go to the next iteration's code",
     )
+    evidence: Evidence = Field(
+        default="text", description="what the critic reviews a rehearsal by, if its model takes images"
+    )
     rehearsal_episodes: int = Field(
         default=3,
         ge=1,
@@ -55,12 +59,18 @@ class LoopSettings(Value):
     traces: int = Field(default=2, ge=0, description="episodes of each evaluation that the critic reads")
     seed: int = Field(default=0, ge=0, le=1000, description="of the run; all other seeds follow from it")
 
+    def modes(self, *, trained: bool) -> tuple[Mode, ...]:
+        """The ways in which a policy may act. An untrained one only samples: its most likely choice is arbitrary."""
+        if not trained:
+            return ("sampled",)
+        return ("sampled", "greedy") if self.sharpness is None else ("sampled", "sharpened", "greedy")
+
 
 class Seeds:
     """Disjoint sets of episode seeds, derived from a run's seed. Runs of different seeds share no episode seed.
 
-    All of them are below 2**30, and every training episode has a seed above (``rl.policy_env.TRAINING_SEEDS``). So
-    evaluation uses worlds that training has never seen.
+    All these seeds are below 2**30, and training episodes have larger ones (``rl.policy_env.TRAINING_SEEDS``). So no
+    evaluation repeats an episode of training.
     """
 
     def __init__(self, seed: int) -> None:
@@ -70,7 +80,7 @@ class Seeds:
         return self._base + 100_000 + iteration
 
     def rehearsals(self, iteration: int, n: int) -> tuple[int, ...]:
-        """The starts of the rehearsals of an iteration; the first is :meth:`rehearsal`."""
+        """Seeds of the rehearsal episodes of an iteration; the first one is :meth:`rehearsal`."""
         return tuple(self.rehearsal(iteration) + 1_000 * i for i in range(n))
 
     def starts(self, iteration: int, n: int) -> tuple[int, ...]:

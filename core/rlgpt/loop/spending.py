@@ -1,14 +1,16 @@
-"""Primitive steps that a run has spent, exact through kills."""
+"""Counts the primitive steps that a run has spent. The count stays exact if the process is killed."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import gymnasium
 
 from rlgpt.agents.base import History
-from rlgpt.domain import Evaluation, Rehearsal, Steps, TrainingRecord
+from rlgpt.domain import Evaluation, FunctionRehearsal, Rehearsal, Steps, TrainingRecord
+from rlgpt.loop.code import Tried
 from rlgpt.loop.selection import Block
 from rlgpt.options import OnStep
 from rlgpt.rl.starts import Reached
@@ -18,15 +20,15 @@ from rlgpt.runs import Run
 Purpose = Literal["rehearsal", "code", "selection"]
 
 TELL_SECONDS = 2.0
-"""Longest time between two updates of the run's record while a stage counts steps."""
+"""Longest time between two updates of the run's record while a stage counts steps, in seconds."""
 
 _CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
 
 
 class RunStepCounter:
-    """Counts each step outside training when it is taken; a training counts in its own folder.
+    """Counts each primitive step outside training when it is taken. A training counts its steps in its own folder.
 
-    Steps beyond those of finished stages were spent in stages that were cut short.
+    Counted steps that belong to no finished stage were spent in stages that a kill or an error ended.
 
     :raises RunError: ``steps.bin`` is a link, or it is missing and a finished stage cannot be read.
     :raises TrainerError: ``steps.bin`` is damaged.
@@ -43,7 +45,7 @@ class RunStepCounter:
         self.follow(run.record.steps)
 
     def follow(self, steps: Steps) -> None:
-        """From now on the run's record shows ``steps``, those of all purposes so far, and every step after them."""
+        """Begin to update the run's record: ``steps`` so far, for all purposes, and each later step."""
         self._known, self._cells_known, self._training = steps, self._counter.cells, 0
 
     def counting(self, purpose: Purpose) -> OnStep:
@@ -77,7 +79,9 @@ class RunStepCounter:
         return self._counter.total
 
     def bill(self, history: History, finished: Steps) -> Steps:
-        """The steps so far of the iteration after ``history``: of ``finished`` stages, and lost to kills."""
+        """The steps so far of the iteration after ``history``: those of ``finished`` stages, and those that kills
+        lost.
+        """
         known = spent(history) + finished
         lost = max(0, self._counter.total - (known.total - known.training))
         return finished.model_copy(update={"lost": lost})
@@ -89,20 +93,40 @@ def spent(history: History) -> Steps:
 
 
 def finished_stages(run: Run, index: int) -> Steps:
-    """Steps of the finished stages of iteration ``index``, which is itself unfinished; none if it never began.
+    """Steps of the finished stages of the unfinished iteration ``index``; zero if the iteration never began.
 
     :raises RunError: a stage's file cannot be read.
     """
     here = f"iterations/{index}"
     code = [e for name in ("code", "confirmation", "remaining") if (e := run.stage(f"{here}/{name}", Evaluation))]
-    old = run.stage(f"{here}/evaluation", Evaluation)  # of a run that an earlier version began
+    old = run.stage(f"{here}/evaluation", Evaluation)  # The file of a run that an earlier version began.
     raced = [e for block in run.values(f"{here}/race", Block) for e in block.evaluations]
     training = run.stage(f"{here}/training", TrainingRecord)
     starts = run.stage(f"{here}/starts", Reached)
     return Steps(
-        rehearsal=sum(rehearsal.steps for rehearsal in run.stages(index, "actions", Rehearsal))
+        rehearsal=sum(r.steps for r in run.stages(index, "actions", Rehearsal))
+        + sum(r.steps for r in run.stages(index, "functions", FunctionRehearsal))
         + (starts.steps if starts else 0),
         code=sum(e.primitive_steps for e in (*code, *raced) if e.mode == "code"),
         training=training.primitive_steps if training else 0,
         selection=sum(e.primitive_steps for e in (*raced, *([old] if old else [])) if e.mode != "code"),
+    )
+
+
+def steps_of(
+    tried: Tried,
+    code: Evaluation | None = None,
+    training: TrainingRecord | None = None,
+    evaluations: Iterable[Evaluation] = (),
+    starts: Reached | None = None,
+) -> Steps:
+    """The primitive steps of finished stages.
+
+    :param evaluations: of the policy. An evaluation of code among them is counted once, as code.
+    """
+    return Steps(
+        rehearsal=tried.steps + (starts.steps if starts else 0),
+        code=code.primitive_steps if code else 0,
+        training=training.primitive_steps if training else 0,
+        selection=sum(e.primitive_steps for e in evaluations if e is not code),
     )

@@ -1,41 +1,34 @@
-"""The stages of one iteration. Each is stored when it is finished; a stored stage is read, not repeated."""
+"""The stages of an iteration that write and learn. Each is stored when it is finished, and then never repeated."""
 
 from __future__ import annotations
 
-import contextlib
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
-from rlgpt.agents.base import Brief, History
+from rlgpt.agents.base import Brief, History, Training
 from rlgpt.domain import (
     ActionPlan,
-    CodedAction,
+    CodedFeatures,
+    CodedFunction,
     CurvePoint,
     Evaluation,
-    Mode,
-    Rehearsal,
     RLSetup,
     Steps,
     TrainingRecord,
 )
 from rlgpt.errors import UnknownNameError
-from rlgpt.loop.context import LoopContext, acting
-from rlgpt.loop.inner import write_actions
-from rlgpt.loop.observer import outcome
-from rlgpt.loop.selection import Block, Selection
-from rlgpt.rl.evaluation import Acting, Judge, by_code, code_spec, together
+from rlgpt.loop.code import Code, Tried
+from rlgpt.loop.context import LoopContext
+from rlgpt.loop.inner import write_code
+from rlgpt.loop.spending import steps_of
+from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.starts import Reached, reach
 
-Actions = tuple[CodedAction, ...]
-Rehearsals = Mapping[str, tuple[Rehearsal, ...]]
-
 MAX_STARTS = 16
-"""States that a training begins from, at most."""
+"""Maximal number of saved states from which training episodes may begin."""
 STARTS_SHARE = 0.05
-"""Share of a run's budget after which no further episode is played to reach them."""
+"""Share of a run's budget that may be spent on reaching these states."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +47,28 @@ class Stages:
     def _folder(self) -> str:
         return f"iterations/{self.index}"
 
-    def _briefed(self, here: Steps) -> Brief:
-        """The brief with the number of training steps of this iteration, as if its training began now."""
+    def _briefed(self, here: Steps, code: Evaluation | None = None) -> Brief:
+        """The brief with what learning would get in this iteration if its training began now.
+
+        :param code: the evaluation of this iteration's code, if it was played.
+        """
         ctx = self.ctx
         if not ctx.agents.train:
             return self.brief
         last, here = ctx.allotment.is_last(self.history), self.steps_so_far(here)
         steps = self.training_steps(here, with_code=ctx.agents.rehearse, last=last)
-        return self.brief.model_copy(update={"training_steps": steps})
+        training = Training(
+            steps=steps,
+            decisions=ctx.allotment.decisions(steps, self.history, self.brief.default_setup, code),
+            least=ctx.allotment.least(last=last) if ctx.agents.rehearse else 0,
+            target=ctx.target,
+            hyperparameters={
+                name: getattr(ctx.hyperparameters, name)
+                for name in self.brief.trainer_bounds
+                if name not in ctx.fixed_hyperparameters
+            },
+        )
+        return self.brief.model_copy(update={"training": training, "code": code})
 
     def plan(self) -> ActionPlan:
         """The slow agent's plan.
@@ -73,163 +80,86 @@ class Stages:
             f"{self._folder}/plan", ActionPlan, lambda: self.ctx.agents.slow.plan(self._briefed(Steps()), self.history)
         )
 
-    def write(self, plan: ActionPlan) -> tuple[Actions, Rehearsals]:
-        """The coded actions of ``plan`` that work, and all attempts at each sub-action (:mod:`rlgpt.loop.inner`)."""
-        return write_actions(self.ctx, self._briefed(Steps()), plan, self.history)
+    def write(self, plan: ActionPlan) -> tuple[Code, Tried]:
+        """The code of ``plan`` that works, and all attempts at it (:mod:`rlgpt.loop.inner`)."""
+        return write_code(self.ctx, self._briefed(Steps()), plan, self.history)
 
-    def set_up(self, plan: ActionPlan, actions: Actions, rehearsals: Rehearsals) -> RLSetup:
+    def default_setup(self, code: Code) -> RLSetup:
+        """The plugin's setup with all coded actions."""
+        names = tuple(a.name for a in code.actions)
+        return self.brief.default_setup.model_copy(update={"coded_actions": names, "reason": "the plugin's defaults"})
+
+    def set_up(self, plan: ActionPlan, code: Code, tried: Tried, alone: Evaluation | None) -> RLSetup:
         """The fast agent's setup of the reinforcement learning.
 
+        :param alone: the evaluation of the coded actions alone, if they were played.
         :raises LLMError: the language model gave no usable setup.
         """
         self.ctx.observer.stage("setup", iteration=self.index)
 
         def set_up() -> RLSetup:
             return self.ctx.agents.fast.setup(
-                self._briefed(steps_of(rehearsals)),
+                self._briefed(steps_of(tried, alone), alone).model_copy(
+                    update={"functions": code.functions, "remarks": tried.remarks}
+                ),
                 plan,
-                actions=actions,
+                actions=code.actions,
                 history=self.history,
-                rehearsals=rehearsals,
+                rehearsals=tried.actions,
             )
 
         return self.ctx.run.once(f"{self._folder}/setup", RLSetup, set_up)
 
-    def evaluate_code(self, setup: RLSetup, actions: Actions, rehearsals: Rehearsals) -> Evaluation | None:
-        """Evaluate the coded actions alone, in the plan's order, on the selection seeds.
-
-        If they reach the target there, they play the confirmation episodes as well.
-
-        None where there are no actions, where no agent repairs them, or where the policy stays untrained: that
-        ablation measures what the extended action space is worth without learning.
-        """
-        ctx = self.ctx
-        untrained = ctx.agents.evaluate == "policy" and not ctx.agents.train
-        if not actions or not ctx.agents.rehearse or untrained:
-            return None
-        ctx.observer.stage("code", iteration=self.index)
-        wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes
-        steps = ctx.allotment.code_first(self.history)
-        code = first = self._code("code", setup, actions, range(wanted), steps=steps)
-        if ctx.is_solved(code, episodes=1):
-            allowed = math.floor((1 - ctx.settings.target_success) * (wanted + more) + 1e-9)
-            failures = allowed if ctx.task.success else None
-            here, total = steps_of(rehearsals, code), wanted + more
-            code = self._more(code, "confirmation", setup, actions, total, here=here, failures=failures)
-        ctx.observer.finished("code", **outcome(code))
-        if len(first.episodes) < wanted:
-            ctx.observer.message(f"code was judged in {len(code.episodes)} episodes: the budget pays for no more now")
-        if stuck := sum(e.cut == "stuck" for e in code.episodes):
-            ctx.observer.message(
-                f"code was stuck in {stuck} of {len(code.episodes)} episodes: whole rounds of the plan were masked or "
-                "changed nothing, so they were ended early"
-            )
-        return code
-
-    def complete(self, code: Evaluation, setup: RLSetup, actions: Actions, rehearsals: Rehearsals) -> Evaluation:
-        """``code`` with the episodes that its first evaluation left out to save steps for a policy."""
-        wanted, here = self.ctx.settings.selection_episodes, steps_of(rehearsals, code)
-        return self._more(code, "remaining", setup, actions, wanted, here=here)
-
-    def _more(
-        self,
-        code: Evaluation,
-        stage: str,
-        setup: RLSetup,
-        actions: Actions,
-        total: int,
-        *,
-        here: Steps,
-        failures: int | None = None,
-    ) -> Evaluation:
-        """``code`` with further episodes, ``total`` in all; fewer if no steps for judging are left."""
-        seeds, steps = range(len(code.episodes), total), self._judging_left(here)
-        if not seeds or not steps:
-            return code
-        more = self._code(stage, setup, actions, seeds, steps=steps, failures=failures)
-        return together((code, more), self.ctx.settings.traces)
-
-    def _code(
-        self, stage: str, setup: RLSetup, actions: Actions, seeds: range, *, steps: int, failures: int | None = None
-    ) -> Evaluation:
-        """Episodes of code on the selection seeds with these indices.
-
-        :param steps: primitive steps after which no further episode begins.
-        :param failures: most episodes without success; after more no further episode begins.
-        """
-        ctx = self.ctx
-
-        def judge() -> Evaluation:
-            chosen = ctx.seeds.selection(seeds.stop)[seeds.start :]
-            with self._code_judge(setup, actions) as judge:
-                return judge.play(self._by_code(actions), chosen, steps=steps, failures=failures)
-
-        return ctx.run.once(f"{self._folder}/{stage}", Evaluation, judge)
-
-    def _by_code(self, actions: Actions) -> Acting:
-        """Acting by code. A stuck episode ends early, unless the task has a score, which would then be incomplete."""
-        return by_code(actions, may_stop=self.ctx.task.score is None)
-
-    def _code_judge(self, setup: RLSetup, actions: Actions) -> Judge:
-        ctx = self.ctx
-        spec, count = code_spec(ctx.spec(setup, actions), actions), ctx.book.counting("code")
-        return Judge(spec, traces=ctx.settings.traces, limit=ctx.allotment.limit, on_step=count)
-
-    def is_solved_by(self, code: Evaluation | None) -> bool:
-        """Whether the coded actions alone reach the target success, confirmation episodes included."""
-        if code is None or not self.ctx.is_solved(code):
-            return False
-        self.ctx.observer.message("the plan's code alone reaches the target: no steps are spent on learning")
-        return True
-
-    def reach_starts(self, setup: RLSetup, actions: Actions) -> Reached:
+    def reach_starts(self, spec: EnvSpec) -> Reached:
         """The states that training begins from: those that the setup's ``after:ACTION`` led to, on separate seeds.
 
-        No episode of an evaluation has such a seed. None where the setup names no action, or the action never returned.
+        No evaluation uses these seeds. Returns no states if the setup names no action, or if the action never returned.
 
         :raises StateError: the plugin cannot save this task.
         """
-        after = setup.start_after
+        after = spec.setup.start_after
         if after is None:
             return Reached()
-        ctx, names = self.ctx, [action.name for action in actions]
+        ctx, names = self.ctx, [action.name for action in spec.actions]
         if after not in names:
-            raise UnknownNameError("coded action", after, names, "reset_option=after:ACTION names one of the plan's.")
+            raise UnknownNameError(
+                "coded action", after, names, "reset_option=after:ACTION must name a coded action of the plan."
+            )
 
         def play() -> Reached:
             return reach(
-                ctx.spec(setup, actions),
-                actions[: names.index(after) + 1],
+                spec,
+                spec.actions[: names.index(after) + 1],
                 seeds=ctx.seeds.starts(self.index, MAX_STARTS),
                 most_steps=int(STARTS_SHARE * ctx.settings.budget),
                 on_step=ctx.book.counting("rehearsal"),
             )
 
         reached = ctx.run.once(f"{self._folder}/starts", Reached, play)
-        share = f"{setup.reset_share:.0%} of training episodes begin there"
+        share = f"{spec.setup.reset_share:.0%} of training episodes begin there"
         begin = share if reached.states else "training begins at the task's own start"
         ctx.observer.message(f"{len(reached.states)} states after {after} in {reached.steps:,} steps: {begin}")
         return reached
 
     def training_steps(self, here: Steps, *, with_code: bool = True, last: bool = False) -> int:
-        """Primitive steps of a training that would begin now.
+        """Number of primitive steps of a training that would begin now.
 
-        :param here: this iteration's so far.
-        :param last: no iteration comes after this one.
+        :param here: the steps of this iteration so far.
+        :param last: whether this is the last iteration.
         """
         return self.ctx.allotment.training(
-            self.history, here, with_code=with_code, modes=len(self._modes(trained=True)), last=last
+            self.history, here, with_code=with_code, modes=len(self.ctx.settings.modes(trained=True)), last=last
         )
 
-    def is_worth_training(self, code: Evaluation | None, here: Steps, *, last: bool) -> bool:
+    def is_worth_training(self, code: Evaluation | None, setup: RLSetup, here: Steps, *, last: bool) -> bool:
         """Whether a training has enough decisions to learn from. Without code there is nothing else to keep."""
         ctx = self.ctx
         if code is None or not ctx.agents.train:
             return True
         if ctx.run.stage(f"{self._folder}/training", TrainingRecord) is not None:
-            return True  # it is paid; a race that a kill cut short has taken steps since this was decided
+            return True  # Already paid for; an interrupted race has taken steps since.
         steps = self.training_steps(here, last=last)
-        enough, decisions = ctx.allotment.enough(steps, code, self.history, last=last)
+        enough, decisions = ctx.allotment.enough(steps, code, setup, self.history, last=last)
         if not enough:
             where = "there is nothing else to spend them on" if last else "they go to the next iteration"
             ctx.observer.message(
@@ -238,10 +168,10 @@ class Stages:
             )
         return enough
 
-    def train(self, setup: RLSetup, actions: Actions, starts: Reached, budget: int) -> TrainingRecord:
-        """Train the policy that may choose base actions and ``actions``.
+    def train(self, spec: EnvSpec, starts: Reached, budget: int) -> TrainingRecord:
+        """Train the policy that may choose base actions and the coded actions of ``spec``.
 
-        :param starts: from :meth:`reach_starts`.
+        :param starts: the result of :meth:`reach_starts`.
         :param budget: primitive steps.
         :raises TrainerError: the training crashed or could not be resumed.
         """
@@ -258,104 +188,38 @@ class Stages:
             f"{self._folder}/training",
             TrainingRecord,
             lambda: ctx.trainer.train(
-                replace(ctx.spec(setup, actions), starts=starts.states),
+                replace(spec, starts=starts.states),
                 budget=budget,
                 seed=ctx.seeds.training(self.index),
                 folder=ctx.train_folder(self.index),
-                hyperparameters=ctx.hyperparameters_of(setup),
+                hyperparameters=ctx.hyperparameters_of(spec.setup),
                 progress=progress,
-                warm_start=self._warm_start(setup),
+                warm_start=self._warm_start(spec),
             ),
         )
         ctx.book.trained(ctx.trainer.spent(ctx.train_folder(self.index)) - before)
         return record
 
-    def select(
-        self,
-        setup: RLSetup,
-        actions: Actions,
-        training: TrainingRecord | None,
-        code: Evaluation | None,
-        here: Steps,
-    ) -> Selected:
-        """Race the policy (the untrained one where ``training`` is None) against code, on the selection seeds.
-
-        :param here: the steps of this iteration so far.
-        """
-        ctx = self.ctx
-        if (old := ctx.run.stage(f"{self._folder}/evaluation", Evaluation)) is not None:
-            return Selected(code, old, ())  # of a run that an earlier version began
-        spec = ctx.spec(setup, actions, training)
-        ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
-        policy, count = ctx.policy(spec, self.index, trained=training is not None), ctx.book.counting("selection")
-        modes = self._modes(trained=training is not None)
-        wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes if code is not None else 0
-        with contextlib.ExitStack() as judges:
-            limit, traces = ctx.allotment.limit, ctx.settings.traces
-            judge = judges.enter_context(Judge(spec, traces=traces, limit=limit, on_step=count))
-            players: dict[str, tuple[Judge, Acting]] = {
-                mode: (judge, acting(policy, mode, ctx.settings.sharpness)) for mode in modes
-            }
-            if code is not None:
-                players["code"] = (judges.enter_context(self._code_judge(setup, actions)), self._by_code(actions))
-            seeds, steps = ctx.seeds.selection(wanted + more), self._judging_left(here)
-            race = Selection(players, seeds, code=code, least=wanted, steps=steps, traces=traces)
-            name = f"{self._folder}/race/{{}}".format
-            race.run(lambda n: ctx.run.stage(name(n), Block), lambda n, block: ctx.run.rewrite(name(n), block))
-        ctx.observer.finished("select", **outcome(race.policy))
-        if race.cut_short:
-            ctx.observer.message("the budget for judging ended the selection early")
-        return Selected(race.code, race.policy, race.rivals)
-
-    def _modes(self, *, trained: bool) -> tuple[Mode, ...]:
-        """The ways in which the policy may act. An untrained one only samples: its most likely choice is arbitrary."""
-        if not trained:
-            return ("sampled",)
-        return ("sampled", "greedy") if self.ctx.settings.sharpness is None else ("sampled", "sharpened", "greedy")
-
-    def _judging_left(self, here: Steps) -> int:
-        return self.ctx.allotment.judging(self.history, here)
-
     def steps_so_far(self, finished: Steps) -> Steps:
-        """The steps of this iteration: those of ``finished`` stages, and those lost in stages that were cut short."""
+        """The steps of this iteration so far: those of ``finished`` stages, and those lost in stages that a kill or
+        an error ended.
+        """
         return self.ctx.book.bill(self.history, finished)
 
-    def _warm_start(self, setup: RLSetup) -> Path | None:
+    def _warm_start(self, spec: EnvSpec) -> Path | None:
         """The newest trained policy with the same observation and the same base actions."""
-        wanted = (setup.observation_keys, setup.base_actions)
+        wanted = _seen(spec.setup, spec.functions)
         for past in reversed(self.history):
-            if past.training is not None and (past.setup.observation_keys, past.setup.base_actions) == wanted:
+            if past.training is not None and _seen(past.setup, past.functions) == wanted:
                 return self.ctx.train_folder(past.index)
         return None
 
 
-class Selected(NamedTuple):
-    """What a selection found.
-
-    :ivar code: all episodes of code.
-    :ivar policy: in its best way to act.
-    :ivar rivals: the policy's other ways to act.
-    """
-
-    code: Evaluation | None
-    policy: Evaluation
-    rivals: tuple[Evaluation, ...]
-
-
-def steps_of(
-    rehearsals: Rehearsals,
-    code: Evaluation | None = None,
-    training: TrainingRecord | None = None,
-    evaluations: Iterable[Evaluation] = (),
-    starts: Reached | None = None,
-) -> Steps:
-    """The primitive steps of finished stages.
-
-    :param evaluations: of the policy. An evaluation of code among them is counted once, as code.
-    """
-    return Steps(
-        rehearsal=sum(r.steps for tried in rehearsals.values() for r in tried) + (starts.steps if starts else 0),
-        code=code.primitive_steps if code else 0,
-        training=training.primitive_steps if training else 0,
-        selection=sum(e.primitive_steps for e in evaluations if e is not code),
-    )
+def _seen(setup: RLSetup, functions: Sequence[CodedFunction]) -> tuple[object, ...]:
+    """What a policy network is made for: the keys that it observes, with the features behind them; its base actions."""
+    features = [
+        f
+        for f in functions
+        if isinstance(f, CodedFeatures) and any(o.name in setup.observation_keys for o in f.outputs)
+    ]
+    return setup.observation_keys, setup.base_actions, sorted(features, key=lambda f: f.name)

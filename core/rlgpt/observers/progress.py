@@ -1,4 +1,4 @@
-"""The progress of a run: a live line on a terminal, plain lines of text elsewhere."""
+"""Shows the progress of a run: as a live line on a terminal, as lines of text elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from rlgpt.terminal import say, visible
 
 
 class Meter:
-    """Primitive steps per second since the first point of a training (a resumed training does not start at zero)."""
+    """Measures primitive steps per second since the first point of a training. (A resumed training does
+    not start at zero.)
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -36,13 +38,13 @@ class Meter:
 
 
 def headline(name: str, facts: dict[str, Any]) -> str:
-    """``rehearse: iteration 0, action open_door, attempt 1``."""
+    """The title of a stage, for example ``rehearse: iteration 0, action open_door, attempt 1``."""
     parts = [f"{key.replace('_', ' ')} {_figure(value)}" for key, value in facts.items() if value is not None]
     return f"{name}: {', '.join(parts)}" if parts else name
 
 
 class PlainProgressReporter(Observer):
-    """Lines of text, for logs. A training writes one line for each tenth of its budget."""
+    """Shows progress as lines of text, for logs. A training gets one line for each tenth of its budget."""
 
     def __init__(self, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._out = sys.stderr if out is None else out
@@ -80,7 +82,9 @@ class PlainProgressReporter(Observer):
 
 
 class RichProgressReporter(Observer):
-    """One live line: stage, bar, steps per second, success so far, cost so far. Finished stages stay above it."""
+    """Shows progress as one live line: stage, bar, steps per second, success and cost so far. Finished
+    stages stay above the line.
+    """
 
     def __init__(self, console: Any) -> None:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -142,12 +146,14 @@ def _figure(value: Any) -> str:
 
 
 def _words(value: Any) -> str:
-    """Text of other people or programs on one line, without control characters."""
+    """Untrusted text as one line without control characters."""
     return " ".join(visible(redact(str(value))).split())
 
 
 def _result(point: CurvePoint) -> str:
-    """Success and score of a point. For a task with a score, success is shown only once there was one."""
+    """Success and score of a point of the learning curve. For a task with a score, success is shown only
+    if an episode succeeded.
+    """
     parts = [f"success {point.success:.2f}"] if point.success or point.score is None else []
     return ", ".join([*parts, *([f"score {point.score:.4g}"] if point.score is not None else [])])
 

@@ -1,4 +1,4 @@
-"""Several observers as one."""
+"""Combines several observers into one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Several(Observer):
         for observer in tuple(self._observers):
             try:
                 call(observer)
-            except Exception as fault:  # an observer only watches: its fault must not end the run
+            except Exception as fault:  # An observer's fault must not end the run.
                 self._observers.remove(observer)
                 name = type(observer).__name__
                 self.message(

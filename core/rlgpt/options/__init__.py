@@ -1,10 +1,14 @@
-"""The action-space extension: ``extend()``, the flat view for any trainer, bundles on disk."""
+"""Adds coded actions to an action space (``extend()``), makes it flat for other trainers, and stores bundles on disk. A
+*coded action* is an option whose program usually comes from a language model; it runs in the sandbox.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from gymnasium import spaces
 
 from rlgpt.domain import Bundle, CodedAction, CodedFunction, Task
 from rlgpt.errors import ConfigError
@@ -16,6 +20,7 @@ from rlgpt.options.arguments import (
     plugin_and_task,
     read_actions,
     read_sandbox,
+    share,
     warn_of_broken,
     warn_of_faults,
 )
@@ -65,46 +70,61 @@ def extend(
     on_step: OnStep | None = None,
     trace: bool = False,
     functions: Sequence[CodedFunction] | None = None,
+    interrupt_every: int | None = None,
+    residual: float | None = None,
+    shared: str | None = None,
 ) -> ExtendedEnv:
     """Add coded actions to any gymnasium environment.
 
-    :param actions: a :class:`~rlgpt.Bundle`, the folder of one, or coded actions. The setup of a bundle chooses the
-        actions that are offered, the base actions and the discount, unless the arguments below do.
+    :param actions: a :class:`~rlgpt.Bundle`, the folder of one, or coded actions. Where no argument below decides, the
+        bundle's RLSetup decides which coded actions and base actions are offered, and the discount.
     :param plugin: provides primitives, views and labels. Default: a GenericPlugin, made from the spaces of ``env`` and
         from the names that a bundle of :func:`rlgpt.design` carries. For custom primitives, or ``docs`` for a language
         model that writes actions: ``plugin=GenericPlugin.of(env, primitives=..., docs=...)``.
     :param task: one of the plugin's tasks, or its id; optional where the plugin has one task.
-    :param labels: without a plugin: names of the action's parts, or name -> meaning, as for :func:`rlgpt.design`; code
-        then calls ``act(action="left")``. Default: the bundle's; else what the environment says, else ``action_0``, ...
-    :param observations: without a plugin: names of the numbers of a one-dimensional observation, or name -> meaning;
-        code then reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the bundle's, else none.
-    :param idle: without a plugin: the low-level action of a masked choice, and of a coded action that calls no
-        primitive: a label of a Discrete space, or an action of the space. Default: the bundle's, else a label that
-        means "do nothing" (``noop``, ``idle``, ``stay``, ...), else zeros, which is value 0 of a Discrete.
+    :param labels: only without a plugin: names of the action's parts, or name -> meaning, as for :func:`rlgpt.design`.
+        Code then calls ``act(action="left")``. Default: the names in the bundle; without them, the names that the
+        environment gives; without them, ``action_0``, ...
+    :param observations: only without a plugin: names of the numbers of a one-dimensional observation, or name ->
+        meaning. Code then reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the names in the
+        bundle; without them, no names.
+    :param idle: only without a plugin: the base environment's action for a step in which nothing is done, because the
+        chosen action is masked or calls no primitive. Either a label of a Discrete space, or an action of the space.
+        Default: the idle action of the bundle; without it, a label that means "do nothing" (``noop``, ``idle``,
+        ``stay``, ...); without such a label, zeros, which is value 0 of a Discrete.
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
     :param base_actions: labels of the base actions that stay; None keeps all.
     :param reward_weights: replace the environment's reward by the plugin's terms with these weights.
     :param sandbox: runs the coded actions; or its :class:`~rlgpt.sandbox.SandboxLimits`, or some of them by name:
         ``{"yields": 100}``. Default: ``Sandbox()``.
-    :param quarantined: names of the coded actions that are masked. The caller counts violations then, for example over
-        many environments (see :meth:`ExtendedEnv.quarantine`). None, the default: this environment counts, and masks an
-        action after three violations, from the next reset on.
-    :param horizon: primitive steps after which an episode is truncated, in the middle of a decision too. None, the
-        default, leaves that to ``env``.
-    :param on_step: called with ``env`` and the primitive steps of the episode: 0 after a reset, then after every step.
+    :param quarantined: names of the coded actions that are masked. The caller then counts the violations of sandbox
+        limits, for example over many environments (see :meth:`ExtendedEnv.quarantine`). None, the default: this
+        environment counts. After three violations of an action it masks the action from the next reset on.
+    :param horizon: number of primitive steps (steps of ``env``) after which an episode is truncated, even within a
+        decision. None, the default: only ``env`` ends episodes.
+    :param on_step: called with ``env`` and the number of primitive steps of the episode: after a reset (0) and after
+        every step.
     :param trace: put a :class:`~rlgpt.domain.Decision` with the views before and after into ``info["decision"]``.
     :param functions: coded features, reward terms and predicates, evaluated at each primitive step: features become
         keys of the view, rewards become terms that ``reward_weights`` may name, predicates stand in
         ``info["predicates"]``. Default: those of the bundle.
+    :param interrupt_every: primitive steps of a coded action after which the policy decides again whether it goes on.
+        None, the default: the bundle's; else when it ends.
+    :param residual: in [0, 1], for a Box: the policy also chooses a correction of each number that a coded action
+        proposes, at most this share of half its range. Default: the bundle's, else 0.
+    :param shared: source with helper functions and constants, loaded before the source of each action, whose own shared
+        code it replaces. Each action has its own instance of it.
     :returns: the environment with its action space extended as :mod:`rlgpt.options.space` tabulates. With no actions
         and all base actions it has the same spaces and trajectories, bit for bit. The ``info`` of every step has
         ``success``, if the environment reports it: whether any primitive step of the decision had it.
         :class:`ExtendedEnv` lists the other keys.
-        An action whose source cannot be loaded, or contains a certain mistake, causes a :class:`BrokenActionWarning`.
+        An action whose source cannot be loaded, or an action or function whose source contains a certain mistake,
+        causes a :class:`BrokenActionWarning`.
     :raises rlgpt.errors.ConfigError: an argument is of another kind, the action space has no extension, ``gamma`` is
         out of range, or names do not fit their space or are given beside a plugin, which has its own.
     :raises rlgpt.errors.UnknownNameError: there is no such task, base action, reward term or coded action.
-    :raises rlgpt.errors.SandboxError: names of functions or of their outputs are equal, or there are too many.
+    :raises rlgpt.errors.SandboxError: two functions, or two outputs of functions, have the same name, or there are too
+        many functions.
     :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or its actions call custom primitives and no
         plugin provides them.
     """
@@ -123,11 +143,21 @@ def extend(
             chosen = tuple(a for a in chosen if a.name in setup.coded_actions)
             gamma = setup.gamma if gamma is None else gamma
             base_actions = setup.base_actions if base_actions is None else base_actions
+            interrupt_every = setup.interrupt_every if interrupt_every is None else interrupt_every
+            if residual is None and isinstance(env.action_space, spaces.Box):
+                residual = setup.residual
     else:
         chosen = given
+    if shared is not None:
+        chosen = share(chosen, shared)
     gamma = 0.99 if gamma is None else gamma
     if not 0 < gamma <= 1:
         raise ConfigError(f"gamma is {gamma}; valid: a discount per primitive step in (0, 1].")
+    residual = 0.0 if residual is None else residual
+    if not 0 <= residual <= 1:
+        raise ConfigError(f"residual is {residual}; valid: a share of half the action's range, in [0, 1].")
+    if interrupt_every is not None and interrupt_every < 1:
+        raise ConfigError(f"interrupt_every is {interrupt_every}; valid: at least 1 primitive step, or None.")
     world = merge_custom_names(plugin, world, labels=labels, observations=observations, idle=idle)
     plugin, task = plugin_and_task(env, plugin, task, world, bundled=isinstance(given, Bundle))
     library = library_of(plugin, task) if chosen or functions else None
@@ -146,9 +176,11 @@ def extend(
         trace=trace,
         library=library,
         functions=functions,
+        interrupt_every=interrupt_every,
+        residual=residual,
     )
     warn_of_broken(extended.load_verdicts)
-    sound = [action for action in chosen if action.name not in extended.load_verdicts]
+    sound = [*functions, *(action for action in chosen if action.name not in extended.load_verdicts)]
     if sound and library is not None:
         tested = given.tested_on if isinstance(given, Bundle) else None
         origin = " of the bundle" * isinstance(given, Bundle) + (f" for {tested.task}" if tested is not None else "")

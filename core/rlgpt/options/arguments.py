@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from rlgpt.domain import Bundle, CodedAction, Task, Verdict, World
+from rlgpt.domain import Bundle, CodedAction, CodedFunction, Task, Verdict, World
 from rlgpt.domain.validated import validated
 from rlgpt.errors import BundleError, ConfigError, UnknownNameError
 from rlgpt.options.bundle import load_bundle
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 MAX_LINTED = 16
-"""Actions whose source is linted. One may take half a second, and a bundle of a stranger may hold hundreds."""
+"""Sources that are linted. One may take half a second, and a bundle of a stranger may hold hundreds."""
 
 
 class BrokenActionWarning(UserWarning):
-    """A coded action's source cannot be loaded, or contains a certain mistake, for example a primitive that is never
-    yielded. The action is part of the environment all the same."""
+    """The source of a coded action or function cannot be loaded, or contains a certain mistake, for example a primitive
+    that is never yielded. It is part of the environment all the same."""
 
 
 def check_environment(env: object) -> None:
-    """:raises ConfigError: it is not a gymnasium environment, or it is several in one."""
+    """:raises ConfigError: ``env`` is not a gymnasium environment, or it is a vector of environments."""
     if isinstance(env, gymnasium.vector.VectorEnv):
         raise ConfigError(
             "extend() takes one environment, got a vector of them. Extend each: "
@@ -42,9 +42,9 @@ def check_environment(env: object) -> None:
 
 
 def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
-    """The bundle, read from its folder where ``actions`` is a path, or the coded actions.
+    """The bundle that ``actions`` is or whose folder it names; or the list of coded actions that it is.
 
-    :raises ConfigError: ``actions`` is none of these.
+    :raises ConfigError: ``actions`` is not a bundle, a folder or a list of coded actions.
     :raises BundleError: the folder cannot be read.
     """
     if isinstance(actions, (str, Path)):
@@ -64,7 +64,7 @@ def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
 
 
 def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) -> Sandbox | None:
-    """The sandbox, made from limits where limits are given; None for the default.
+    """A sandbox: the given one, or one with the given limits. None stays None and means the default sandbox.
 
     :raises ConfigError: ``sandbox`` is neither a sandbox nor limits.
     :raises UnknownNameError: there is no such limit.
@@ -83,9 +83,19 @@ def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) ->
 
 
 def check_names(argument: str, names: Iterable[str] | None) -> None:
-    """:raises ConfigError: ``names`` is one text, whose letters would count as names."""
+    """:raises ConfigError: ``names`` is a string; iteration would take each letter for a name."""
     if isinstance(names, str):
         raise ConfigError(f"{argument} is the text {names!r}; give a list of names: {argument}=[{names!r}].")
+
+
+def share(actions: Sequence[CodedAction], shared: str) -> tuple[CodedAction, ...]:
+    """``actions`` with ``shared`` as their shared code.
+
+    :raises ConfigError: ``shared`` is no text.
+    """
+    if not isinstance(shared, str):
+        raise ConfigError(f"shared is {_describe(shared)}. Valid: the source of helper functions, as text.")
+    return tuple(action.model_copy(update={"shared": shared}) for action in actions)
 
 
 def merge_custom_names(
@@ -96,7 +106,7 @@ def merge_custom_names(
     observations: Named | None,
     idle: Any,
 ) -> World | None:
-    """The names that a bundle carries; given names replace them.
+    """The names that the bundle stores; names that the user gives replace them.
 
     :raises ConfigError: names are given together with a plugin, which has its own.
     """
@@ -140,8 +150,9 @@ def plugin_and_task(
         world = world or World()
         if world.primitives:
             raise BundleError(
-                f"this bundle's actions call primitives of their designer's own: {', '.join(world.primitives)}. "
-                "Give them: extend(env, actions, plugin=GenericPlugin.of(env, primitives=[...], labels=..., ...))."
+                f"this bundle's actions call custom primitives: {', '.join(world.primitives)}. A bundle does not "
+                "contain them. Give them: extend(env, actions, plugin=GenericPlugin.of(env, primitives=[...], "
+                "labels=..., ...))."
             )
         own_task = task if isinstance(task, Task) else None
         try:
@@ -159,7 +170,7 @@ def plugin_and_task(
             if bundled and world != World():
                 raise ConfigError(
                     f"{fault} The names are those of the bundle, with labels=, observations= and idle= where given: it "
-                    "was designed for another environment, or for one that was wrapped otherwise."
+                    "was designed for another environment, or for one with other wrappers."
                 ) from fault
             raise
         hint = "Without plugin= there is the environment's own task alone: leave task= out, or give the plugin."
@@ -187,20 +198,23 @@ def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
         )
 
 
-def warn_of_faults(actions: Sequence[CodedAction], library: Library, sandbox: Sandbox | None, origin: str) -> None:
-    """Warn of each action whose source shows a certain mistake, with the message of lint.
+def warn_of_faults(
+    codes: Sequence[CodedAction | CodedFunction], library: Library, sandbox: Sandbox | None, origin: str
+) -> None:
+    """Warn of each action and function whose source shows a certain mistake, with the message of lint.
 
-    :param origin: " of the bundle ..." for actions of a bundle; else empty.
+    :param origin: " of the bundle ..." for code of a bundle; else empty.
     """
     from rlgpt.sandbox import SandboxLimits, faults
 
     limits = SandboxLimits() if sandbox is None else sandbox.limits
-    for action in actions[:MAX_LINTED]:
-        messages = [f"line {v.line}: {v.message}" if v.line else v.message for v in faults(action, library, limits)]
+    for code in codes[:MAX_LINTED]:
+        messages = [f"line {v.line}: {v.message}" if v.line else v.message for v in faults(code, library, limits)]
+        kind = "coded action" if isinstance(code, CodedAction) else code.type
         if messages:
             more = f" And {len(messages) - 1} more." if messages[1:] else ""
             warnings.warn(
-                f"coded action {action.name!r}{origin} will not do what it says, {messages[0]}.{more} Fix its source.",
+                f"{kind} {code.name!r}{origin} will not do what it says, {messages[0]}.{more} Fix its source.",
                 BrokenActionWarning,
                 stacklevel=3,
             )

@@ -1,5 +1,7 @@
 """Bundles on disk: ``bundle.json``, and a file ``actions/NAME.py`` or ``functions/NAME.py`` for each source.
 
+Code that actions share is in ``shared.py``; the manifest says which actions have it.
+
 No pickle, sizes checked.
 """
 
@@ -20,6 +22,7 @@ from rlgpt.files import Folder, parse_json
 _MANIFEST = "bundle.json"
 _KINDS = ("actions", "functions")
 """Fields of a bundle that hold sources, and their folders."""
+_SHARED = "shared.py"
 _MANIFEST_LIMIT = 1 << 20
 _SOURCE_LIMIT = 1 << 16
 _ACTIONS_LIMIT = 256
@@ -27,7 +30,7 @@ _ACTIONS_LIMIT = 256
 
 
 def save_bundle(bundle: Bundle, folder: Path) -> Path:
-    """Write ``bundle`` as a folder, whole or not at all; an existing bundle there is replaced.
+    """Write ``bundle`` as a folder, completely or not at all. An existing bundle there is replaced.
 
     :raises BundleError: ``folder`` is a link, or exists and is not a bundle; or it cannot be written.
     """
@@ -42,10 +45,15 @@ def save_bundle(bundle: Bundle, folder: Path) -> Path:
         for kind in _KINDS:
             for code in manifest[kind]:
                 files.write(f"{kind}/{code['name']}.py", code.pop("source"))
+        for action in manifest["actions"]:
+            if shared := action.pop("shared"):
+                action["shared"] = True
+                files.write(_SHARED, shared)
         files.write(_MANIFEST, json.dumps(manifest, indent=2) + "\n")
         staged.chmod(0o755)
         if folder.exists():
-            # moved aside before it is deleted: after a kill the name holds a whole bundle, or nothing
+            # The old bundle is renamed before it is deleted: after a kill, the folder is a complete bundle or does not
+            # exist.
             folder.rename(replaced := Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.")))
             staged.rename(folder)
             shutil.rmtree(replaced)
@@ -60,7 +68,7 @@ def save_bundle(bundle: Bundle, folder: Path) -> Path:
 def load_bundle(folder: Path) -> Bundle:
     """Read a bundle. Its sources are data until a sandbox runs them: a stranger's bundle is safe to load.
 
-    :raises BundleError: it is missing, too large, of another schema, holds a link, or names an action badly.
+    :raises BundleError: the bundle is missing or too large, has another schema or an invalid name, or contains a link.
     """
     _refuse_link(folder)
     if not folder.is_dir():
@@ -70,19 +78,23 @@ def load_bundle(folder: Path) -> Bundle:
     try:
         manifest = parse_json(text)
         version = manifest.get("schema_version") if isinstance(manifest, dict) else None
-        if version not in (1, 2):
-            raise BundleError(f"{path} has schema version {version!r:.40}; this version of rlgpt reads 1 and 2.")
+        if version not in (1, 2, 3):
+            raise BundleError(f"{path} has schema version {version!r:.40}; this version of rlgpt reads 1 to 3.")
         sources: dict[str, list[dict[str, Any]]] = {}
         for kind in _KINDS:
             listed = manifest.get(kind, ())
             if len(listed) > _ACTIONS_LIMIT:
                 raise BundleError(f"{path} lists {len(listed)} {kind}; a bundle holds {_ACTIONS_LIMIT} at most.")
             sources[kind] = [{**code, "source": ""} for code in listed]
+        sharing = [action for action in sources["actions"] if action.pop("shared", False) is True]
         # names become file names only after they are known to be names
         checked = Bundle.model_validate({**manifest, **sources})
         for kind in _KINDS:
             for code, named in zip(sources[kind], getattr(checked, kind), strict=True):
                 code["source"] = files.read_text(f"{kind}/{named.name}.py", limit=_SOURCE_LIMIT)
+        shared = files.read_text(_SHARED, limit=_SOURCE_LIMIT) if sharing else ""
+        for action in sharing:
+            action["shared"] = shared
         return Bundle.model_validate({**manifest, **sources})
     except (ValidationError, TypeError) as fault:
         raise BundleError(f"{path} does not hold a valid bundle: {str(fault)[:400]}") from fault

@@ -1,4 +1,6 @@
-"""The state of one decision while its primitive steps are taken."""
+"""The state of one decision while the environment takes its primitive steps. A *decision* is one choice of the policy;
+a *primitive step* is one step of the base environment.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +11,21 @@ from typing import Any
 import gymnasium
 
 OnStep = Callable[[gymnasium.Env[Any, Any], int], None]
-"""Called with the base environment and the primitive steps of the episode: 0 after a reset, then after every step."""
+"""Called with the base environment and the number of primitive steps of the episode: after a reset (0) and after every
+step.
+"""
 
 
 @dataclass
 class DecisionState:
-    """What the primitive steps of one decision have brought so far.
+    """The results of one decision's primitive steps so far.
 
-    :ivar observation: the newest observation of the base environment; with it the newest ``info``.
+    :ivar observation: the newest observation of the base environment; ``info`` belongs to it.
     :ivar reward: ``sum_{i<k} gamma^i r_i`` over the k primitive steps (Sutton, Precup and Singh 1999, section 3).
-    :ivar total_reward: the same sum without discount.
+    :ivar total_reward: the sum of the same rewards without discount.
     :ivar success: whether any of the steps had ``info["success"]``.
     :ivar duration: k, primitive steps.
-    :ivar terms: reward term -> weighted sum, without discount.
+    :ivar terms: reward term -> weighted sum, without discount; of a term of weight 0 the unweighted sum.
     """
 
     observation: Any

@@ -1,4 +1,4 @@
-"""The action-space extension: an ordinary gymnasium environment whose extra actions are sandboxed code."""
+"""``ExtendedEnv``: a gymnasium environment with additional actions, each of which runs a program in the sandbox."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 from rlgpt.domain import CodedAction, CodedFunction, Decision, Plain, Task, Verdict
 from rlgpt.errors import StateError, UnknownNameError
 from rlgpt.options.decision import DecisionState, OnStep
-from rlgpt.options.execution import Call, Execution
+from rlgpt.options.execution import Call, Execution, settled
 from rlgpt.options.functions import StepFunctions, Taken
 from rlgpt.options.guards import Guards
 from rlgpt.options.layout import ActionLayout
 from rlgpt.options.measurement import Measurement
+from rlgpt.options.progress import InProgress, PlanOrder
 from rlgpt.options.shaping import Shaping
 from rlgpt.options.space import Choice, ExtendedSpace
 from rlgpt.options.violations import Violations
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import reward_terms_of
-from rlgpt.plugin.parts import shown
 from rlgpt.plugin.states import EpisodeState, restore_episode, save_episode
 from rlgpt.plugin.types import Context, StateCodec, ViewKey
 
@@ -33,8 +33,13 @@ if TYPE_CHECKING:
 class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs):
     """``env`` with K coded actions. Made by :func:`rlgpt.extend`.
 
-    A chosen coded action runs until it returns, the episode ends, its step limit, or a violation. One decision of k
-    primitive steps returns ``sum(gamma**i * r_i)`` (options: Sutton, Precup and Singh 1999, section 3), the newest
+    A chosen coded action runs until it returns, the episode ends, its step limit, or a violation. With
+    ``interrupt_every``, a decision takes at most so many of its primitive steps. The next decision may choose the same
+    action, which then goes on (parameters are read at its start only); a base action, which takes the place of what the
+    coded action proposes for the next step; or another coded action, which interrupts it (Sutton, Precup and Singh
+    1999, section 4).
+
+    One decision of k primitive steps returns ``sum(gamma**i * r_i)`` (options: the same, section 3), the newest
     observation, and in ``info``:
 
     ``duration``        k >= 1, the primitive steps of this decision
@@ -45,15 +50,18 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     ``predicates``      name -> bool, if there are coded predicates
     ``metrics``, ``score``  of the episode so far, if the task declares them (:class:`rlgpt.domain.Metric`)
     ``action_mask``     int8, shape (branches,): which may start now
-    ``reward_terms``    weighted, undiscounted, if reward terms are paid
+    ``reward_terms``    weighted (unweighted where the weight is 0), undiscounted, if there are reward weights
     ``verdicts``        tuple of :class:`~rlgpt.domain.Verdict`, if there are any
+    ``plan``            the branch that the plan's code would choose next, if there are coded actions
+    ``running``         name of the coded action in progress, with ``interrupt_every``; "" without any
     ``decision``        a :class:`~rlgpt.domain.Decision`, with ``trace=True``; its ``verdict`` also explains a choice
                         that was masked because its ``can_start`` failed, or by quarantine
 
-    Errors of coded actions end the action and are recorded; exceptions of ``env.step`` propagate.
+    An error in a coded action ends the action and is recorded as a verdict. An exception in ``env.step`` propagates.
 
-    :param library: the plugin's for this task; None where there are no coded actions.
+    :param library: the plugin's primitives and view keys for this task; None if there are no coded actions.
     :ivar context: the state that the plugin reads; ``context.step`` is the one count of the episode's primitive steps.
+    :ivar interrupt_every: primitive steps of a coded action in one decision, at most; None: until it ends.
     :ivar measurement: metrics and score of the episode so far.
     :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
     """
@@ -75,6 +83,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         trace: bool,
         library: Library | None,
         functions: Sequence[CodedFunction] = (),
+        interrupt_every: int | None = None,
+        residual: float = 0.0,
     ) -> None:
         gym.utils.RecordConstructorArgs.__init__(
             self,
@@ -91,6 +101,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             trace=trace,
             library=library,
             functions=functions,
+            interrupt_every=interrupt_every,
+            residual=residual,
             _disable_deepcopy=True,
         )
         gym.Wrapper.__init__(self, env)
@@ -100,10 +112,11 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self.context = Context(task, None, {}, 0, self._rng, plugin.model(env))
         self.extension = ExtendedSpace(
             env.action_space,
-            actions,
+            [settled(action, plugin, task) for action in actions],
             plugin.labels(task).actions,
             base_actions,
             plugin.noop(env.action_space, self.context),
+            residual > 0,
         )
         self.action_space = self.extension.space
         self.actions = self.extension.actions
@@ -111,16 +124,16 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._sandbox, self._functions = sandbox, None
         if functions:
             assert library is not None, "functions need the task's library"
-            keys = plugin.view_keys(task)
-            parts = (*shown(env.observation_space, keys), *(key.name for key in keys if key.alone))
-            own = [term.name for term in reward_terms_of(plugin, task)]
-            taken = Taken([a.name for a in self.actions], own, parts)
+            taken = Taken.of(plugin, task, env.observation_space, [a.name for a in self.actions])
             self._functions = StepFunctions(functions, library, self._open_sandbox(), taken)
             library, self._sandbox = self._functions.library, self._functions.sandbox
         terms = (*reward_terms_of(plugin, task), *(self._functions.reward_terms if self._functions else ()))
         self._shaping = None if reward_weights is None else Shaping(terms, reward_weights)
         self.measurement = Measurement(task)
         self._offset = len(self.layout.branches) - len(self.actions)
+        self.interrupt_every, self._residual = interrupt_every, residual
+        self._in_progress: InProgress | None = None
+        self._order = PlanOrder(len(self.actions)) if self.actions else None
         self._guest: Guest | None = None
         self._library = library
         self._state = DecisionState(None, {})
@@ -137,13 +150,16 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._guards = Guards(names, conditional, plugin.applicable if asks_plugin else None)
 
     def _prepare(self) -> tuple[str, ...]:
-        """Make what coded actions need. Returns the names of those with a ``can_start``."""
+        """Prepare the guards, the execution and the guest. Returns the names of the actions that define
+        ``can_start``.
+        """
         primitives = {p.name: p for p in self.plugin.primitives(self.task)}
-        self._execution = Execution(primitives, self.view, self._advance, keep_calls=self.trace)
+        self._execution = Execution(primitives, self.view, keep_calls=self.trace)
         guest = self._open(seed=0)
         states = {a.name: guest.load(a.name) for a in self.actions}
         self.load_verdicts = {n: s for n, s in states.items() if isinstance(s, Verdict) and s.kind != "wall"}
-        # After a wall-clock timeout it is unknown what the source defines: the guests of the episodes find out.
+        # After a wall-clock timeout it is unknown whether the source defines ``can_start``. Guests of later episodes
+        # find out.
         return tuple(n for n, state in states.items() if state is not False and n not in self.load_verdicts)
 
     def _open_sandbox(self) -> Sandbox:
@@ -160,6 +176,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             self._rng = np.random.default_rng([seed, 0x0B710])
         ctx = self.context
         ctx.observation, ctx.info, ctx.step, ctx.rng = observation, {**info, "env_reward": 0.0}, 0, self._rng
+        ctx.previous = None
         ctx.memory.clear()
         self._begin(info)
         if self._shaping is not None:
@@ -168,8 +185,10 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         return observation, self._report(dict(info), self._choices)
 
     def _begin(self, info: Mapping[str, Any]) -> None:
-        """Begin to play at the moment that the context describes."""
+        """Begin to play from the state in ``context``."""
         self._close_guest()
+        if self._order is not None:
+            self._order.reset()
         self._quarantined, self._verdicts = self._next_quarantine, []
         self._state, self._begun = DecisionState(self.context.observation, info), self.context.step
         self.measurement.reset(info)
@@ -188,7 +207,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._verdicts = []
         before = self.view() if self.trace else {}
         call = self._carry_out(choice, choices)
-        if self._guards.vary and not state.episode_over:
+        if (self._guards.vary or self.interrupt_every is not None) and not state.episode_over:
             choices = self._choices = self._find_choices()
         info = dict(state.info)
         info.update(
@@ -211,6 +230,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
                 ended=call.ended,
                 before=before,
                 after=self.view(),
+                reward_terms=state.terms,
                 calls=tuple(call.calls),
                 verdict=call.verdict,
             )
@@ -223,22 +243,22 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     # -- states ------------------------------------------------------------------------------------------------------
 
     def save_episode(self) -> EpisodeState:
-        """This moment of the episode, between two decisions. What coded actions and functions remember is not
-        in it.
+        """The state of the episode between two decisions. It does not contain the globals of coded actions and
+        functions.
 
         :raises StateError: the plugin cannot save this task, or the environment's state cannot be saved.
         """
         return save_episode(self._codec(), self.env, self.context)
 
     def restore_episode(self, state: EpisodeState, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode at a saved moment, as :meth:`reset` does at the task's start.
+        """Begin an episode from a saved state instead of the task's start.
 
-        The environment's time goes on from there, so that the task's horizon holds. ``horizon`` of :func:`extend`
-        counts from here.
+        The environment's time limit continues from the saved state. The ``horizon`` of :func:`extend` begins to count
+        anew.
 
         :param seed: seeds all randomness from here on. None: the saved random generators continue.
         :returns: observation and info, as :meth:`reset` does.
-        :raises StateError: the state is of another task, or damaged.
+        :raises StateError: the state belongs to another task, or is damaged.
         """
         ctx = self.context
         restore_episode(self._codec(), self.env, ctx, state, seed=seed)
@@ -249,7 +269,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             if self._shaping is not None:
                 self._shaping.restore(ctx)
             self._choices = self._find_choices()
-        except Exception as fault:  # whatever a plugin raises about an observation that no episode of it has
+        except Exception as fault:  # A plugin may raise any exception for an observation that its episodes never have.
             raise StateError(f"the saved state cannot be played: {type(fault).__name__}: {fault}.") from fault
         return ctx.observation, self._report(info, self._choices)
 
@@ -261,27 +281,30 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     @property
     def primitive_steps(self) -> int:
-        """Primitive steps of the episode so far; after :meth:`restore_episode`, since then."""
+        """Number of primitive steps since the reset or the :meth:`restore_episode` that began the episode."""
         return self.context.step - self._begun
 
     # -- for trainers and the loop ------------------------------------------------------------------------------------
 
     def view(self) -> dict[str, Plain]:
-        """The plugin's view of the newest observation, with the features of code; built at each call."""
-        view = self.plugin.view(self.context)
-        return view if self._functions is None else {**view, **self._functions.answers.features}
+        """The plugin's view of the newest observation, with the features of code.
+
+        Without functions it is built at each call; with them, once at each primitive step.
+        """
+        return self.plugin.view(self.context) if self._functions is None else dict(self._functions.view)
 
     @property
     def view_keys(self) -> tuple[ViewKey, ...]:
-        """The plugin's keys of the view, and the features of code."""
+        """The keys of the view: the plugin's keys and the outputs of coded features."""
         return (*self.plugin.view_keys(self.task), *(self._functions.view_keys if self._functions else ()))
 
     def quarantine(self, names: Iterable[str]) -> None:
-        """Mask these coded actions, and no others, from the next reset on; functions of code give neutral answers.
+        """From the next reset on, mask exactly these coded actions; coded functions among the names give neutral
+        answers.
 
-        From now on the caller counts violations; the environment itself quarantines nothing.
+        After this call the caller counts violations, and the environment no longer masks an action by itself.
 
-        :raises UnknownNameError: a name is no coded action, and no function, of this environment.
+        :raises UnknownNameError: a name is neither a coded action nor a function of this environment.
         """
         names = frozenset(names)
         self._check_names(names)
@@ -293,22 +316,66 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
             if name not in known:
                 raise UnknownNameError("coded action", name, known)
 
+    @property
+    def running(self) -> str:
+        """The name of the coded action in progress; empty if there is none."""
+        return "" if self._in_progress is None else self._in_progress.name
+
+    @property
+    def proposal(self) -> Any:
+        """The low-level action that the coded action in progress proposes for the next primitive step, or None."""
+        return None if self._in_progress is None else self._in_progress.proposal
+
     # -- one decision -------------------------------------------------------------------------------------------------
 
     def _carry_out(self, choice: Choice, choices: _Choices) -> Call:
-        state = self._state
+        state, here = self._state, self._in_progress
         if choice.coded is None:
+            if here is not None:
+                here.advance(self._advance, choice.base)
+                return self._after(here)
             self._advance(choice.base)
             return Call(ended="episode" if state.episode_over else "base")
-        if not choices.allowed[choice.branch]:
-            self._idle()
-            return Call(ended="masked", verdict=self._why_masked(choice.coded.name, choices))
-        call = self._execution.run(self._open_guest(), choice.coded, choice.parameters, self.context)
-        if call.verdict is not None:
-            self._verdicts.append(call.verdict)
+        assert self._order is not None
+        self._order.chose(choice.branch - self._offset)
+        if here is None or here.name != choice.coded.name:
+            if not choices.allowed[choice.branch]:
+                self._idle()
+                return Call(ended="masked", verdict=self._why_masked(choice.coded.name, choices))
+            self._interrupt()
+            call = Call()
+            running = self._execution.run(self._open_guest(), choice.coded, choice.parameters, self.context, call)
+            here = self._in_progress = InProgress(choice.coded.name, call, running)
+        while not here.is_over and (self.interrupt_every is None or state.duration < self.interrupt_every):
+            here.advance(self._advance, self._corrected(here.proposal, choice.residual))
+        call = self._after(here)
         if state.duration == 0:  # an action that calls nothing still costs a step
             self._idle()
         return call
+
+    def _after(self, here: InProgress) -> Call:
+        """What the action in progress has done in this decision."""
+        call = here.report()
+        if here.is_over:
+            self._in_progress = None
+            if call.verdict is not None:
+                self._verdicts.append(call.verdict)
+        return call
+
+    def _interrupt(self) -> None:
+        """End the action in progress, if there is one."""
+        if self._in_progress is not None:
+            self._in_progress.interrupt()
+            self._after(self._in_progress)
+
+    def _corrected(self, proposal: Any, residual: np.ndarray | None) -> Any:
+        """``proposal`` plus the policy's correction, within the bounds of the Box."""
+        box = self.env.action_space
+        if residual is None or not isinstance(box, gym.spaces.Box) or np.shape(proposal) != box.shape:
+            return proposal
+        low, high = box.low.astype(np.float64), box.high.astype(np.float64)
+        moved = np.asarray(proposal, np.float64) + self._residual * residual * (high - low) / 2
+        return np.clip(moved, low, high).astype(box.dtype)
 
     def _idle(self) -> None:
         self._advance(self.plugin.noop(self.env.action_space, self.context))
@@ -317,7 +384,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         """Take one primitive step. True if the episode ended."""
         observation, env_reward, terminated, truncated, info = self.env.step(low_level)
         state, ctx = self._state, self.context
-        ctx.observation, ctx.info, ctx.step = observation, {**info, "env_reward": float(env_reward)}, ctx.step + 1
+        ctx.previous, ctx.observation = ctx.observation, observation
+        ctx.info, ctx.step = {**info, "env_reward": float(env_reward)}, ctx.step + 1
         if self._on_step is not None:
             self._on_step(self.env, self.primitive_steps)
         state.observation, state.info = observation, info
@@ -330,8 +398,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         if self._functions is not None:
             self._verdicts += self._functions.update(self.plugin.view(ctx))
         if self._shaping is not None:
-            paid = self._shaping.pay(ctx)
-            reward = sum(paid.values())
+            reward, paid = self._shaping.pay(ctx)
             for name, value in paid.items():
                 state.terms[name] = state.terms.get(name, 0.0) + value
         state.pay(reward, self.gamma)
@@ -348,27 +415,38 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     def _close_guest(self) -> None:
         """Drop the instance, so that no state of the code outlives the episode."""
-        self._guest = None
+        self._guest = self._in_progress = None
 
     # -- masks --------------------------------------------------------------------------------------------------------
 
     def _find_choices(self) -> _Choices:
-        """Which branches may start now. If none may, all are offered: choosing one then costs a no-op."""
+        """Find the branches (choices of the policy) that may start now. If none may start, all are offered, and
+        choosing one costs an idle step.
+        """
         offer = self._guards.offer(self._quarantined, self.view, self._open_guest)
         self._verdicts += offer.refusals.values()
         allowed = np.ones(len(self.layout.branches), np.int8)
         for i, action in enumerate(self.actions, start=self._offset):
-            allowed[i] = action.name in offer.allowed
+            allowed[i] = action.name in offer.allowed or action.name == self.running
         return _Choices(allowed, allowed if allowed.any() else np.ones_like(allowed), offer.refusals)
 
     def _why_masked(self, name: str, choices: _Choices) -> Verdict | None:
-        """What kept a coded action from starting; None if it was the plugin, or its own ``can_start``."""
+        """The verdict that explains why a coded action is masked. None if the plugin or the action's own ``can_start``
+        answered False.
+        """
         if name in self._quarantined:
             return Verdict(kind="quarantined", action=name, message="its earlier verdicts say what was wrong")
         return choices.refusals.get(name)
 
     def _report(self, info: dict[str, Any], choices: _Choices) -> dict[str, Any]:
         info["action_mask"] = choices.mask.copy()
+        if self._order is not None:
+            own = choices.allowed[self._offset :]
+            names = [a.name for a in self.actions]
+            following = names.index(self.running) if self.running else self._order.next(own)
+            info["plan"] = self._offset + following
+        if self.interrupt_every is not None:
+            info["running"] = self.running
         self.measurement.report(info)
         if self._functions is not None:
             info["predicates"] = dict(self._functions.answers.predicates)
@@ -382,10 +460,10 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
 @dataclass(frozen=True)
 class _Choices:
-    """What may be chosen at one moment.
+    """What the policy may choose at one moment.
 
     :ivar allowed: int8, shape (branches,): 1 if the branch may start.
-    :ivar mask: what is offered: ``allowed``, or ones if nothing may start.
+    :ivar mask: the mask that the policy gets: ``allowed``, or all ones if no branch may start.
     :ivar refusals: name -> verdict, for each coded action whose ``can_start`` failed.
     """
 

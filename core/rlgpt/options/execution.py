@@ -1,53 +1,120 @@
-"""One call of a coded action: the guest asks for primitives, and the host runs them until the call ends."""
+"""One call of a coded action. Its code, in the sandbox, requests primitives; this module runs them until the call
+ends.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rlgpt.domain import CodedAction, Ending, Plain, PrimitiveCall, Verdict
+from rlgpt.domain import CodedAction, Ending, Plain, PrimitiveCall, Task, Verdict
+from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.types import Context, Primitive
-from rlgpt.sandbox import Ask, Guest, Request
+from rlgpt.sandbox import Ask, Exhausted, Guest, Request
+from rlgpt.sandbox.library import OBSERVE
 
 Step = Callable[[Any], bool]
-"""Steps the base environment by one low-level action. Returns whether the episode ended."""
+"""A function that steps the base environment with one of its actions. Returns whether the episode ended."""
+
+Running = Generator[Any, bool, "Call"]
+"""A call under way. It yields the next low-level action, takes whether the episode ended with it, and returns its
+:class:`Call`. Whoever has it decides when the environment steps, and may :func:`interrupt` it instead."""
 
 
 @dataclass
 class Call:
-    """The progress of a call.
+    """The state of one call of a coded action.
 
-    :ivar steps: primitive steps so far.
+    :ivar pieces: primitives that have begun. While the action that a new one proposes waits for its step, the
+        primitive before it has ended and the new one has cost nothing yet.
     :ivar verdict: on the call, or on its clean-up; None where nothing was wrong.
-    :ivar calls: of primitives; only where the trace is kept.
+    :ivar calls: of primitives, and of observe where the view had changed; only where the trace is kept.
+    :ivar seen: the view that code observed last; only where the trace is kept.
     """
 
     ended: Ending = "returned"
+    pieces: int = 0
     verdict: Verdict | None = None
     calls: list[PrimitiveCall] = field(default_factory=list)
+    seen: Mapping[str, Plain] | None = None
+
+    def look(self, view: Mapping[str, Plain]) -> None:
+        """Record what code observed, if anything changed since it last did: the keys that differ, as a call of observe.
+
+        The first view counts as known where nothing came before it: the decision holds it.
+        """
+        known = self.seen if self.seen is not None else {} if self.calls else view
+        changed = {key: value for key, value in view.items() if key not in known or known[key] != value}
+        if changed:
+            self.calls.append(PrimitiveCall(name=OBSERVE, args={}, steps=0, outcome=changed))
+        self.seen = view
+
+
+_Answer = Generator[Any, bool, tuple[bool, dict[str, Plain]]]
+
+
+class _Interrupted(Exception):
+    """Thrown into a running call to end it."""
+
+
+def interrupt(running: Running) -> Call:
+    """End a call that waits for a step. The proposed step is not taken, and the code may clean up, as at a step limit.
+
+    :raises RuntimeError: the call has not begun, or is over: it has proposed no action that waits.
+    """
+    try:
+        running.throw(_Interrupted())
+    except StopIteration as end:
+        call: Call = end.value
+        return call
+    except _Interrupted:
+        pass
+    raise RuntimeError("no call waits for a step: advance it to its first action, and interrupt it before its end")
+
+
+def settled(action: CodedAction, plugin: EnvironmentPlugin, task: Task) -> CodedAction:
+    """``action`` with the step limit that it has in ``task``: its own or the task's, within the plugin's bound."""
+    limits = plugin.limits(task)
+    wanted = action.max_steps or limits.steps(task).default
+    limit = min(wanted, limits.option_steps or wanted)
+    return action if limit == action.max_steps else action.model_copy(update={"max_steps": limit})
 
 
 class Execution:
-    """Runs coded actions. It has no environment: every low-level action goes through ``step``.
+    """Runs coded actions. It has no environment: it proposes low-level actions, and its driver takes the steps.
 
     :param view: builds the plugin's view; called only when the code asks for it.
     :param keep_calls: record each call of a primitive in :attr:`Call.calls`.
     """
 
     def __init__(
-        self, primitives: Mapping[str, Primitive], view: Callable[[], dict[str, Plain]], step: Step, *, keep_calls: bool
+        self, primitives: Mapping[str, Primitive], view: Callable[[], dict[str, Plain]], *, keep_calls: bool
     ) -> None:
-        self._primitives, self._view, self._step, self._keep_calls = primitives, view, step, keep_calls
+        self._primitives, self._view, self._keep_calls = primitives, view, keep_calls
 
-    def run(self, guest: Guest, action: CodedAction, parameters: Mapping[str, float], ctx: Context) -> Call:
-        """Run ``action`` until it returns, violates a limit, reaches its step limit, or the episode ends."""
-        call, start = Call(), ctx.step
+    def run(
+        self,
+        guest: Guest,
+        action: CodedAction,
+        parameters: Mapping[str, float],
+        ctx: Context,
+        call: Call | None = None,
+    ) -> Running:
+        """Run ``action`` until it returns, violates a limit, reaches its step limit, has yielded as often as it may,
+        the episode ends, or it is interrupted.
+
+        :param action: with ``max_steps`` (:func:`settled`).
+        :param ctx: the driver sets its observation, ``info`` and step after each step.
+        :param call: to be filled in, for a driver that wants to see the progress; a new one where None.
+        """
+        assert action.max_steps is not None
+        call, start = call or Call(), ctx.step
         turn = guest.start(action.name, parameters)
         while isinstance(turn, Ask):
             replies: list[Plain] = []
             for request in turn.requests:
-                finished, outcome = self._answer(request, ctx, call, limit=start + action.max_steps)
+                finished, outcome = yield from self._answer(request, ctx, call, limit=start + action.max_steps)
                 replies.append(outcome)
                 if finished:
                     self._judge(call, guest.cancel(), ctx.step - start)
@@ -56,6 +123,9 @@ class Execution:
         if isinstance(turn, Verdict):
             call.ended = "violation"
             self._judge(call, turn, ctx.step - start)
+        elif isinstance(turn, Exhausted):
+            call.ended = "yields"
+            self._judge(call, turn.verdict, ctx.step - start)
         return call
 
     @staticmethod
@@ -63,25 +133,28 @@ class Execution:
         if verdict is not None:
             call.verdict = verdict.model_copy(update={"step": step})
 
-    def _answer(self, request: Request, ctx: Context, call: Call, *, limit: int) -> tuple[bool, dict[str, Plain]]:
-        """Run one request. Returns whether the call is over (the episode ended, or its step count reached ``limit``),
-        and the outcome."""
-        if request.name == "observe":
-            return False, self._view()
+    def _answer(self, request: Request, ctx: Context, call: Call, *, limit: int) -> _Answer:
+        """Run one request. Returns whether the call is over (the episode ended, its step count reached ``limit``, or it
+        was interrupted), and the outcome."""
+        if request.name == OBSERVE:
+            view = self._view()
+            if self._keep_calls:
+                call.look(view)
+            return False, view
         primitive = self._primitives[request.name]
         before = ctx.step
-        finished, outcome = self._drive(primitive, request, ctx, call, limit)
+        call.pieces += 1
+        finished, outcome = yield from self._perform(primitive, request, ctx, call, limit)
         if request.clipped:
             outcome["clipped"] = list(request.clipped)
-        if self._keep_calls:
+        if self._keep_calls and (call.ended != "interrupted" or ctx.step > before):
             call.calls.append(
                 PrimitiveCall(name=request.name, args=dict(request.args), steps=ctx.step - before, outcome=outcome)
             )
         return finished, outcome
 
-    def _drive(
-        self, primitive: Primitive, request: Request, ctx: Context, call: Call, limit: int
-    ) -> tuple[bool, dict[str, Plain]]:
+    @staticmethod
+    def _perform(primitive: Primitive, request: Request, ctx: Context, call: Call, limit: int) -> _Answer:
         actions = primitive.run(ctx, **request.args)
         end_of_primitive = ctx.step + primitive.max_steps
         while ctx.step < end_of_primitive:
@@ -89,15 +162,20 @@ class Execution:
                 low_level = next(actions)
             except StopIteration as end:
                 return False, dict(end.value or {})
-            if self._step(low_level):
+            try:
+                episode_ended = yield low_level
+            except _Interrupted:
+                call.ended = "interrupted"
+                return True, {"ended": "interrupted"}
+            if episode_ended:
                 call.ended = "episode"
                 return True, {"ended": "episode"}
             if ctx.step >= limit:
                 call.ended = "limit"
                 return True, {"ended": "limit"}
-        try:  # the generator may still return an outcome
+        try:  # A primitive that is out of steps may still return an outcome.
             next(actions)
         except StopIteration as end:
             return False, dict(end.value or {})
         actions.close()
-        return False, {**dict.fromkeys(primitive.outcome), "ended": "primitive limit"}
+        return False, {"ended": "primitive limit"}

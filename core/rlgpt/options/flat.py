@@ -1,4 +1,4 @@
-"""The flat view: an extended environment whose action space any trainer takes."""
+"""``flat_view()``: an extended environment with a flat action space, for trainers that do not accept Tuple spaces."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from rlgpt.options.env import ExtendedEnv
 
 
 def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
-    """``env``, extended and perhaps wrapped since, with a flat action space.
+    """A flat action space for ``env``, which is an extended environment or wraps one.
+
+    K is the number of coded actions, P the number of parameters of all of them together.
 
     ========================  =========================================================================
     extended                  flat
     ========================  =========================================================================
-    ``Discrete(n + K)``       itself; parameters at their defaults
-    base ``Box(d)``           ``Box(1 + K + d + P)``: the largest of the first 1 + K numbers chooses; the
-                              base action follows in its own bounds, then the parameters in [-1, 1]
-    base ``MultiDiscrete``    ``MultiDiscrete([1 + K, *n])``; parameters at their defaults
+    ``Discrete(n + K)``       unchanged; every parameter has its default
+    base ``Box(d)``           ``Box(1 + K + d + P)``: the index of the largest of the first 1 + K numbers
+                              selects the base action (0) or a coded action; the next d numbers are the
+                              base action in its own bounds, the last P the parameters, scaled to [-1, 1];
+                              with ``residual``, d more numbers in [-1, 1] are the correction
+    base ``MultiDiscrete``    ``MultiDiscrete([1 + K, *nvec])``; every parameter has its default
     ========================  =========================================================================
 
-    :raises ConfigError: a Tuple of Discrete and Box has no flat view; ``env`` is not extended, or a wrapper changed its
-        actions.
+    :raises ConfigError: the space is a Tuple of Discrete and Box, which has no flat form; or ``env`` is not extended;
+        or a wrapper changed its actions.
     """
     extended = _extended(env)
     space = env.action_space
@@ -42,7 +46,7 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
 
 
 def _extended(env: gym.Env[Any, Any]) -> ExtendedEnv:
-    """The extension that ``env`` is, or wraps."""
+    """The :class:`ExtendedEnv` that ``env`` is or wraps."""
     inner = env
     while isinstance(inner, gym.Wrapper) and not isinstance(inner, ExtendedEnv):
         inner = inner.env
@@ -74,7 +78,7 @@ class _Flat(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorArgs):
 
 
 class _FlatDiscrete(_Flat):
-    """Selector and Discrete heads as one MultiDiscrete (or one Discrete)."""
+    """Selector and Discrete heads in one MultiDiscrete space, or in one Discrete space."""
 
     def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:
         super().__init__(env, extended)
@@ -96,7 +100,7 @@ class _FlatDiscrete(_Flat):
 
 
 class _FlatBox(_Flat):
-    """Scores of the branches, the base action and the parameters as one Box."""
+    """Scores of the branches, base action and parameters in one Box; the branch with the largest score is chosen."""
 
     def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:
         super().__init__(env, extended)
@@ -104,9 +108,10 @@ class _FlatBox(_Flat):
         base = next(h.space for h in self._heads if h.role == "base")
         assert isinstance(base, spaces.Box)
         self._base = base
-        p = len(self._defaults)
-        low = np.concatenate([-np.ones(self._branches), base.low.reshape(-1), -np.ones(p)])
-        high = np.concatenate([np.ones(self._branches), base.high.reshape(-1), np.ones(p)])
+        self._corrects = any(h.role == "residual" for h in self._heads)
+        more = len(self._defaults) + self._corrects * int(np.prod(base.shape))
+        low = np.concatenate([-np.ones(self._branches), base.low.reshape(-1), -np.ones(more)])
+        high = np.concatenate([np.ones(self._branches), base.high.reshape(-1), np.ones(more)])
         self.action_space = spaces.Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
 
     def action(self, action: Any) -> Any:
@@ -114,10 +119,12 @@ class _FlatBox(_Flat):
         if given.shape != self.action_space.shape:
             raise _misfit(action, self.action_space)
         scores, rest = np.split(given, [self._branches])
-        size = int(np.prod(self._base.shape))
+        size, p = int(np.prod(self._base.shape)), len(self._defaults)
         branch = int(np.argmax(scores))
         parts: list[Any] = [branch, rest[:size].reshape(self._base.shape).astype(self._base.dtype)]
         if self._box is not None:
             low, high = self._box.low, self._box.high
-            parts.append((low + (np.clip(rest[size:], -1, 1) + 1) / 2 * (high - low)).astype(np.float32))
+            parts.append((low + (np.clip(rest[size : size + p], -1, 1) + 1) / 2 * (high - low)).astype(np.float32))
+        if self._corrects:
+            parts.append(rest[size + p :].astype(np.float32))
         return tuple(parts)

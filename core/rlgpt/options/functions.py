@@ -1,31 +1,55 @@
-"""Features, reward terms and predicates of an environment, evaluated at resets and after every primitive step."""
+"""Evaluates an environment's coded functions (features, reward terms, predicates) after each reset and each primitive
+step.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rlgpt.domain import CodedFeatures, CodedFunction, CodedReward, Plain, Verdict
+import gymnasium
+
+from rlgpt.domain import CodedFeatures, CodedFunction, CodedReward, Plain, Task, Verdict
 from rlgpt.errors import SandboxError
+from rlgpt.plugin.defaults import reward_terms_of
+from rlgpt.plugin.parts import shown
 from rlgpt.plugin.types import Context, RewardTerm, ViewKey
 
 if TYPE_CHECKING:
+    from rlgpt.plugin.base import EnvironmentPlugin
     from rlgpt.sandbox import Answers, Functions, Library, Sandbox
 
 
 NUMBER_BYTES = 32
-"""Most bytes that a number takes in a view, with its quotes, colon and comma."""
+"""Most bytes of one number in a view, with the quotes, colon and comma around it."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Names that functions and their outputs may not have, because verdicts, weights and observations use them."""
+    """Names that are in use already, so that no function and no output may have them."""
 
     actions: Collection[str] = ()
     reward_terms: Collection[str] = ()
     observations: Collection[str] = ()
+
+    @classmethod
+    def of(
+        cls, plugin: EnvironmentPlugin, task: Task, observation_space: gymnasium.Space[Any], actions: Iterable[str]
+    ) -> Taken:
+        """The names of an environment: of its coded actions, the plugin's reward terms, the parts of observations."""
+        keys = plugin.view_keys(task)
+        parts = (*shown(observation_space, keys), *(key.name for key in keys if key.alone))
+        return cls(tuple(actions), tuple(term.name for term in reward_terms_of(plugin, task)), parts)
+
+    def check(self, functions: Sequence[CodedFunction]) -> None:
+        """:raises SandboxError: a function, or an output of one, has a name that is taken."""
+        rewards = [f.name for f in functions if isinstance(f, CodedReward)]
+        outputs = [o.name for f in functions if isinstance(f, CodedFeatures) for o in f.outputs]
+        _check_taken([f.name for f in functions], "actions", self.actions)
+        _check_taken(rewards, "reward terms of the environment", self.reward_terms)
+        _check_taken(outputs, "parts of the observation", self.observations)
 
 
 _NONE = Taken()
@@ -37,7 +61,7 @@ def _check_taken(names: Collection[str], what: str, taken: Collection[str]) -> N
 
 
 class StepFunctions:
-    """Calls the functions with each view, and stores their answers.
+    """Calls the functions with each view and stores their answers.
 
     :param library: of the task, without the outputs of ``functions``.
     :param taken: what names are taken by -> these names, for each kind of name that a function or an output may clash
@@ -46,6 +70,7 @@ class StepFunctions:
     :ivar sandbox: as given, with a larger limit for views, so that the outputs of one function do not make another one
         fail.
     :ivar answers: at the newest primitive step.
+    :ivar view: of that step, with the features.
     :raises SandboxError: names are equal, or there are too many functions.
     """
 
@@ -58,41 +83,37 @@ class StepFunctions:
         check(functions, library, sandbox.limits)
         self._functions, self._library = tuple(functions), library
         self.names = tuple(f.name for f in functions)
-        _check_taken(self.names, "actions", taken.actions)
-        _check_taken([t.name for t in self.reward_terms], "reward terms of the environment", taken.reward_terms)
-        _check_taken([k.name for k in self.view_keys], "parts of the observation", taken.observations)
+        taken.check(self._functions)
         room = sum(len(k.name) + NUMBER_BYTES for k in self.view_keys)
         limits = sandbox.limits.model_copy(update={"view_bytes": sandbox.limits.view_bytes + room})
         self.sandbox = Sandbox(limits, on_turn=sandbox.on_turn)
         self.answers: Answers
+        self.view: Mapping[str, Plain]
         self._open: Functions
 
     @property
     def library(self) -> Library:
         """The library with the outputs of features among the keys of the view."""
-        from rlgpt.sandbox import ViewDoc
-
-        docs = [ViewDoc(name=k.name, doc=k.doc, unit=k.unit, size=k.size) for k in self.view_keys]
-        return self._library.model_copy(update={"view": (*self._library.view, *docs)})
+        return self._library.with_features(self._functions)
 
     @property
     def view_keys(self) -> tuple[ViewKey, ...]:
-        """The outputs of features, as keys that code and policies see."""
+        """The outputs of features as view keys, which coded actions and policies can read."""
         features = [f for f in self._functions if isinstance(f, CodedFeatures)]
         return tuple(ViewKey(o.name, o.doc, o.unit, size=1) for f in features for o in f.outputs)
 
     @property
     def reward_terms(self) -> tuple[RewardTerm, ...]:
-        """The coded reward terms. They read :attr:`answers`, not the context they are given."""
+        """The coded reward terms. They read :attr:`answers` and ignore their context argument."""
         rewards = [f for f in self._functions if isinstance(f, CodedReward)]
         return tuple(
             RewardTerm(r.name, r.doc, functools.partial(self._reward, r.name), r.kind, r.low, r.high) for r in rewards
         )
 
     def reset(self, view: Mapping[str, Plain], *, seed: int, quarantined: Collection[str]) -> tuple[Verdict, ...]:
-        """Begin an episode: memories are empty again, and each function gets the first view.
+        """Begin an episode: clear the functions' memories and call each function with the first view.
 
-        :param quarantined: functions that are not called; they give neutral answers.
+        :param quarantined: functions that are not called; their answers are neutral (zero or False).
         :returns: the verdicts on functions that failed.
         """
         skipped = [name for name in self.names if name in quarantined]
@@ -102,7 +123,12 @@ class StepFunctions:
     def update(self, view: Mapping[str, Plain]) -> tuple[Verdict, ...]:
         """Call each function with the newest view. :returns: the verdicts on functions that failed."""
         self.answers = self._open.evaluate(view)
+        self.view = {**view, **self.answers.features}
         return self.answers.verdicts
+
+    def fuel_used(self, name: str) -> int:
+        """Fuel that the function of this name used for its newest answer; 0 where it was not called."""
+        return self._open.fuel_used(name)
 
     def _reward(self, name: str, ctx: Context) -> float:
         return self.answers.rewards[name]

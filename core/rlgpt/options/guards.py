@@ -1,4 +1,6 @@
-"""Which coded actions may start now: quarantine, the plugin's ``applicable``, the action's own ``can_start``."""
+"""Decides which coded actions may start now. An action must not be quarantined, and both the plugin's ``applicable``
+and the action's own ``can_start`` must allow it.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,11 @@ class Offer:
 
 
 class Guards:
-    """Applies the guards, cheapest first. A view is built only where a guard needs it.
+    """Applies the guards in order of cost, the cheapest first. A view is built only if a guard needs it.
 
     :param names: the coded actions.
-    :param conditional: the actions that define a ``can_start``.
-    :param applicable: the plugin's guard, given a name and the view; None where the plugin has none.
+    :param conditional: the actions whose code defines ``can_start(view)``.
+    :param applicable: the plugin's guard, called with an action's name and the view; None if the plugin has no guard.
     """
 
     def __init__(
@@ -41,11 +43,11 @@ class Guards:
 
     @property
     def vary(self) -> bool:
-        """Whether the offer may change within an episode."""
+        """Whether the set of offered actions can change within an episode."""
         return bool(self._names) and (self._applicable is not None or bool(self._conditional))
 
     def offer(self, quarantined: Collection[str], view: Callable[[], View], guest: Callable[[], Guest]) -> Offer:
-        """The actions that may start now. Each guard checks only actions that passed the guards before it."""
+        """The actions that may start now. Each guard checks only the actions that passed the earlier guards."""
         names = [name for name in self._names if name not in quarantined]
         if not self.vary:
             return Offer(frozenset(names))

@@ -1,4 +1,6 @@
-"""The layout of an extended action space: its branches, the parts of an action, and which branch uses which part."""
+"""The layout of an extended action space: its branches (the choices of the policy), the parts of an action, and the
+parts that each branch uses.
+"""
 
 from __future__ import annotations
 
@@ -16,34 +18,38 @@ from numpy.typing import NDArray
 class Head:
     """One part of the action, other than the selector.
 
-    :ivar role: ``base`` is the base action, or a part of it; ``parameters`` holds the parameters of all coded actions.
+    :ivar role: ``base`` is the base action, or a part of it; ``parameters`` holds the parameters of all coded actions;
+        ``residual`` is the correction of what a coded action proposes.
     :ivar space: a Discrete or a Box.
     :ivar names: one for each component (``reach.dx``); a warm start reuses the weights of components with the same
         name.
+    :ivar initial: the mean of each component in a policy that has learned nothing, in [-1, 1] of its range; empty:
+        zeros.
     """
 
-    role: Literal["base", "parameters"]
+    role: Literal["base", "parameters", "residual"]
     space: spaces.Space[Any]
     names: tuple[str, ...] = ()
+    initial: tuple[float, ...] = ()
 
     @cached_property
     def kind(self) -> Literal["discrete", "box"]:
-        """``discrete`` is one categorical variable, ``box`` one Gaussian for each number."""
+        """``discrete``: one categorical variable. ``box``: one Gaussian variable for each number."""
         return "discrete" if isinstance(self.space, spaces.Discrete) else "box"
 
     @cached_property
     def size(self) -> int:
-        """Values of a Discrete, numbers of a Box."""
+        """The number of values of a Discrete, or of numbers in a Box."""
         return int(self.space.n) if isinstance(self.space, spaces.Discrete) else int(np.prod(self.space.shape or ()))
 
     @property
     def components(self) -> int:
-        """Independent variables: 1 for a Discrete, one for each number of a Box."""
+        """The number of independent variables: 1 for a Discrete, one for each number of a Box."""
         return 1 if self.kind == "discrete" else self.size
 
     @property
     def parameters(self) -> int:
-        """Numbers that describe its distribution: the logits, or the means and then the log-stds."""
+        """How many numbers describe the head's distribution: its logits, or its means followed by its log-stds."""
         return self.size if self.kind == "discrete" else 2 * self.size
 
 
@@ -51,11 +57,12 @@ class Head:
 class ActionLayout:
     """The layout of an action: a selector, if there is a choice of branches, then the heads. Picklable.
 
-    :ivar branches: names of what may be chosen: base actions first, then coded actions.
-    :ivar selector: chooses the branch. None if there is one branch only, which then owns the whole action.
+    :ivar branches: names of the choices: base actions first, then coded actions.
+    :ivar selector: the part that chooses the branch. None if there is only one branch, which then uses the whole
+        action.
     :ivar heads: the other parts, in order.
-    :ivar owner: bool, shape (branches, components): the components that each branch uses. Only those count in its
-        log-probability, entropy and KL.
+    :ivar owner: bool, shape (branches, components): the components that each branch uses. Only these components count
+        in the log-probability, entropy and KL of a branch.
     """
 
     branches: tuple[str, ...]
@@ -84,8 +91,8 @@ class ActionLayout:
         """The layout of a Discrete, a 1-D Box, or a Tuple of those.
 
         :param branches: names of the selector's choices. With a Tuple, its first part is then the selector.
-        :param owner: which component each branch owns. None: every branch owns all.
-        :raises ValueError: the space is of another kind, or does not fit ``branches`` or ``owner``.
+        :param owner: the components that each branch uses. None: every branch uses all.
+        :raises ValueError: the space has another type, or does not fit ``branches`` or ``owner``.
         """
         parts = list(space.spaces) if isinstance(space, spaces.Tuple) else [space]
         if isinstance(space, spaces.Discrete) and not branches:
@@ -107,17 +114,21 @@ class ActionLayout:
 
     @cached_property
     def choices(self) -> int:
-        """Choices of the selector; 0 if there is none."""
+        """The number of choices of the selector; 0 if there is no selector."""
         return len(self.branches) if self.selector is not None else 0
 
     @cached_property
     def parameters(self) -> int:
-        """Width of the distribution's flat parameters: the selector's logits, then those of each head in order."""
+        """How many numbers describe the whole distribution: the selector's logits, then the parameters of each head, in
+        order.
+        """
         return self.choices + sum(h.parameters for h in self.heads)
 
     @cached_property
     def action_size(self) -> int:
-        """Width of a flat action: the index that the selector chose, if there is one, then each head's components."""
+        """Length of a flat action: the index of the chosen branch (if there is a selector), then the components of each
+        head.
+        """
         return bool(self.choices) + sum(h.components for h in self.heads)
 
     @cached_property

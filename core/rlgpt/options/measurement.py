@@ -1,4 +1,4 @@
-"""The metrics and the score of an episode, from what the environment reports at its steps."""
+"""Computes the metrics and the score of an episode from the numbers that the environment reports at each step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.plugin.rules import number_of
 
 
 class Measurement:
-    """Reduces the numbers of the steps to those of the episode.
+    """Reduces the reported numbers of all steps to one number for each metric.
 
     Names in ``info["metrics"]`` that the task does not declare are ignored.
     """
@@ -37,7 +37,7 @@ class Measurement:
         self._add(info)
 
     def report(self, info: dict[str, Any]) -> None:
-        """Write what the episode has so far: ``metrics``, and ``score`` where it has one already."""
+        """Write the episode's numbers so far into ``info``: ``metrics``, and ``score`` once it has a value."""
         if self._metrics:
             info["metrics"] = dict(self._values)
         if (score := self._task.score) is not None:
@@ -71,7 +71,9 @@ class Measurement:
 
 
 def _reduced(metric: Metric, before: float, value: float, count: int) -> float:
-    """The episode's number after ``value``, its ``count``-th number. ``before`` is ``value`` itself at the first."""
+    """The episode's number after ``value``, the ``count``-th reported number. ``before`` is the number so far; at the
+    first one it equals ``value``.
+    """
     if metric.reduce == "sum":
         return before + value if count > 1 else value
     if metric.reduce == "mean":

@@ -1,4 +1,4 @@
-"""The reward a policy learns from: a weighted sum of the plugin's terms, paid at every primitive step."""
+"""The training reward: a weighted sum of reward terms, added at every primitive step."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rlgpt.plugin.types import Context, RewardTerm
 
 
 class Shaping:
-    """Stores the previous values of its terms, for one environment.
+    """Computes the training reward of one environment. It stores the previous value of each reward term.
 
-    :param weights: term -> weight; terms that are not named are not paid.
+    :param weights: term -> weight; terms that are not named are neither paid nor recorded.
     :raises UnknownNameError: a weight names no term of the plugin.
     """
 
@@ -21,36 +21,45 @@ class Shaping:
         for name in weights:
             if name not in by_name:
                 raise UnknownNameError("reward term", name, by_name)
-        self._terms = [(by_name[name], float(weight)) for name, weight in weights.items() if weight]
+        self._terms = [(by_name[name], float(weight)) for name, weight in weights.items()]
         self._before: dict[str, float] = {}
         self._paid: set[str] = set()
 
     def reset(self, ctx: Context) -> None:
-        """Begin an episode at ``ctx``."""
+        """Begin an episode in the state ``ctx``."""
         self._paid.clear()
         self._before = {t.name: self._value(t, ctx) for t, _ in self._terms if t.kind == "potential"}
 
     def restore(self, ctx: Context) -> None:
-        """Continue an episode at ``ctx``. An event term that is above zero there counts as already paid."""
+        """Continue a saved episode from the state ``ctx``. An event term that is already above zero there pays nothing
+        again.
+        """
         self.reset(ctx)
         self._paid = {t.name for t, _ in self._terms if t.kind == "event" and self._value(t, ctx) > 0}
 
-    def pay(self, ctx: Context) -> dict[str, float]:
-        """What each term adds to the reward of the step that led to ``ctx``, weighted."""
-        paid: dict[str, float] = {}
+    def pay(self, ctx: Context) -> tuple[float, dict[str, float]]:
+        """The reward of the step that led to ``ctx``, and what each term adds to it, weighted.
+
+        A term of weight 0 adds nothing; its entry is unweighted, so that a record shows what it would pay.
+        """
+        reward, paid = 0.0, dict[str, float]()
         for term, weight in self._terms:
-            value = self._value(term, ctx)
-            if term.kind == "potential":
-                paid[term.name] = weight * (value - self._before[term.name])
-                self._before[term.name] = value
-            elif term.kind == "step":
-                paid[term.name] = weight * value
-            elif value > 0 and term.name not in self._paid:
-                self._paid.add(term.name)
-                paid[term.name] = weight * value
-            else:
-                paid[term.name] = 0.0
-        return paid
+            amount = self._amount(term, ctx)
+            reward += weight * amount
+            paid[term.name] = (weight or 1.0) * amount
+        return reward, paid
+
+    def _amount(self, term: RewardTerm, ctx: Context) -> float:
+        value = self._value(term, ctx)
+        if term.kind == "potential":
+            before, self._before[term.name] = self._before[term.name], value
+            return value - before
+        if term.kind == "step":
+            return value
+        if value > 0 and term.name not in self._paid:
+            self._paid.add(term.name)
+            return value
+        return 0.0
 
     @staticmethod
     def _value(term: RewardTerm, ctx: Context) -> float:

@@ -1,4 +1,4 @@
-"""The extension of an action space by K coded actions, and the way back from an extended action.
+"""Adds K coded actions to an action space, and translates extended actions back.
 
 =====================  ==================================================================================
 base space             extended
@@ -10,7 +10,8 @@ base space             extended
 =====================  ==================================================================================
 
 With K = 0 and all base actions kept, the extended space is the base space itself. Where only one branch is left there
-is no selector, and where only one head is left there is no Tuple.
+is no selector, and where only one head is left there is no Tuple. With ``residual``, the Tuple of a base ``Box(d)``
+ends with a ``Box(-1, 1, (d,))``: the correction of what the chosen coded action proposes.
 """
 
 from __future__ import annotations
@@ -30,12 +31,16 @@ from rlgpt.options.layout import ActionLayout, Head
 
 @dataclass(frozen=True)
 class Choice:
-    """An extended action, read: a base action, or a coded one with its parameters (in their own units)."""
+    """An extended action, read: a base action, or a coded one with its parameters (in their own units).
+
+    :ivar residual: in [-1, 1], shape of the base Box; None where the space has none.
+    """
 
     branch: int
     base: Any = None
     coded: CodedAction | None = None
     parameters: dict[str, float] = field(default_factory=dict)
+    residual: np.ndarray | None = None
 
 
 class ExtendedSpace:
@@ -46,7 +51,9 @@ class ExtendedSpace:
     :param labels: names of the base action's parts (each value of a Discrete, each head, each number of a Box).
     :param keep: which of them stay; None keeps all. Of a Box the whole base branch stays, or (with ``()``) goes.
     :param filler: a base action that supplies the values of heads that are not kept.
-    :raises ConfigError: the base space has no extension, or fewer than two choices are left.
+    :param residual: whether a correction is part of the action.
+    :raises ConfigError: the base space has no extension, or fewer than two choices are left; a correction needs a base
+        Box and a coded action.
     """
 
     space: spaces.Space[Any]
@@ -59,8 +66,15 @@ class ExtendedSpace:
         labels: Sequence[str],
         keep: Sequence[str] | None = None,
         filler: Any = None,
+        residual: bool = False,
     ) -> None:
         self.base, self.actions, self._filler = base, tuple(actions), filler
+        if residual and not (isinstance(base, spaces.Box) and self.actions):
+            raise ConfigError(
+                f"residual corrects what a coded action proposes in a Box; the action space is {base} with "
+                f"{len(self.actions)} coded actions. Leave residual at 0."
+            )
+        self._residual = residual
         self._parts = _parts(base)
         self._kept = self._keep(tuple(labels), keep)
         self.identity = not self.actions and keep is None
@@ -77,7 +91,7 @@ class ExtendedSpace:
         self.space = self._space([*([] if selector is None else [selector]), *(head.space for head in heads)])
 
     def read(self, action: Any) -> Choice:
-        """What an action of :attr:`space` chooses.
+        """The choice that an action of :attr:`space` makes.
 
         :raises ConfigError: it is not an action of :attr:`space`.
         """
@@ -85,7 +99,7 @@ class ExtendedSpace:
             return self._read(action)
         except (TypeError, ValueError, IndexError, OverflowError) as fault:
             raise ConfigError(
-                f"the action {action!r:.120} is none of the extended space {self.space!s:.300}. Valid: what a policy "
+                f"the action {action!r:.120} is not in the extended space {self.space!s:.300}. Valid: what a policy "
                 "for env.action_space gives, or env.extension.write(name, parameters) for a coded action."
             ) from fault
 
@@ -97,23 +111,26 @@ class ExtendedSpace:
         branch = 0
         if self.layout.selector is not None:
             branch = int(np.asarray(parts.pop(0)).reshape(-1)[0])
-        base_parts, vector = [], None
+        base_parts, vector, residual = [], None, None
         for head, value in zip(self.layout.heads, parts, strict=True):
             if head.role == "base":
                 base_parts.append(value)
-            else:
+            elif head.role == "parameters":
                 vector = value
+            else:
+                residual = np.clip(np.asarray(value, np.float64), -1.0, 1.0).reshape(self.base.shape)
         if branch < 0:
             raise IndexError(branch)
         if branch >= self._offset:
             coded = self.actions[branch - self._offset]
-            return Choice(branch, coded=coded, parameters=self._values(branch - self._offset, vector))
+            return Choice(branch, None, coded, self._values(branch - self._offset, vector), residual)
         return Choice(branch, base=self._base_action(branch, base_parts))
 
     def write(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
-        """The action of :attr:`space` that chooses coded action ``name``; parameters left out are at their defaults.
+        """The action of :attr:`space` that chooses the coded action ``name``. Parameters that are not given have their
+        defaults.
 
-        :raises UnknownNameError: no such coded action, or no such parameter of it.
+        :raises UnknownNameError: there is no coded action or parameter of that name.
         :raises ConfigError: the parameters are not a mapping, or one of them is not a number.
         """
         if not isinstance(parameters, Mapping | None):
@@ -134,7 +151,8 @@ class ExtendedSpace:
             except (TypeError, ValueError) as fault:
                 raise ConfigError(f"parameter {key!r} of {name!r} is {value!r:.80}; give a number.") from fault
         idle = iter(self._idle_heads())
-        whole = tuple(next(idle) if h.role == "base" else vector for h in self.layout.heads)
+        values = {"parameters": vector, "residual": np.zeros(_size(self.base), np.float32)}
+        whole = tuple(next(idle) if h.role == "base" else values[h.role] for h in self.layout.heads)
         if self.layout.selector is not None:
             whole = (self._offset + index, *whole)
         return whole if isinstance(self.space, spaces.Tuple) else whole[0]
@@ -147,7 +165,7 @@ class ExtendedSpace:
         return [self._filler[i] for i in self._kept]
 
     def defaults(self) -> np.ndarray:
-        """Default of every coded action's parameters, float32, shape (P,)."""
+        """The defaults of the parameters of all coded actions, float32, shape (P,)."""
         return np.array([p.default for p in self._parameters], np.float32)
 
     def _values(self, index: int, vector: Any) -> dict[str, float]:
@@ -178,7 +196,7 @@ class ExtendedSpace:
             return every
         for label in keep:
             if label not in labels:
-                raise UnknownNameError("base action", label, labels, "base_actions takes the plugin's labels.")
+                raise UnknownNameError("base action", label, labels, "base_actions must contain labels of the plugin.")
         if isinstance(self.base, spaces.Box) and keep:
             return every
         return tuple(i for i in every if labels[i] in keep)
@@ -214,7 +232,13 @@ class ExtendedSpace:
             low = np.array([p.low for p in self._parameters], np.float32)
             high = np.array([p.high for p in self._parameters], np.float32)
             names = tuple(f"{a.name}.{p.name}" for a in self.actions for p in a.parameters)
-            heads.append(Head("parameters", spaces.Box(low, high, dtype=np.float32), names))
+            initial = 2.0 * (self.defaults() - low) / (high - low) - 1.0
+            box = spaces.Box(low, high, dtype=np.float32)
+            heads.append(Head("parameters", box, names, tuple(float(v) for v in initial)))
+        if self._residual:
+            size = _size(self.base)
+            names = tuple(f"residual[{i}]" for i in range(size))
+            heads.append(Head("residual", spaces.Box(-1.0, 1.0, (size,), np.float32), names))
         return tuple(heads)
 
     def _base_heads(self) -> tuple[int, ...]:
@@ -224,8 +248,9 @@ class ExtendedSpace:
 
     def _owner(self, branches: tuple[str, ...], heads: tuple[Head, ...]) -> np.ndarray:
         sizes = [h.components for h in heads if h.role == "base"]
-        n_base = sum(sizes)
-        owner = np.zeros((len(branches), n_base + len(self._parameters)), dtype=np.bool_)
+        n_base, end = sum(sizes), sum(sizes) + len(self._parameters)
+        owner = np.zeros((len(branches), sum(h.components for h in heads)), dtype=np.bool_)
+        owner[self._offset :, end:] = True  # the correction
         if not isinstance(self.base, spaces.Discrete):
             owner[: self._offset, :n_base] = True
         for i, part in enumerate(self._slices):

@@ -1,4 +1,4 @@
-"""The rule of quarantine: after how many violations a coded action is masked."""
+"""Quarantine: the rule that masks a coded action after a number of violations of the sandbox's limits."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def is_violation(verdict: Verdict) -> bool:
 def to_quarantine(violations: Mapping[str, int]) -> tuple[str, ...]:
     """The actions with enough violations, in the order of ``violations``.
 
-    :param violations: how many each coded action has.
+    :param violations: coded action -> number of its violations.
     """
     return tuple(action for action, count in violations.items() if count >= QUARANTINE_AFTER)
 
 
 class Violations:
-    """Counts the violations of one environment's coded actions.
+    """Counts the violations of the coded actions in one environment.
 
-    :ivar caught: names of the actions that are to be masked.
+    :ivar caught: names of the actions that must be masked.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Violations:
         self.caught: frozenset[str] = frozenset()
 
     def add(self, verdicts: Iterable[Verdict]) -> None:
-        """Count the violations among ``verdicts``; log each action that has too many now."""
+        """Count the violations among ``verdicts``, and log each action that now has too many."""
         for verdict in filter(is_violation, verdicts):
             self._counts[verdict.action] += 1
             caught = frozenset(to_quarantine(self._counts))

@@ -1,4 +1,6 @@
-"""Environments, and what agents may know and use of them. Importing it loads no simulator."""
+"""Plugins: each describes an environment to rlgpt and says what agents may know and use of it. The import
+loads no simulator.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Low-level actions of any space as typed, bounded parameters, and back."""
+"""Converts an action of any gymnasium space to typed, bounded parameters, and back."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from rlgpt.domain import Parameter, Plain
 from rlgpt.errors import ConfigError
 
 UNBOUNDED = 10.0
-"""The range of a number without bounds, from its finite bound or from 0."""
+"""Width of the range that a number without bounds gets, measured from its finite bound, or from 0 to both sides."""
 
 RESERVED = frozenset({"steps", "key", "relation", "threshold"})
-"""Names of the other arguments of primitives that take an action."""
+"""Argument names that the built-in primitives use themselves, so no parameter of an action may have them."""
 
 _MANY = 32
 
 
 def slug(text: str) -> str:
-    """``text`` as a name: lower case, digits and underscores, a letter first, at most 40 characters."""
+    """Convert ``text`` to a valid name: lower case, digits and underscores, a letter first, at most 40 characters."""
     name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "x"
     return (name if name[0].isalpha() else f"x{name}")[:40]
 
 
 class FreeNames:
-    """Free names, found in constant time each: the search for a suffix continues where the last one ended.
+    """Finds names that are not taken, each in constant time: the search for a suffix continues where the last search
+    ended.
 
-    :param taken: sets of names that are not free. They may grow, and never shrink.
+    :param taken: sets of names that are not free. They may grow but must not shrink.
     """
 
     def __init__(self, *taken: Container[str]) -> None:
@@ -39,7 +40,7 @@ class FreeNames:
         self._suffix: dict[str, int] = {}
 
     def next(self, name: str) -> str:
-        """The name, or the first of ``NAME_2``, ``NAME_3``, ... that is not taken."""
+        """``name`` if it is free, else the first free name of ``NAME_2``, ``NAME_3``, ..."""
         if self._is_free(name):
             return name
         stem = name[:35]
@@ -54,7 +55,7 @@ class FreeNames:
 
 
 def names(labels: Sequence[str]) -> list[str]:
-    """A different name for each label, none of them reserved or a keyword of Python."""
+    """A different name for each label. No name is reserved or a keyword of Python."""
     given: set[str] = set()
     free = FreeNames(given, RESERVED, keyword.kwlist)
     found = []
@@ -65,7 +66,7 @@ def names(labels: Sequence[str]) -> list[str]:
 
 
 def default_labels(space: spaces.Space[Any]) -> tuple[str, ...]:
-    """``action_0``, ``action_1``, ... one for each part of the space (a Dict's are its keys).
+    """``action_0``, ``action_1``, ... one for each part of the space. The labels of a Dict are its keys.
 
     :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
     """
@@ -75,10 +76,10 @@ def default_labels(space: spaces.Space[Any]) -> tuple[str, ...]:
 
 
 class ActionCodec:
-    """Reads and writes the actions of one space.
+    """Converts parameters to actions of one space.
 
-    A Discrete is a choice of its labels (or a number, where there are more than 32); everything else is a parameter for
-    each number, named by its label. Parts that can take only one value have no parameter.
+    A Discrete space has one parameter, a choice among its labels (a number if there are more than 32 labels). Other
+    spaces have one parameter for each number, named by its label. A part that can take only one value has no parameter.
 
     :param labels: one for each value of a Discrete, each number of a Box, each head of anything else; or label ->
         meaning, which the parameters' descriptions then contain. The numbers of a head that is no Discrete may have
@@ -105,23 +106,23 @@ class ActionCodec:
             self.parameters = tuple(_parameters(space, ["action"]))
         else:
             by_name = dict(zip(names(labels), map(meanings.get, labels), strict=True))
-            inner = {head: said for head, said in by_name.items() if isinstance(said, dict)}
+            inner = {head: meaning for head, meaning in by_name.items() if isinstance(meaning, dict)}
             found = tuple(_parameters(space, list(by_name), inner))
             if len({p.name for p in found}) != len(found):
                 raise ConfigError(f"labels give two numbers of the action one name: {[p.name for p in found]}")
-            told = {f"{head}_{name}"[:40]: doc for head, said in inner.items() for name, doc in _slugged(said)}
-            told |= {name: said for name, said in by_name.items() if isinstance(said, str)}
-            self.parameters = tuple(p.model_copy(update={"doc": told.get(p.name) or p.doc}) for p in found)
+            docs = {f"{head}_{name}"[:40]: doc for head, meaning in inner.items() for name, doc in _slugged(meaning)}
+            docs |= {name: meaning for name, meaning in by_name.items() if isinstance(meaning, str)}
+            self.parameters = tuple(p.model_copy(update={"doc": docs.get(p.name) or p.doc}) for p in found)
 
     def action(self, args: Mapping[str, Plain]) -> Any:
-        """The action that ``args`` (a value for each parameter) stand for, a member of the space."""
+        """The action, a member of the space, for ``args`` (a value for each parameter)."""
         if self._choices and isinstance(self.space, spaces.Discrete):
             return np.int64(self.space.start + self._choices.index(str(args["action"])))
         return _build(self.space, iter([args[p.name] for p in self.parameters]))
 
 
 def zero_action(space: spaces.Space[Any]) -> Any:
-    """The action of zeros, or what of the space is nearest to it.
+    """The action of zeros, or the member of the space that is nearest to it.
 
     :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
     """
@@ -194,7 +195,9 @@ def _number(name: str, low: float, high: float, kind: Any) -> Parameter:
 
 
 def _bounds(space: spaces.Box) -> tuple[list[float], list[float]]:
-    """Finite bounds of each number, flat. A bound beyond a million in absolute value counts as infinite."""
+    """Finite bounds for each number, as flat arrays. A bound beyond a million in absolute value is
+    treated as infinite.
+    """
     low, high = (np.asarray(b, np.float64).reshape(-1) for b in (space.low, space.high))
     no_low, no_high = low < -1e6, high > 1e6
     bounded_low = np.where(no_low, np.where(no_high, -UNBOUNDED, high - UNBOUNDED), low)
@@ -208,7 +211,7 @@ def _children(space: spaces.Space[Any]) -> list[spaces.Space[Any]]:
 
 
 def _build(space: spaces.Space[Any], values: Iterator[Any]) -> Any:
-    """An element of the space from the next items of ``values``, in the order of its parameters."""
+    """Build a member of the space from the next items of ``values``, in the order of the parameters."""
     if isinstance(space, spaces.Discrete):
         return np.int64(next(values) if space.n > 1 else space.start)
     if isinstance(space, spaces.Box):

@@ -1,4 +1,5 @@
-"""The interface of a plugin: the environment of a task, and what agents may know and use of it.
+"""The interface of a plugin. A plugin makes the environments of its tasks, and says what agents may know and use of
+them.
 
 Only :meth:`EnvironmentPlugin.tasks` and :meth:`EnvironmentPlugin.make_env` are required. Every other method has a
 default, derived from the spaces of the environment (:class:`rlgpt.plugin.defaults.SpaceDefaults`).
@@ -32,36 +33,41 @@ if TYPE_CHECKING:
 
 
 class EnvironmentPlugin(ABC):
-    """A family of tasks. There is one instance in a process. It holds no environment and no state of an episode."""
+    """A plugin: a family of tasks. One process has one instance of it, which holds no environment and no
+    state of an episode.
+    """
 
     name: str
-    """The prefix of its task ids, and its name in ``rlgpt doctor``."""
+    """Name of the plugin: the prefix of its task ids, and its name in ``rlgpt doctor``."""
 
     vectors: Vectors = "all"
-    """Which functions of ``vec`` prompts offer to coded actions: ``all``; ``plain``, without quaternions, where nothing
-    turns in three dimensions; ``none``, in a world of cells or words."""
+    """Functions of the sandbox's vector module ``vec`` that prompts describe: ``all``; ``plain``, without
+    quaternions, if nothing rotates in three dimensions; ``none``, for a world of cells or words.
+    """
 
     @abstractmethod
     def tasks(self) -> Mapping[str, Task]:
-        """Task id -> task. Cheap: imports no simulator."""
+        """Task id -> task. This method must be fast: it imports no simulator."""
 
     @abstractmethod
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-        """The environment of the task, without the extension.
+        """Make the task's environment, without coded actions.
 
-        It passes ``gymnasium.utils.env_checker.check_env`` and truncates at ``task.horizon`` primitive steps. Of a task
-        with a success every step has a bool ``info["success"]``. The numbers of the task's metrics are in
-        ``info["metrics"]``, at the steps that have them. :class:`rlgpt.plugin.Judged` does all but the first.
+        The environment passes ``gymnasium.utils.env_checker.check_env`` and truncates an episode after ``task.horizon``
+        primitive steps. If the task has a success, ``info["success"]`` is a bool at every step. If the task has
+        metrics, ``info["metrics"]`` has their numbers at the steps that report them. The wrapper
+        :class:`rlgpt.plugin.Judged` adds the time limit, success and metrics.
 
-        :param seed: of everything that is drawn before the first reset.
-        :param render_mode: of gymnasium; ``rgb_array`` for videos.
+        :param seed: seeds everything that is drawn before the first reset.
+        :param render_mode: render mode of gymnasium; ``rgb_array`` for videos.
         """
 
     def defaults(self, task: Task) -> SpaceDefaults:
-        """Labels, primitives and view that follow from the spaces of ``task``: every default below reads them.
+        """Labels, primitives and view, derived from the spaces of ``task``. The default of every other method uses
+        them.
 
-        This makes an environment once for each task, closes it, and keeps what it learned of the spaces. A plugin
-        whose simulator is slow to start may return ``SpaceDefaults(action_space, observation_space)`` instead.
+        For each task, this makes one environment, closes it, and stores the result. A plugin whose simulator is slow to
+        start may return ``SpaceDefaults(action_space, observation_space)`` instead.
 
         :raises ConfigError: the action space has no parameters.
         """
@@ -77,11 +83,13 @@ class EnvironmentPlugin(ABC):
         return cache[task.id]
 
     def model(self, env: gymnasium.Env[Any, Any]) -> Any:
-        """A handle on ``env`` for primitives, views and reward terms, on the host. Default: ``env.unwrapped``."""
+        """The object through which primitives, views and reward terms read ``env``. Code in the sandbox
+        never gets it. Default: ``env.unwrapped``.
+        """
         return env.unwrapped
 
     def primitives(self, task: Task) -> Sequence[Primitive]:
-        """Skills that coded actions may call.
+        """The primitives: skills that coded actions may call.
 
         Default: ``act``, ``repeat`` and, if the view has numbers for a policy, ``act_until``.
         """
@@ -102,20 +110,22 @@ class EnvironmentPlugin(ABC):
         return self.defaults(task).view_keys
 
     def view(self, ctx: Context) -> dict[str, Plain]:
-        """What coded actions observe: plain values for the keys of :meth:`view_keys` not marked ``alone``."""
+        """What coded actions observe: a JSON-like value for each key of :meth:`view_keys` that is not
+        marked ``alone``.
+        """
         return self.defaults(ctx.task).view(ctx)
 
     def policy_view(self, ctx: Context) -> Mapping[str, Any]:
-        """What a policy alone observes: a number or an array for each key of :meth:`view_keys` with ``alone``.
+        """What only a policy observes: a number or an array for each key of :meth:`view_keys` that is marked ``alone``.
 
-        For numbers that would fill a prompt and help no code: the cells of a map, one-hot; a history of sensors. It is
-        called only where the RLSetup names such a key. The arrays need not be plain, and no limit of the sandbox holds
-        for them. Default: none.
+        It is for numbers that would fill a prompt and are of no use to code, such as the one-hot cells of a map or a
+        history of sensors. It is called only if the RLSetup names such a key. The values may be arrays, and the
+        sandbox's limits do not apply to them. Default: no keys.
         """
         return {}
 
     def view_value(self, ctx: Context, key: str) -> Plain:
-        """The value of one key of :meth:`view`. The default view computes no other key for it."""
+        """The value of one key of :meth:`view`. For the default view, no other key is computed."""
         if type(self).view is EnvironmentPlugin.view:
             return self.defaults(ctx.task).view_value(ctx, key)
         return self.view(ctx)[key]
@@ -125,7 +135,7 @@ class EnvironmentPlugin(ABC):
         return True
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:
-        """The base action with the least effect, for a coded action that calls nothing. Default: zeros.
+        """The base action with the least effect. It is used for a coded action that calls no primitive. Default: zeros.
 
         :returns: an element of ``action_space``.
         """
@@ -134,26 +144,30 @@ class EnvironmentPlugin(ABC):
         return zero_action(action_space)
 
     def summarize(self, view: Mapping[str, Plain]) -> str:
-        """A view in words, for prompts: at most 1,500 characters."""
+        """A view as text for prompts, at most 1,500 characters."""
         from rlgpt.plugin.defaults import summarize
 
         return summarize(view)
 
     def labels(self, task: Task) -> Labels:
-        """Names of the parts of the base action. Default: those that the environment gives, else ``action_0``, ..."""
+        """Names of the parts of the base action. Default: the names that the environment gives, else
+        ``action_0``, ...
+        """
         return Labels(tuple(self.defaults(task).labels))
 
     def reward_terms(self, task: Task) -> Sequence[RewardTerm]:
-        """Terms that an RLSetup may weigh. Default: the reward of the environment, as ``env_reward``."""
+        """Reward terms to which an RLSetup may give weights. Default: only the environment's reward, as
+        ``env_reward``.
+        """
         from rlgpt.plugin.defaults import ENV_REWARD
 
         return (ENV_REWARD,)
 
     def default_setup(self, task: Task) -> RLSetup:
-        """What the policy learns with if no agent decides it (and in the pure RL baseline).
+        """The RLSetup that is used if no agent writes one, and for the pure RL baseline.
 
-        Default: every key that a policy can use (the pictures and long arrays of the default view first), and the
-        reward of the environment, or all terms of a plugin that does not offer that.
+        Default: every key that a policy can use (pictures and long arrays of the default view first), and the
+        environment's reward, or all reward terms if the plugin does not offer the environment's reward.
         """
         keys = [k.name for k in self.view_keys(task) if k.size]
         if type(self).view_keys is EnvironmentPlugin.view_keys:
@@ -163,43 +177,48 @@ class EnvironmentPlugin(ABC):
         return RLSetup(reward_weights=weights, observation_keys=tuple(keys))
 
     def reset_options(self, task: Task) -> Sequence[ResetOption]:
-        """Start states that an RLSetup may train from. Default: only the reset of the task."""
+        """Start states from which an RLSetup may let training episodes begin. Default: only the task's own reset."""
         return ()
 
     def states(self, task: Task) -> StateCodec | None:
-        """How an episode's state is saved and restored, so that training can begin where coded actions led to.
+        """The object that saves and restores the state of an episode, so that training episodes can begin where coded
+        actions returned.
 
-        Default: None, it cannot be. An environment in plain Python may return
-        :class:`~rlgpt.plugin.states.AttributeStates`, one that has ``save`` and ``load`` itself
-        :class:`~rlgpt.plugin.states.OwnStates`. The contract tests the law that a codec keeps.
+        Default: None, which means that the state cannot be saved. The plugin of an environment in plain Python may
+        return :class:`~rlgpt.plugin.states.AttributeStates`; that of an environment with methods ``save`` and ``load``
+        may return :class:`~rlgpt.plugin.states.OwnStates`. The plugin contract (:mod:`rlgpt.testing`) tests that a
+        restored episode continues exactly.
         """
         return None
 
     def knowledge(self, task: Task) -> str:
-        """What an expert knows of this environment: facts, not a solution. At most 6,000 characters."""
+        """Expert knowledge about the environment: facts, not a solution. At most 6,000 characters."""
         return ""
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
-        """Hyperparameters that suit the task, by the names of :class:`rlgpt.rl.base.Hyperparameters`."""
+        """Hyperparameters that suit the task: name in :class:`rlgpt.rl.base.Hyperparameters` -> value."""
         return {}
 
     def trainer_bounds(self, task: Task) -> Mapping[str, tuple[float, float]]:
-        """Hyperparameters that an RLSetup may set, and the range of each, inclusive.
+        """Hyperparameter that an RLSetup may set -> its inclusive range.
 
-        Default: :data:`rlgpt.plugin.defaults.TRAINER_BOUNDS`. The advice of :meth:`trainer_defaults` is within them.
+        Default: :data:`rlgpt.plugin.defaults.TRAINER_BOUNDS`. The values of :meth:`trainer_defaults` must be within
+        these ranges.
         """
         from rlgpt.plugin.defaults import TRAINER_BOUNDS
 
         return TRAINER_BOUNDS
 
     def transcripts(self, task: Task) -> Sequence[Path]:
-        """Recorded transcripts (``.jsonl``) of this task, shipped as package data."""
+        """Recorded transcripts (``.jsonl`` files of a language model's replies) for this task, shipped as
+        package data.
+        """
         return ()
 
     def limits(self, task: Task) -> EnvLimits:
-        """How many environments may exist at once."""
+        """The limits of the environments: how many may exist at the same time."""
         return EnvLimits()
 
     def doctor(self) -> Sequence[Check]:
-        """Checks of what the plugin needs from this machine."""
+        """Check whether this machine has what the plugin needs."""
         return ()

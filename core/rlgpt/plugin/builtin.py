@@ -1,4 +1,6 @@
-"""The parts that rlgpt itself offers, through the same hooks as other distributions."""
+"""The built-in teams of agents, trainers, language models, observers and executors. They are registered
+through the same hooks as those of other distributions.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from rlgpt.domain import Plain, Task
+from rlgpt.domain import Plain, RLSetup, Task
 from rlgpt.plugin.actions import ActionCodec, default_labels, names
 from rlgpt.plugin.observations import ObservationCodec
 from rlgpt.plugin.skills import Look, env_reward, skills
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from rlgpt.plugin.base import EnvironmentPlugin
 
 Meaning = str | Sequence[str] | Mapping[str, str]
-"""The meaning of a part, with its unit; or, of a part that is a vector, names or name -> meaning of its numbers."""
+"""The meaning of a part, with its unit. For a part that is a vector: the names of its numbers, or name -> meaning."""
 
 Named = Sequence[str] | Mapping[str, Meaning]
-"""Names; or name -> meaning with its unit, for agents to read."""
+"""Names; or name -> meaning with its unit, which agents read."""
 
 Meanings = dict[str, str | dict[str, str]]
 
 ENV_REWARD = RewardTerm(
     "env_reward", "the environment's own reward", env_reward, "step", low=float("-inf"), high=float("inf")
 )
-"""The reward of the environment as it is, without bounds."""
+"""The environment's reward, unchanged and without bounds."""
 
 TRAINER_BOUNDS: Mapping[str, tuple[float, float]] = {
     "learning_rate": (1e-5, 1e-2),
@@ -41,8 +41,26 @@ TRAINER_BOUNDS: Mapping[str, tuple[float, float]] = {
     "update_epochs": (1, 20),
     "initial_std": (0.1, 1.5),
 }
-"""What an RLSetup may set of the trainer. Outside of these ranges PPO hardly learns, or one update takes minutes. The
-number of environments is left out: the machine decides it."""
+"""Hyperparameter that an RLSetup may set -> its range. Outside these ranges PPO hardly learns, or one
+update takes minutes. The number of environments is not among them, because it depends on the machine.
+"""
+
+GUIDED = ("interrupt_every", "residual", "plan_prior")
+"""Fields of an RLSetup that say how a policy learns on top of coded actions. Nobody has to decide them."""
+
+DECISIONS, DEVIATIONS = 60, 1.8
+"""Of a fresh policy in an episode of full length that follows the plan: decisions in coded actions, at most, and other
+choices than the plan's, on average. With fewer deviations it learns too little, with more it loses what code can do."""
+
+
+def default_setup_of(plugin: EnvironmentPlugin, task: Task) -> RLSetup:
+    """The plugin's default setup. Fields of :data:`GUIDED` that it leaves unset let the policy begin as the plan's
+    code, and correct or interrupt it up to :data:`DECISIONS` times in an episode."""
+    setup = plugin.default_setup(task)
+    every = max(5, round(task.horizon / DECISIONS))
+    prior = max(0.5, round(1 - DEVIATIONS * every / task.horizon, 2))
+    values = {"interrupt_every": every, "residual": 0.2, "plan_prior": prior}
+    return setup.model_copy(update={name: values[name] for name in GUIDED if name not in setup.model_fields_set})
 
 
 def _success(ctx: Context) -> float:
@@ -50,7 +68,9 @@ def _success(ctx: Context) -> float:
 
 
 SUCCESS = RewardTerm("success", "1 at the first step that is a success", _success, "event")
-"""Pays once an episode, where ``info["success"]`` is True. An RLSetup may weigh it in every environment."""
+"""A reward term that pays once in an episode, at the first step with ``info["success"]``. It exists in
+every environment.
+"""
 
 
 def reward_terms_of(plugin: EnvironmentPlugin, task: Task) -> tuple[RewardTerm, ...]:
@@ -60,12 +80,12 @@ def reward_terms_of(plugin: EnvironmentPlugin, task: Task) -> tuple[RewardTerm, 
 
 
 class SpaceDefaults:
-    """What a plugin that says nothing offers for one environment.
+    """The default labels, primitives and view for one environment, derived from its spaces.
 
-    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or name -> meaning; the numbers of
-        a vector within a Tuple or Dict have names as well: name -> names. Default: ``action_0``, ``action_1``, ...
-    :param observations: names of the numbers of a one-dimensional observation, or name -> meaning. Of a Dict or Tuple:
-        part -> meaning, or part -> names of its numbers; parts that are left out keep their names. Default: names from
+    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or name -> meaning. For a vector
+        within a Tuple or Dict: name -> names of its numbers. Default: ``action_0``, ``action_1``, ...
+    :param observations: names of the numbers of a one-dimensional observation, or name -> meaning. For a Dict or Tuple:
+        part -> meaning, or part -> names of its numbers; a part that is not listed keeps its name. Default: names from
         the parts of the space.
     :ivar labels: name -> meaning; the meaning is empty if none is given.
     :raises ConfigError: the action space has no parameters, or names do not fit their space.
@@ -81,14 +101,16 @@ class SpaceDefaults:
     ) -> None:
         self.labels: Meanings = with_meanings(default_labels(action_space) if labels is None else labels)
         self.actions = ActionCodec(action_space, self.labels)
-        told = observations if observations is None else with_meanings(observations)
-        self._observations = ObservationCodec(observation_space, told)
+        meanings = observations if observations is None else with_meanings(observations)
+        self._observations = ObservationCodec(observation_space, meanings)
 
     @classmethod
     def of(
         cls, env: gymnasium.Env[Any, Any], *, labels: Named | None = None, observations: Named | None = None
     ) -> SpaceDefaults:
-        """The defaults of ``env``. Labels default to its ``get_action_meanings()`` or its enum ``actions``."""
+        """The defaults for ``env``. Without ``labels``, they come from its ``get_action_meanings()`` or
+        its enum ``actions``.
+        """
         if labels is None:
             labels = _action_meanings(env)
         return cls(env.action_space, env.observation_space, labels=labels, observations=observations)
@@ -96,8 +118,8 @@ class SpaceDefaults:
     def primitives(self, labels: Named, view_keys: Sequence[ViewKey], look: Look) -> tuple[Primitive, ...]:
         """``act``, ``repeat`` and, if the view has numbers for a policy, ``act_until``.
 
-        :param labels: of the parts of the action, as the plugin names them.
-        :param look: the value of one key of the view.
+        :param labels: the plugin's names for the parts of the action.
+        :param look: returns the value of one key of the view.
         """
         return skills(ActionCodec(self.actions.space, with_meanings(labels)), view_keys, look)
 
@@ -107,7 +129,9 @@ class SpaceDefaults:
 
     @property
     def alone(self) -> tuple[str, ...]:
-        """Observation keys of pictures and long arrays, whose numbers no key of the view holds."""
+        """Observation keys of pictures and long arrays. Their numbers are not in the view, so only a
+        policy sees them.
+        """
         return self._observations.alone
 
     def view(self, ctx: Context) -> dict[str, Plain]:
@@ -119,10 +143,10 @@ class SpaceDefaults:
 
 
 def with_meanings(named: Named) -> Meanings:
-    """Name -> meaning, or name -> name -> meaning; the meaning is empty where only names are given."""
+    """Normalise names to name -> meaning, or name -> name -> meaning. The meaning is empty if only names are given."""
     if not isinstance(named, Mapping):
         return dict.fromkeys(named, "")
-    return {name: said if isinstance(said, str) else _flat(said) for name, said in named.items()}
+    return {name: meaning if isinstance(meaning, str) else _flat(meaning) for name, meaning in named.items()}
 
 
 def _flat(named: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
@@ -130,13 +154,15 @@ def _flat(named: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
 
 
 def summarize(view: Mapping[str, Plain]) -> str:
-    """``name: value`` with four significant digits, lists cut after twelve numbers, at most 1,500 characters."""
+    """A view as text: ``name: value`` with four significant digits. Lists are cut after twelve numbers;
+    the text has at most 1,500 characters.
+    """
     text = "; ".join(f"{key}: {_format(value)}" for key, value in view.items())
     return text if len(text) <= 1500 else text[:1497] + "..."
 
 
 def _action_meanings(env: gymnasium.Env[Any, Any]) -> tuple[str, ...]:
-    """The labels that the environment gives, if there is one for each part of the action; else the default labels."""
+    """The environment's own labels if it has one for each part of the action, else the default labels."""
     labels = default_labels(env.action_space)
     meanings, actions = (getattr(env.unwrapped, name, None) for name in ("get_action_meanings", "actions"))
     given: list[str] = []

@@ -1,9 +1,10 @@
-"""A plugin for an environment without one. It is derived from the spaces and from what the caller says about it."""
+"""``GenericPlugin``: a plugin for an environment that has none. It is derived from the spaces of the
+environment and the caller's arguments.
+"""
 
 from __future__ import annotations
 
 import copy
-import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from rlgpt.errors import ConfigError, PluginError
 from rlgpt.plugin.actions import zero_action
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import Named, SpaceDefaults, with_meanings
+from rlgpt.plugin.docstrings import readable
 from rlgpt.plugin.idle import IDLE, idle_action, plain_idle
 from rlgpt.plugin.judged import Asked, Judged, Success, read_success, usual_rule
 from rlgpt.plugin.rules import SuccessRule, parse_rule
@@ -26,21 +28,23 @@ MakeEnv = Callable[..., gymnasium.Env[Any, Any]]
 """``make_env()`` or ``make_env(render_mode=...)``."""
 
 HORIZON = 1000
-"""Primitive steps of an episode if the environment names no limit."""
+"""Maximal number of primitive steps of an episode if the environment has no limit."""
 
 NEVER = SuccessRule("never", (), "at the end", never=True)
-"""The rule of a task that has a score and no success."""
+"""The rule of success for a task that has a score instead of a success: no episode succeeds."""
 
 
 class GenericPlugin(EnvironmentPlugin):
-    """Any gymnasium environment as a plugin of one task. Made by :meth:`of`.
+    """A plugin with one task for any gymnasium environment. :meth:`of` makes it.
 
-    :ivar world: the names and settings that the caller gave; a bundle carries them, so that its actions run elsewhere.
+    :ivar world: the names and settings that the caller gave. A bundle stores them, so that its actions run on other
+        machines.
     :ivar has_limit: whether the environment names a limit of an episode's steps.
-    :ivar threshold: the return with which the environment is registered as solved, if any.
+    :ivar threshold: the ``reward_threshold`` in the environment's gymnasium registration, if any.
     """
 
     name = "gymnasium"
+    vectors = "plain"
 
     def __init__(self, task: Task, defaults: SpaceDefaults) -> None:
         self._task, self._defaults = task, defaults
@@ -74,31 +78,32 @@ class GenericPlugin(EnvironmentPlugin):
         idle: Any = None,
         states: StateCodec | None = None,
     ) -> GenericPlugin:
-        """The plugin of an environment.
+        """Make the plugin for an environment.
 
         :param env: the environment; or a function that makes one, ``make_env()`` or ``make_env(render_mode=...)``.
             Training needs the function, because it makes several.
-        :param task: default: one made of the environment's id, its horizon and ``goal``.
+        :param task: the task. Default: a task with the environment's id, its horizon and ``goal``.
         :param labels: names of the action's parts (see :class:`~rlgpt.plugin.types.Labels`), or name -> meaning.
             Default: from ``get_action_meanings()`` or an enum ``actions`` of the environment, else ``action_0``,
             ``action_1``, ...
         :param observations: names of the numbers of a one-dimensional observation, or name -> meaning.
-        :param docs: what an expert knows of the environment. Default: its docstring.
+        :param docs: expert knowledge about the environment. Default: the environment's docstring.
         :param success: a rule (:mod:`rlgpt.plugin.rules`), the return that counts as success, or a function
-            (:data:`rlgpt.plugin.judged.Success`). Default: none where ``score`` is given, else
+            (:data:`rlgpt.plugin.judged.Success`). Default: no success if ``score`` is given, else
             :func:`rlgpt.plugin.judged.usual_rule`.
         :param score: the number that says how good an episode was: the return, or one of ``metrics`` by its name.
         :param metrics: key of ``info`` -> the metric that reports its numbers.
         :param horizon: primitive steps after which an episode is truncated. Default: the limit of the environment,
             else 1,000.
-        :param primitives: primitives of the caller, beside ``act``, ``repeat`` and ``act_until``.
-        :param idle: the action that does nothing: a label of a Discrete's value, or an action of the space. Default: a
-            label with such a name (:data:`~rlgpt.plugin.idle.IDLE`), else zeros, which may do something in a Discrete.
+        :param primitives: further primitives, in addition to ``act``, ``repeat`` and ``act_until``.
+        :param idle: the action that does nothing: a label of a Discrete space, or an action of the space. Default: the
+            first label in :data:`~rlgpt.plugin.idle.IDLE` that exists, else zeros. (Value 0 of a Discrete may have an
+            effect.)
         :param states: saves and restores the environment that :meth:`make_env` makes. Default: the attributes of an
-            environment in plain Python (:class:`~rlgpt.plugin.states.AttributeStates`), if a trial shows that it goes
-            on from them exactly as before.
-        :raises ConfigError: the action space has no parameters, or labels or ``idle`` do not fit their space; or names
-            of metrics are equal, or the score names none of them.
+            environment in plain Python (:class:`~rlgpt.plugin.states.AttributeStates`), if a trial shows that a
+            restored episode continues exactly as before.
+        :raises ConfigError: the action space has no parameters, or labels or ``idle`` do not fit their space; two
+            metrics have the same name; or the score names no metric.
         :raises UnknownNameError: ``idle`` is not a label.
         """
         sample = env if isinstance(env, gymnasium.Env) else _call(env, None)
@@ -116,7 +121,7 @@ class GenericPlugin(EnvironmentPlugin):
         plugin._success, plugin._metrics = rule, {key: metric.name for key, metric in given.items()}
         plugin._make = None if isinstance(env, gymnasium.Env) else env
         plugin._idle = idle_action(sample.action_space, tuple(plugin._defaults.labels), idle)
-        plugin._docs = docs or inspect.cleandoc(type(sample.unwrapped).__doc__ or "")
+        plugin._docs = readable(docs or type(sample.unwrapped).__doc__ or "")
         plugin._own_primitives = tuple(primitives)
         plugin._states, plugin._states_tried = states, states is not None
         plugin.world = World(
@@ -144,7 +149,7 @@ class GenericPlugin(EnvironmentPlugin):
 
     @property
     def rule(self) -> SuccessRule | Asked | None:
-        """The rule of success; None where the task has a score alone."""
+        """The rule of success; None if the task has only a score."""
         return self._success
 
     def tasks(self) -> Mapping[str, Task]:
@@ -157,7 +162,7 @@ class GenericPlugin(EnvironmentPlugin):
         """
         if self._make is None:
             raise PluginError(
-                f"{task.id}: this plugin knows one environment and cannot make another. "
+                f"{task.id}: this plugin was made from one environment and cannot make another. "
                 "Use GenericPlugin.of(make_env), with a function that makes one."
             )
         rule = NEVER if self._success is None else self._success
@@ -166,9 +171,9 @@ class GenericPlugin(EnvironmentPlugin):
         return env
 
     def states(self, task: Task) -> StateCodec | None:
-        """The caller's codec; else the default one where a trial of 30 steps shows that it is exact, else None.
+        """The caller's codec; else the default codec if a trial of 30 steps shows that it is exact; else None.
 
-        The trial takes place once, in an environment of its own.
+        The trial runs once, in a separate environment.
         """
         if not self._states_tried and self._make is not None:
             self._states_tried, codec = True, AttributeStates()
@@ -183,13 +188,16 @@ class GenericPlugin(EnvironmentPlugin):
         return self._defaults
 
     def primitives(self, task: Task) -> Sequence[Primitive]:
-        """The default primitives, whose parameters carry the meanings of the labels; then the caller's."""
+        """The default primitives, whose parameters are documented with the meanings of the labels; then
+        the caller's primitives.
+        """
         defaults = self._defaults.primitives(self._defaults.labels, self.view_keys(task), self.view_value)
         return *defaults, *self._own_primitives
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:
-        """``idle`` if it was given; else the value of a Discrete whose label says that it does nothing
-        (:data:`~rlgpt.plugin.idle.IDLE`); else zeros."""
+        """``idle`` if it was given; else the value of a Discrete space whose label is in
+        :data:`~rlgpt.plugin.idle.IDLE`; else zeros.
+        """
         return self._noop(action_space)
 
     def _noop(self, action_space: gymnasium.Space[Any]) -> Any:
@@ -203,7 +211,7 @@ class GenericPlugin(EnvironmentPlugin):
 
     @property
     def idle_words(self) -> str:
-        """`` (LABEL)``, the idle action of a Discrete; empty for other spaces."""
+        """The label of the idle action of a Discrete space as `` (LABEL)``; empty for other spaces."""
         space = self._defaults.actions.space
         if not isinstance(space, gymnasium.spaces.Discrete):
             return ""
@@ -211,7 +219,7 @@ class GenericPlugin(EnvironmentPlugin):
         return f" ({list(self._defaults.labels)[chosen]})"
 
     def knowledge(self, task: Task) -> str:
-        return self._docs[:6000]
+        return self._docs
 
 
 def _call(make: MakeEnv, render_mode: str | None) -> gymnasium.Env[Any, Any]:
@@ -240,7 +248,9 @@ def _task(
 
 
 def limit_of(env: gymnasium.Env[Any, Any]) -> int | None:
-    """Steps of an episode by the TimeLimit, the registration, or the environment itself."""
+    """Maximal number of steps of an episode, from the TimeLimit wrapper, the gymnasium registration, or
+    an attribute of the environment.
+    """
     if env.has_wrapper_attr("_max_episode_steps"):
         limit = env.get_wrapper_attr("_max_episode_steps")
     else:

@@ -11,11 +11,11 @@ The module imports nothing heavy and implements at least one hook:
     def rlgpt_plugins():
         return [KitchenPlugin()]
 
-Name the entry point as the plugin is named: then ``rlgpt`` loads no other plugin to make its environments.
+Give the entry point the plugin's name: then ``rlgpt`` can make the plugin's environments without loading other plugins.
 
-Every other hook returns data: names and, for each name, the dotted name of what makes the object
-(``package.module.Class``). The dotted name is imported when the user selects it (``trainer=NAME``), not before. The
-parts that rlgpt itself offers use the same hooks: see :mod:`rlgpt.plugin.builtin`.
+Every other hook returns a mapping: name -> dotted name (``package.module.Class``) of a class or function that makes the
+object. The dotted name is imported when the user selects the name (``trainer=NAME``), not before. rlgpt registers its
+own trainers and so on by the same hooks: see :mod:`rlgpt.plugin.builtin`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 
 @hookspec
 def rlgpt_plugins() -> list[EnvironmentPlugin]:  # type: ignore[empty-body]
-    """The environment plugins of this module. Cheap: imports no simulator, makes no environment."""
+    """The environment plugins of this module. The hook must be fast: it imports no simulator and makes no
+    environment.
+    """
 
 
 @hookspec

@@ -1,4 +1,4 @@
-"""Success, metrics and a horizon for an environment that does not define them."""
+"""``Judged``: a wrapper that adds success, metrics and a time limit to an environment that does not define them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ import gymnasium
 import numpy as np
 
 from rlgpt.errors import ConfigError, PluginError
-from rlgpt.plugin.rules import Moment, SuccessRule, lookup, number_of, parse_rule, said
+from rlgpt.plugin.rules import Moment, SuccessRule, lookup, number_of, parse_rule, reported_success
 
 Success = Callable[..., bool]
-"""A function that is called after every step. It names what it wants among its parameters: ``env`` (unwrapped),
-``info``, ``total_reward`` (undiscounted, of the episode so far), ``observation``, ``terminated``, ``truncated``; a
-function of two parameters with other names gets ``info`` and ``total_reward``. ``info`` also has :data:`OVER`. Its
-docstring, if any, describes success in prompts."""
+"""A function that is called after every step and returns whether the episode succeeds. Its parameters may
+have these names: ``env`` (unwrapped), ``info``, ``total_reward`` (undiscounted, of the episode so far),
+``observation``, ``terminated``, ``truncated``. A function of two parameters with other names gets
+``info`` and ``total_reward``. ``info`` also has the key :data:`OVER`. The function's docstring, if any,
+describes success in prompts.
+"""
 
 OVER = "episode_over"
-"""Key of a bool in the ``info`` of a function of success: whether the episode is over and its return is final."""
+"""Key of a bool in the ``info`` that a success function receives: whether the episode is over, so that
+its return is final.
+"""
 
 LEGACY = "reported else terminated and return > 0"
 """The default rule of :class:`Judged`."""
@@ -31,9 +35,9 @@ _WANTED = frozenset({"env", "info", "total_reward", "observation", "terminated",
 
 @dataclass(frozen=True)
 class Asked:
-    """A rule of success that calls a function of the user.
+    """A rule of success that calls the user's function.
 
-    :ivar names: of its parameters, where all of them are known; else empty.
+    :ivar names: names of the function's parameters if all of them are known names, else empty.
     """
 
     function: Success
@@ -58,14 +62,14 @@ class Asked:
 
     @property
     def words(self) -> str:
-        told = " ".join((inspect.getdoc(self.function) or "").split()) if inspect.isfunction(self.function) else ""
-        return told or "what the goal says, judged from the environment's info and the episode's total reward"
+        doc = " ".join((inspect.getdoc(self.function) or "").split()) if inspect.isfunction(self.function) else ""
+        return doc or "what the goal says, judged from the environment's info and the episode's total reward"
 
 
 def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | Asked:
-    """A rule, from a text, a number or a function.
+    """Make a rule of success from a text, a number or a function.
 
-    :raises ConfigError: it is none of these.
+    :raises ConfigError: ``given`` is none of these, or the text is not a rule.
     """
     if isinstance(success, SuccessRule | Asked):
         return success
@@ -75,10 +79,11 @@ def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | 
 
 
 def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
-    """The default rule where the user gave none: first ``success`` or ``is_success`` in info; else the
-    ``reward_threshold`` with which the environment is registered; else an episode that it ends with a positive return.
+    """The rule of success if the user gives none. An episode succeeds if ``info`` says so by ``success`` or
+    ``is_success``. If ``info`` has neither key, its return must reach the registered ``reward_threshold``; without a
+    threshold, the environment must end the episode with a positive return.
 
-    :func:`rlgpt.design` does not use it.
+    :func:`rlgpt.design` does not use this rule.
     """
     threshold = env.spec.reward_threshold if env.spec is not None else None
     return parse_rule(
@@ -87,17 +92,17 @@ def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
 
 
 class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
-    """Puts a bool ``info["success"]`` into every step and truncates at ``horizon`` primitive steps.
+    """Adds a bool ``info["success"]`` to every step and truncates an episode after ``horizon`` primitive steps.
 
-    An episode that a training cuts shorter (:attr:`rlgpt.domain.RLSetup.horizon`) is never over here, so a rule that is
-    judged at the end never makes it a success.
+    If a training uses a shorter horizon (:attr:`rlgpt.domain.RLSetup.horizon`), this wrapper does not see the end of
+    such an episode. So a rule that is judged at the end does not make it a success.
 
     :param success: the rule of success: a text (:mod:`rlgpt.plugin.rules`), the return that counts, or a function.
         Default: ``success`` or ``is_success`` in ``info``; if both are missing, an episode that the environment ended
         with a positive return.
-    :param metrics: key of ``info`` -> name: their numbers are reported in ``info["metrics"]``.
-    :ivar reported: whether the environment itself has reported ``success`` or ``is_success`` so far.
-    :ivar seen: the keys of ``info`` so far.
+    :param metrics: key of ``info`` -> name: the wrapper reports their numbers in ``info["metrics"]``.
+    :ivar reported: whether the environment's own ``info`` has had ``success`` or ``is_success`` so far.
+    :ivar seen: the keys of ``info`` that have occurred so far.
     :raises ConfigError: (of ``step``) ``success`` returned no bool; a metric is no number.
     :raises PluginError: (of ``step``) the environment paid a reward that is not a finite number.
     """
@@ -128,7 +133,7 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
         self._steps += 1
         self._total += finite(reward, self._steps)
         truncated = truncated or (self._steps >= self._horizon and not terminated)
-        self.reported = self.reported or said(info) is not None
+        self.reported = self.reported or reported_success(info) is not None
         self.seen.update(dict.fromkeys(map(str, info)))
         now = Moment(info, self._total, bool(terminated), bool(truncated))
         rule = self._rule
@@ -150,14 +155,14 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
                     "holds one; dots lead into mappings."
                 )
             numbers[name] = number
-        own = info.get("metrics")  # of the environment, in whatever form
+        own = info.get("metrics")  # The environment's own ``metrics``, which may have any type.
         return {**info, "metrics": {**own, **numbers} if isinstance(own, Mapping) else numbers}
 
 
 def finite(reward: Any, step: int) -> float:
-    """The environment's reward at primitive step ``step`` of its episode, as a number.
+    """Convert the environment's reward at primitive step ``step`` of its episode to a float.
 
-    :raises PluginError: it is not a finite number: returns, values and outcomes would be undefined from then on.
+    :raises PluginError: the reward is not a finite number. Returns and values would be undefined from this step on.
     """
     number = number_of(reward)
     if number is None:
@@ -169,10 +174,10 @@ def finite(reward: Any, step: int) -> float:
     return number
 
 
-def _truth(told: Any) -> bool:
-    if not isinstance(told, bool | np.bool_):
+def _truth(answer: Any) -> bool:
+    if not isinstance(answer, bool | np.bool_):
         raise ConfigError(
-            f"success() returned {told!r}, a {type(told).__name__}; it must return True or False. "
+            f"success() returned {answer!r}, a {type(answer).__name__}; it must return True or False. "
             "Compare: lambda info, total_reward: info['episode_over'] and total_reward >= 200; or wrap it in bool()."
         )
-    return bool(told)
+    return bool(answer)

@@ -1,4 +1,6 @@
-"""What coded actions of a task may call and see, in the sandbox's types."""
+"""Makes the sandbox's library for a task: the primitives that coded actions may call and the view keys
+they can read.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from rlgpt.sandbox.library import Library, Signature, ViewDoc
 
 
 def library_of(plugin: EnvironmentPlugin, task: Task) -> Library:
-    """The plugin's primitives and view keys: prompts and the guest's functions are rendered from it.
+    """The library with the plugin's primitives and view keys. Prompts and the functions in the sandbox are rendered
+    from it.
 
     :raises PluginError: two names are equal, or a name is not an identifier.
     """

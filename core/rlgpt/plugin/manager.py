@@ -1,6 +1,6 @@
 """Finds plugins: entry points of group ``rlgpt``, each loaded when it is first needed.
 
-A broken plugin is named and skipped. It is fatal only when it is selected.
+A broken plugin is reported and skipped. It causes an error only when it is selected.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ HOOKS = {
     "observer": "rlgpt_observers",
     "executor": "rlgpt_executors",
 }
-"""Kind of part -> the hook that names the parts of this kind."""
+"""Kind of part (trainer, agents, ...) -> the hook that returns the parts of this kind."""
 _NAME = re.compile(r"[a-z0-9_]{1,40}")
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _CONFIG = re.compile(r"pkg://[A-Za-z_][\w./]*")
 
 
 class PluginManager:
-    """The plugins of one process. Cheap to make: it imports a plugin when the plugin is first needed.
+    """The plugins of one process. A plugin is imported when it is first needed.
 
     :param points: the entry points to use. Default: those of the installed distributions.
-    :param disabled: ``"1"`` for all, or names of entry points or plugins, separated by commas. Default: the environment
-        variable ``RLGPT_DISABLE_PLUGINS``.
+    :param disabled: plugins that are turned off: ``"1"`` for all, or names of entry points or plugins, separated by
+        commas. Default: the environment variable ``RLGPT_DISABLE_PLUGINS``.
     """
 
     def __init__(self, points: Iterable[EntryPoint] | None = None, *, disabled: str | None = None) -> None:
@@ -57,21 +57,21 @@ class PluginManager:
 
     @property
     def broken(self) -> Mapping[str, str]:
-        """Entry point -> what is wrong with it (loads every plugin)."""
+        """Broken entry point -> its error. Reading this loads every plugin."""
         self._load(self._find())
         return self._broken
 
     @property
     def plugins(self) -> Mapping[str, EnvironmentPlugin]:
-        """Every plugin that works, by name (loads every plugin)."""
+        """Name -> plugin, for every plugin that works. Reading this loads every plugin."""
         self._load(self._find())
         return dict(sorted(self._plugins.items()))
 
     def plugin(self, name: str) -> EnvironmentPlugin:
-        """The plugin of that name. Loads no other plugin if the entry point has the same name.
+        """The plugin of that name. If its entry point has the same name, no other plugin is loaded.
 
         :raises PluginError: it is broken, or turned off.
-        :raises UnknownNameError: there is none of that name.
+        :raises UnknownNameError: there is no plugin of that name.
         """
         self._load([key for key, point in self._find().items() if point.name == name])
         if name not in self._plugins:
@@ -88,12 +88,12 @@ class PluginManager:
         return self._plugins[name]
 
     def parts(self, kind: str) -> Mapping[str, str]:
-        """Every part of ``kind`` (a key of :data:`HOOKS`): name -> dotted name (loads every plugin)."""
+        """Every part of ``kind`` (a key of :data:`HOOKS`): name -> dotted name. This loads every plugin."""
         self._load(self._find())
         return dict(sorted(self._parts[kind].items()))
 
     def part(self, kind: str, name: str) -> str:
-        """The dotted name of one part; loads no plugin if rlgpt brings the part itself.
+        """The dotted name of one part. For a built-in part no plugin is loaded.
 
         :raises UnknownNameError: no distribution offers a part of this kind and name.
         """
@@ -104,23 +104,23 @@ class PluginManager:
 
     @property
     def config_packages(self) -> tuple[str, ...]:
-        """Folders of configuration groups that plugins ship (loads every plugin)."""
+        """Folders of configuration groups that plugins ship. This loads every plugin."""
         self._load(self._find())
         return tuple(self._config)
 
     def register(self, module: Any, name: str) -> None:
-        """Add a module (or an object) with hooks, as if an entry point ``name`` named it.
+        """Add a module or object with hooks, as if there were an entry point ``name`` for it.
 
-        :raises PluginError: it does not keep the contract.
+        :raises PluginError: its hooks return invalid values.
         """
         self._take(name, module)
 
     def tasks(self) -> Mapping[str, Task]:
-        """Every task of every plugin that works (loads every plugin)."""
+        """Every task of every plugin that works. This loads every plugin."""
         return {task_id: task for name in self.plugins for task_id, task in sorted(self._tasks[name].items())}
 
     def task(self, task_id: str) -> tuple[EnvironmentPlugin, Task]:
-        """A task and its plugin. Loads only that plugin if the entry point has the plugin's name.
+        """A task and its plugin. If the entry point has the plugin's name, no other plugin is loaded.
 
         :raises PluginError: the plugin is broken, or turned off.
         :raises UnknownNameError: there is no such task; the message gives similar and valid names.
@@ -139,7 +139,7 @@ class PluginManager:
         return f"Broken plugins: {broken}." if broken else "A plugin brings its tasks: install the one you need."
 
     def _find(self) -> dict[str, EntryPoint]:
-        """The entry points that are not turned off, by name (and distribution, where two have the same name)."""
+        """The entry points that are not turned off, by name; if two have the same name, by name and distribution."""
         if self._points is None:
             found = entry_points(group=hookspecs.GROUP) if self._given is None else self._given
             self._points = {}
@@ -156,12 +156,12 @@ class PluginManager:
             self._loaded.add(key)
             try:
                 self._take(key, self._find()[key].load())
-            except (Exception, SystemExit) as fault:  # an import of foreign code can raise anything
+            except (Exception, SystemExit) as fault:  # The import of foreign code can raise any exception.
                 text = " ".join(str(fault).split()) or "no message"
                 self._broken[key] = text if isinstance(fault, PluginError) else f"{type(fault).__name__}: {text}"
 
     def _take(self, key: str, module: Any) -> None:
-        """Validate all that a module offers, then take all of it or nothing."""
+        """Validate everything that a module offers, then register all of it or nothing."""
         self._pluggy.register(module, name=key)
         try:
             self._pluggy.check_pending()
@@ -198,7 +198,7 @@ class PluginManager:
         ]
 
     def _checked(self, kind: str, targets: Any) -> dict[str, str]:
-        """What a hook for parts of ``kind`` returned.
+        """The checked result of a hook for parts of ``kind``.
 
         :raises PluginError: it is not a mapping from names to dotted names, or a name is taken.
         """

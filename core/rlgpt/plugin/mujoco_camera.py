@@ -1,4 +1,6 @@
-"""Frames of MuJoCo without a window, for the plugins that simulate with it. Imports mujoco when a camera is made."""
+"""Renders frames of MuJoCo without a window, for the plugins that use MuJoCo. It imports mujoco when a
+camera is made.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.plugin.offscreen import ADVICE, find_backend
 
 SLOW_FLAGS = ("mjRND_SHADOW", "mjRND_REFLECTION", "mjRND_HAZE", "mjRND_SKYBOX")
-"""Effects that are slow in software rendering; they are switched off."""
+"""Rendering effects that are slow without a GPU; they are switched off."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,12 @@ class Viewpoint:
 
 
 class Camera:
-    """Renders one model at a time. Make it only when frames are needed: it holds an OpenGL context.
+    """Renders one model at a time. Make a camera only when frames are needed, because it holds an OpenGL context.
 
     :param place: a free viewpoint, or the name of one of the model's own cameras.
 
-    It makes that context itself, from EGL or OSMesa: ``mujoco.Renderer`` uses the value that ``MUJOCO_GL`` had when
-    mujoco was imported; if it was unset, that is a window system.
+    The camera makes its context from EGL or OSMesa. It does not use ``mujoco.Renderer``, which takes the value that
+    ``MUJOCO_GL`` had when mujoco was imported; if the variable was unset, that class needs a window system.
 
     :raises ConfigError: no offscreen OpenGL library works here.
     """
@@ -57,19 +59,19 @@ class Camera:
             # Drivers raise many types: ImportError, RuntimeError, GLError and FatalError all occurred.
             raise ConfigError(f"no frames: {backend} gives no OpenGL context ({error}). {ADVICE}") from error
         self._aim()
-        # mujoco ends the EGL display at exit: a context that is freed after that fails.
+        # mujoco ends the EGL display at exit. To free a context after that fails.
         self._at_exit = functools.partial(_close, weakref.ref(self))
         atexit.register(self._at_exit)
 
     def show(self, model: Any) -> None:
-        """Render another model from now on. This is cheaper than a new camera, because the OpenGL context stays."""
+        """Render another model from now on. This is faster than a new camera, because the OpenGL context stays."""
         self._load(model)
         self._aim()
 
     def _load(self, model: Any) -> None:
         mj, (height, width) = self._mujoco, self._size
         model.vis.quality.offsamples = 0
-        # no shadows are drawn, and their buffers are most of the cost of a context
+        # Shadows are off; their buffers would take most of the time to make a context.
         model.vis.quality.shadowsize = 0
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
         self._gl.make_current()
@@ -96,7 +98,7 @@ class Camera:
             self._view.fixedcamid = self._model.camera(place).id
 
     def frame(self, data: Any) -> NDArray[np.uint8]:
-        """The scene now, (height, width, 3)."""
+        """An image of the current scene, uint8, (height, width, 3)."""
         mj, (height, width) = self._mujoco, self._size
         mj.mjv_updateScene(
             self._model, data, self._options, None, self._view, mj.mjtCatBit.mjCAT_ALL.value, self._scene
@@ -109,7 +111,7 @@ class Camera:
         return np.ascontiguousarray(picture[::-1])
 
     def close(self) -> None:
-        """Free the context. Closing twice is fine."""
+        """Free the context. A second call has no effect."""
         if self._gl is not None:
             self._gl.make_current()
             self._context.free()

@@ -1,4 +1,4 @@
-"""Checks of what a plugin in plain MuJoCo needs from the machine."""
+"""Checks for ``rlgpt doctor``: whether the machine has what a MuJoCo plugin needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.plugin.types import Check
 def checks(without: str) -> list[Check]:
     """Checks the simulator, and OpenGL for frames.
 
-    :param without: what does not work without OpenGL, for messages: ``"no video"``.
+    :param without: text for messages that says what does not work without OpenGL, for example ``"no video"``.
     """
     backend = find_backend()
     try:

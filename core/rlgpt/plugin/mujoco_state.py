@@ -17,19 +17,22 @@ _COMPLETE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
 def physics_of(model: Any, data: Any) -> NDArray[np.float64]:
-    """Everything that the next ``mj_step`` depends on, the warm start of the solver and the controls too."""
+    """The state as a flat array: everything that the next ``mj_step`` depends on, including the solver's
+    warm start and the controls.
+    """
     flat = np.empty(mujoco.mj_stateSize(model, _COMPLETE))
     mujoco.mj_getState(model, data, flat, _COMPLETE)
     return flat
 
 
 def set_physics(model: Any, data: Any, flat: Any) -> None:
-    """Return to a state of :func:`physics_of`. What follows from it (poses, contacts, sensors) is computed.
+    """Return to a state from :func:`physics_of`, and compute the quantities that follow from it (poses, contacts,
+    sensors).
 
-    :raises StateError: ``flat`` is no state of this model, or holds NaN or infinity.
+    :raises StateError: ``flat`` is not a state of this model, or contains NaN or infinity.
     """
     complete = numbers(flat, mujoco.mj_stateSize(model, _COMPLETE), "numbers of the simulator")
     mujoco.mj_setState(model, data, complete, _COMPLETE)
     warm_start = data.qacc_warmstart.copy()
     mujoco.mj_forward(model, data)
-    data.qacc_warmstart[:] = warm_start  # a step writes it, and mj_forward would write the next one
+    data.qacc_warmstart[:] = warm_start  # mj_step writes the warm start, and mj_forward would overwrite it.

@@ -1,9 +1,9 @@
-"""Observations of any space as a view: plain, documented values under names."""
+"""Converts observations of any gymnasium space to a view for code: JSON-like values with documented names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,20 +12,31 @@ from gymnasium import spaces
 from rlgpt.domain import Plain
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin.actions import names
+from rlgpt.plugin.colours import COLOURS, ColourView, rows_of
 from rlgpt.plugin.parts import LONG, LONGEST, Part, parts, shown
-from rlgpt.plugin.pictures import MOST, as_bytes, frame, is_stack, shapes
+from rlgpt.plugin.pictures import MOST, as_bytes, frame, is_colour, is_stack, rgb, shapes
 from rlgpt.plugin.types import Context, ViewKey
 
 MOST_TEXT = 1_000
-"""Characters of a text that code sees."""
+"""Maximal number of characters of a text in a view."""
 
 _BOUNDLESS = "no bounds"
 
 Read = Callable[[Any], Plain]
 
 
+@dataclass(frozen=True)
+class _OfContext:
+    """A value that needs more than the newest observation."""
+
+    read: Callable[[Context], Plain]
+
+    def __call__(self, whole: Any) -> Plain:
+        raise TypeError("it is read from the context")
+
+
 class ObservationCodec:
-    """The view of one observation space.
+    """Makes the views for one observation space.
 
     ========================  ======================================================================================
     space                     keys
@@ -34,22 +45,25 @@ class ObservationCodec:
     MultiBinary               given
     bytes, three axes         ``NAME_grid``: the numbers of a small one, as nested lists; ``NAME`` itself is an image to
                               a policy's encoder
-    picture                   ``NAME_shapes``: what stands out from the background (:mod:`rlgpt.plugin.pictures`), for
+    picture in grey           ``NAME_shapes``: what stands out from the background (:mod:`rlgpt.plugin.pictures`), for
                               code alone; of a stack of frames the newest, and ``NAME_shapes_before`` of the one before
+    picture in colour         ``NAME_shapes``, ``NAME_moving``, ``NAME_map``: regions of one colour that stand still and
+                              that moved in the last step, and a coarse map (:mod:`rlgpt.plugin.colours`); for code
+                              alone
     very long array           ``NAME``: ``{"shape", "mean", "low", "high"}``, for code alone; so are, the largest first,
                               arrays that would not fit into the sandbox's view together
     Discrete                  ``NAME``: the number, for code; ``NAME_onehot`` for a policy
     Text                      ``NAME``: the text, cut to 1,000 characters, for code alone
-    Dict, Tuple               those of their parts, names joined by underscores
+    Dict, Tuple               the keys of their parts, names joined by underscores
     ========================  ======================================================================================
 
     ``NAME`` is ``observation`` at the root. Other spaces (Graph, Sequence, OneOf) have no key. If no other key has
     numbers for a policy, there is ``time``: the share of the horizon that has passed.
 
-    :param labels: name -> meaning, with its unit (or empty), of each number of a one-dimensional Box. Of a Dict or
-        Tuple: part -> meaning, or part -> (name -> meaning) of its numbers, which are then ``PART_NAME``.
-    :ivar alone: names (of :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. A policy gets them from the
-        observation, because no key holds their numbers.
+    :param labels: for a one-dimensional Box: name of each number -> its meaning with its unit, or "". For a Dict or
+        Tuple: part -> meaning, or part -> (name of each of its numbers -> meaning); the keys are then ``PART_NAME``.
+    :ivar alone: names (as in :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. Their numbers are in no key
+        of the view, so a policy gets them from the observation.
     :raises ConfigError: the labels do not fit the space.
     """
 
@@ -65,7 +79,7 @@ class ObservationCodec:
         if labels is not None and not isinstance(space, spaces.Dict | spaces.Tuple):
             self._named(space, labels)
         else:
-            leaves = _told(parts(space), labels) if labels is not None else list(_all(parts(space)))
+            leaves = _documented(parts(space), labels) if labels is not None else list(_all(parts(space)))
             distinct = names([key.name for key, _ in leaves])
             self._keys = [replace(key, name=name) for (key, _), name in zip(leaves, distinct, strict=True)]
             self._reads = [read for _, read in leaves]
@@ -85,11 +99,13 @@ class ObservationCodec:
         return tuple(self._keys)
 
     def view(self, ctx: Context) -> dict[str, Plain]:
-        """The values of :attr:`keys` at ``ctx``. NaN becomes 0, an infinity 1e30 with its sign."""
+        """The values of :attr:`keys` in the state ``ctx``. NaN becomes 0, and an infinity becomes 1e30
+        with its sign.
+        """
         return {name: read(ctx) for name, read in self._values.items()}
 
     def value(self, ctx: Context, key: str) -> Plain:
-        """The value of one of :attr:`keys`, without those of the others."""
+        """The value of one of :attr:`keys`; the others are not computed."""
         return self._values[key](ctx)
 
     def _named(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, Any]) -> None:
@@ -112,19 +128,19 @@ def _all(every: Sequence[Part]) -> Iterator[tuple[ViewKey, Read]]:
         yield from _leaves(part)
 
 
-def _told(every: Sequence[Part], labels: Sequence[str] | Mapping[str, Any]) -> list[tuple[ViewKey, Read]]:
+def _documented(every: Sequence[Part], labels: Sequence[str] | Mapping[str, Any]) -> list[tuple[ViewKey, Read]]:
     """The keys of all parts of a Dict or Tuple, with the names and meanings that ``labels`` gives."""
     known = {str(part.path[0]): part.name for part in every if len(part.path) == 1} | {p.name: p.name for p in every}
-    said: dict[str, Any] = {}
-    told = labels if isinstance(labels, Mapping) else dict.fromkeys(labels, "")
-    for name, meaning in told.items():
+    meanings: dict[str, Any] = {}
+    given = labels if isinstance(labels, Mapping) else dict.fromkeys(labels, "")
+    for name, meaning in given.items():
         if name not in known:
             hint = "Give part -> meaning, or part -> names of its numbers: {'achieved_goal': ['x', 'y', 'z']}."
             raise UnknownNameError("part of the observation", name, known, hint)
-        said[known[name]] = meaning
+        meanings[known[name]] = meaning
     found: list[tuple[ViewKey, Read]] = []
     for part in every:
-        meaning = said.get(part.name, "")
+        meaning = meanings.get(part.name, "")
         if isinstance(meaning, str):
             found += [(replace(k, doc=f"{meaning}; {k.doc}" if meaning else k.doc), read) for k, read in _leaves(part)]
             continue
@@ -154,6 +170,8 @@ def _numbered(space: spaces.Box, labels: Sequence[str] | Mapping[str, str], wher
 
 
 def _observed(read: Read) -> Callable[[Context], Plain]:
+    if isinstance(read, _OfContext):
+        return read.read
     return lambda ctx: read(ctx.observation)
 
 
@@ -176,7 +194,7 @@ def _leaves(part: Part) -> Iterator[tuple[ViewKey, Read]]:
     elif part.kind == "text":
         yield ViewKey(name, "text"), lambda whole: str(get(whole))[:MOST_TEXT]
     elif part.kind == "picture":
-        yield from _picture(space, name, get)
+        yield from _colours(space, name, get) if is_colour(space) else _picture(space, name, get)
     elif isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary):
         size = int(np.prod(space.shape))
         if part.kind == "cells":
@@ -205,8 +223,33 @@ def _picture(space: spaces.Space[Any], name: str, get: Callable[[Any], Any]) -> 
 
     yield ViewKey(f"{name[:26]}_shapes", doc), _shapes(pixels, 0)
     if is_stack(space):
-        told = "the same of the frame before the newest: what moved, and how far"
-        yield ViewKey(f"{name[:26]}_shapes_before", told), _shapes(pixels, 1)
+        doc = "the same of the frame before the newest: what moved, and how far"
+        yield ViewKey(f"{name[:26]}_shapes_before", doc), _shapes(pixels, 1)
+
+
+def _colours(space: spaces.Space[Any], name: str, get: Callable[[Any], Any]) -> Iterator[tuple[ViewKey, Read]]:
+    height, width = frame(np.zeros(space.shape or (), np.uint8)).shape
+    rows, columns = rows_of(height, width)
+    turn = as_bytes(space)
+
+    def frame_of(back: int) -> Callable[[Any], Any]:
+        return lambda whole: rgb(turn(get(whole)), back)
+
+    view = ColourView(name, frame_of(0), frame_of(1) if is_stack(space) else None)
+    doc = (
+        f"[x, y, width, height, colour] of each region of one colour that stands still, the largest first, at most "
+        f"{MOST}, without the background; (x, y) is its centre, in pixels from the top left of {width} x {height}, y "
+        "downwards"
+    )
+    yield ViewKey(f"{name[:26]}_shapes", doc), _OfContext(view.still)
+    told = (
+        "[x, y, width, height, colour, dx, dy] of each region that moved in the last primitive step, by dx, dy pixels "
+        "(0, 0: it is new); empty at an episode's start"
+    )
+    yield ViewKey(f"{name[:26]}_moving", told), _OfContext(view.moving)
+    letters = ", ".join(f"{letter} {colour}" for letter, colour in COLOURS.items())
+    told = f"{rows} rows of {columns} letters: the most common colour of each cell of the picture ({letters})"
+    yield ViewKey(f"{name[:26]}_map", told), _OfContext(view.map)
 
 
 def _shapes(get: Callable[[Any], Any], back: int) -> Read:

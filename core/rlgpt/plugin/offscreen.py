@@ -1,4 +1,4 @@
-"""Finds an offscreen OpenGL library. Imports no simulator: it must run before mujoco is imported.
+"""Finds an offscreen OpenGL library. This module imports no simulator, because it must run before mujoco is imported.
 
 ``import mujoco`` reads ``MUJOCO_GL`` and fails if it names a missing library, or a value that mujoco does not know.
 """
@@ -19,7 +19,7 @@ ADVICE = (
 
 
 def loads(backend: str) -> bool:
-    """Whether the library of "egl" or "osmesa" can be loaded."""
+    """Whether the library for "egl" or "osmesa" can be loaded."""
     path = ctypes.util.find_library(LIBRARIES[backend])
     if path is None:
         return False
@@ -31,16 +31,18 @@ def loads(backend: str) -> bool:
 
 
 def find_backend() -> str:
-    """The offscreen OpenGL that loads here: "egl", "osmesa", or "" where there is none.
+    """The offscreen OpenGL library that can be loaded: "egl", "osmesa", or "" if there is none.
 
-    If ``MUJOCO_GL`` names one of the two, that one is tried first.
+    If ``MUJOCO_GL`` names one of the two, it is tried first.
     """
     asked = os.environ.get("MUJOCO_GL", "").lower()
     return next((name for name in sorted(LIBRARIES, key=lambda name: name != asked) if loads(name)), "")
 
 
 def make_mujoco_importable() -> None:
-    """Call before the first ``import mujoco``: it corrects a ``MUJOCO_GL`` with which that import would fail."""
+    """Correct a value of ``MUJOCO_GL`` with which ``import mujoco`` would fail. Call this before the
+    first such import.
+    """
     asked = os.environ.get("MUJOCO_GL", "").lower()
     if "mujoco" in sys.modules or asked in HARMLESS:
         return

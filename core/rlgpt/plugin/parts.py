@@ -1,4 +1,6 @@
-"""The parts of an observation space: which ones code sees as numbers, and which ones a policy sees unchanged."""
+"""Divides an observation space into parts. Code sees some parts as numbers in the view; a policy sees
+parts unchanged.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,20 @@ import numpy as np
 from gymnasium import spaces
 
 from rlgpt.plugin.actions import FreeNames, slug
-from rlgpt.plugin.pictures import as_image, is_image, is_picture
+from rlgpt.plugin.pictures import as_image, is_colour, is_image, is_picture
 from rlgpt.plugin.types import ViewKey
 from rlgpt.sandbox.limits import DEFAULT
 
 LONG = 64
-"""Vectors longer than this are given with five significant digits."""
+"""Length above which the numbers of a vector are rounded to five significant digits."""
 
 LONGEST = 512
-"""Of longer arrays code sees a summary; policies see all numbers."""
+"""Maximal length of an array whose numbers code sees. Of a longer array code sees a summary; a policy
+sees all numbers.
+"""
 
 MOST_NUMBERS = 16_384
-"""Maximal size of an array that a policy sees."""
+"""Maximal number of elements of an array that a policy sees."""
 
 ROOT = "observation"
 """The name of an observation that is not a Dict."""
@@ -31,11 +35,11 @@ Kind = Literal["numbers", "long", "cells", "picture", "discrete", "text", "unrea
 
 @dataclass(frozen=True)
 class Part:
-    """One space within an observation space that is neither a Dict nor a Tuple.
+    """A space within an observation space; it is neither a Dict nor a Tuple.
 
-    :ivar path: keys and indices that lead to it.
+    :ivar path: keys and indices that lead to the part.
     :ivar name: the path, joined by underscores.
-    :ivar read: the part of a whole observation.
+    :ivar read: returns the part's value, given a whole observation.
     :ivar kind: ``cells`` is a small image, whose numbers code sees; ``long`` is an array of which code sees a summary.
     """
 
@@ -48,10 +52,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a policy may be shown under one name.
+    """A part of the observation that a policy may see, and its name.
 
-    :ivar read: from a whole observation, a member of ``space``.
-    :ivar alone: no key of the view holds its numbers, so a policy gets them only from this entry.
+    :ivar read: returns a member of ``space``, given a whole observation.
+    :ivar alone: True if no key of the view holds the part's numbers, so that a policy gets them only from this entry.
     """
 
     space: spaces.Space[Any]
@@ -60,7 +64,9 @@ class Shown:
 
 
 def parts(space: spaces.Space[Any]) -> list[Part]:
-    """Every part, in order. Arrays are ``long``, the largest first, until the view of the others fits the sandbox."""
+    """All parts, in order. Arrays are marked ``long``, the largest first, until the view of the others
+    fits the sandbox's limit.
+    """
     every = _every(space)
     sizes = [_bytes(part) for part in every]
     total = sum(sizes)
@@ -74,11 +80,11 @@ def parts(space: spaces.Space[Any]) -> list[Part]:
 
 
 def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, Shown]:
-    """What a policy may see of the observation itself: the parts of a Dict under their keys, any other space as
-    ``observation``. If a part contains parts that no key of the view covers, those replace it, under their paths.
-    Pictures are images as an encoder takes them.
+    """What a policy may see of the observation itself: the parts of a Dict under their keys; any other space as
+    ``observation``. If a part contains parts that no key of the view covers, these inner parts replace it, named by
+    their paths. Pictures are converted to images for an encoder.
 
-    :param keys: of the view; an array whose key has no numbers can only be shown to a policy.
+    :param keys: keys of the view. An array whose key has no numbers can be shown only to a policy.
     """
     summed = {key.name for key in keys if not key.size}
     every = [replace(p, kind="long") if p.kind == "numbers" and p.name in summed else p for p in _every(space)]
@@ -96,7 +102,7 @@ def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, S
 
 
 def unusable(space: spaces.Space[Any]) -> list[str]:
-    """A sentence for each part that neither code nor a policy can use, with what to do."""
+    """An error message for each part that neither code nor a policy can use; it says what to do."""
     faults = []
     every = parts(space)
     for part in every:
@@ -123,8 +129,8 @@ def unusable(space: spaces.Space[Any]) -> list[str]:
 
 
 def _every(space: spaces.Space[Any]) -> list[Part]:
-    """Gives every part a unique name. Without this, ``b`` within ``a`` and a separate ``a_b`` would both be ``a_b``.
-    The outermost keys keep their names, because a policy sees their content under the same names.
+    """All parts, each with a unique name. (A part ``b`` within ``a`` and a separate part ``a_b`` must not both be
+    called ``a_b``.) The outermost keys keep their names, because a policy sees their content under these names.
     """
     outer = {slug(f"_{key}") for key in space.spaces} if isinstance(space, spaces.Dict) else set()
     given: set[str] = set()
@@ -176,8 +182,9 @@ def _show_all(
     read: Callable[[Any], Any],
     inner: list[Part],
 ) -> None:
-    """Add entries for ``space`` to ``found``: the space itself under ``key``, or those of its parts (``inner``) that no
-    key of the view holds."""
+    """Add entries for ``space`` to ``found``: the space itself under ``key``, or those of its parts
+    (``inner``) that are in no key of the view.
+    """
     alone = [part for part in inner if part.kind in ("picture", "long")]
     if not isinstance(space, spaces.Dict | spaces.Tuple):
         found[key] = _show(inner[0])
@@ -200,12 +207,12 @@ def _size(part: Part) -> int:
 
 
 def _bytes(part: Part) -> int:
-    """About the maximum length of the part in a view's JSON, commas and brackets included."""
+    """Approximate maximal number of bytes of the part in a view's JSON text, including commas and brackets."""
     space, size = part.space, _size(part)
     if part.kind == "discrete":
         return 3 * size if size <= LONGEST else 20
     if part.kind not in ("numbers", "cells"):
-        return 1_500 if part.kind == "picture" else 150
+        return 150 if part.kind != "picture" else 2_500 if is_colour(space) else 1_500
     if isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.floating):
         each = 13 if size > LONG else 24
     elif isinstance(space, spaces.Box):

@@ -1,4 +1,4 @@
-"""What code sees of a picture: the shapes that stand out from its background."""
+"""Describes a picture for code by its shapes: the regions that differ from the background."""
 
 from __future__ import annotations
 
@@ -10,34 +10,40 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 CONTRAST = 16
-"""Grey levels (of 255) by which a pixel differs from the background to belong to a shape."""
+"""A pixel belongs to a shape if its grey level (0 to 255) differs from the background by more than this."""
 
 MOST = 24
 """Maximal number of shapes of one picture."""
 
 SMALL = 512
-"""An array of bytes with at most this many numbers is data (the cells of a grid, say), not a picture."""
+"""An array of bytes with at most this many numbers counts as data (for example the cells of a grid), not
+as a picture.
+"""
 
 CHANNELS = 16
-"""Channels. An array with more channels is not a picture, unless its numbers are bytes."""
+"""Maximal number of channels of a picture whose numbers are not bytes."""
 
 SIDE = 16
-"""Pixels of a side. A smaller array is not a picture, unless its numbers are bytes."""
+"""Minimal side length, in pixels, of a picture whose numbers are not bytes."""
 
 Shape = list[int]
 """``[x, y, width, height, brightness]``: the centre from the top left corner, sizes in pixels, brightness 0 to 255."""
 
 
 def is_image(space: spaces.Space[Any]) -> bool:
-    """uint8, height x width x channels or channels x height x width: what a convolutional encoder takes."""
+    """Whether ``space`` is an image for a convolutional encoder: uint8, height x width x channels or
+    channels x height x width.
+    """
     return isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8
 
 
 def is_picture(space: spaces.Space[Any]) -> bool:
-    """Whether ``space`` is a picture. It is too large for code to see every number, and it is one of two kinds. The
-    first are bytes with two or three axes, or with four: frames of colours, ``[n, height, width, 1 or 3]``. The second
-    are other numbers with three axes and the same finite bounds for all: the first or last axis has at most
-    :data:`CHANNELS` channels, the others at least :data:`SIDE` pixels."""
+    """Whether ``space`` is a picture. A picture has too many numbers for code to see each of them, and it
+    is one of two kinds. The first kind has bytes with two or three axes, or with four axes for a stack of
+    frames, ``[n, height, width, 1 or 3]``. The second kind has other numbers with the same finite bounds
+    and three axes: the first or last axis has at most :data:`CHANNELS` channels, and the others have at
+    least :data:`SIDE` pixels.
+    """
     if not isinstance(space, spaces.Box) or int(np.prod(space.shape)) <= SMALL:
         return False
     if space.dtype == np.uint8:
@@ -49,14 +55,21 @@ def is_picture(space: spaces.Space[Any]) -> bool:
 
 
 def is_stack(space: spaces.Space[Any]) -> bool:
-    """A picture of several frames, the newest last, instead of one of colours."""
+    """Whether the channels of a picture are several frames in time, the newest last, and not colours."""
     if not is_picture(space) or not space.shape:
         return False
     return _is_colours(space.shape) or (len(space.shape) == 3 and min(_ends(space.shape)) not in (1, 3))
 
 
+def is_colour(space: spaces.Space[Any]) -> bool:
+    """A picture with red, green and blue, or frames of them."""
+    if not is_picture(space) or not space.shape:
+        return False
+    return 3 in _ends(space.shape) if len(space.shape) == 3 else len(space.shape) == 4 and space.shape[-1] == 3
+
+
 def as_bytes(space: spaces.Space[Any]) -> Callable[[Any], NDArray[np.uint8]]:
-    """A function that converts a picture of ``space`` to bytes: its bounds become 0 and 255."""
+    """A function that converts a picture of ``space`` to bytes. The bounds of ``space`` become 0 and 255."""
     assert isinstance(space, spaces.Box)
     if space.dtype == np.uint8:
         return np.asarray
@@ -71,9 +84,10 @@ def as_bytes(space: spaces.Space[Any]) -> Callable[[Any], NDArray[np.uint8]]:
 
 
 def as_image(space: spaces.Space[Any]) -> tuple[spaces.Box, Callable[[Any], NDArray[np.uint8]]]:
-    """The space of a picture as an encoder takes it (:func:`is_image`), and how to turn a picture into a member of it.
+    """The space of images (:func:`is_image`) into which pictures of ``space`` are converted, and the function that
+    converts them.
 
-    A picture without channels gets an axis for them; frames of colours are stacked as further channels.
+    A picture without channels gets a channel axis. The colour channels of several frames are stacked.
     """
     if is_image(space):
         assert isinstance(space, spaces.Box)
@@ -98,8 +112,16 @@ def _ends(shape: tuple[int, ...]) -> tuple[int, int]:
     return shape[0], shape[-1]
 
 
+def rgb(image: NDArray[np.uint8], back: int = 0) -> NDArray[np.uint8]:
+    """One frame in colour, ``[height, width, 3]``. From a stack: the newest, or the one ``back`` frames before it."""
+    pixels = image[-1 - back] if image.ndim == 4 else image
+    return np.moveaxis(pixels, 0, -1) if pixels.shape[-1] != 3 else pixels
+
+
 def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
-    """One frame in grey, ``[height, width]``. From a stack: the newest, or the one ``back`` frames before it."""
+    """One frame in grey levels, ``[height, width]``. Of a stack it is the newest frame, or the frame
+    ``back`` frames earlier.
+    """
     pixels = np.asarray(image, np.int64)
     if pixels.ndim == 4:
         return frame(pixels[-1 - back])
@@ -115,8 +137,8 @@ def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
 def shapes(grey: NDArray[np.int64]) -> list[Shape]:
     """Connected regions that differ from the most common grey level by more than :data:`CONTRAST`, largest first.
 
-    Pixels are connected along rows and columns. Found from runs: a run of a row joins those it touches in the row above
-    (Rosenfeld and Pfaltz 1966, with union-find).
+    Pixels are connected along rows and columns. The algorithm joins each run of pixels in a row with the runs that it
+    touches in the row above (Rosenfeld and Pfaltz 1966, with union-find).
     """
     background = int(np.bincount(grey.reshape(-1), minlength=256).argmax())
     standing = np.abs(grey - background) > CONTRAST
@@ -145,11 +167,11 @@ def shapes(grey: NDArray[np.int64]) -> list[Shape]:
     found: dict[int, list[int]] = {}
     for run in range(len(spans)):
         found.setdefault(root(run), []).append(run)
-    told = [_told(grey, [spans[run] for run in runs]) for runs in found.values()]
-    return [shape for _, shape in sorted(told, key=lambda t: (-t[0], t[1]))[:MOST]]
+    measured = [_measured(grey, [spans[run] for run in runs]) for runs in found.values()]
+    return [shape for _, shape in sorted(measured, key=lambda t: (-t[0], t[1]))[:MOST]]
 
 
-def _told(grey: NDArray[np.int64], spans: list[tuple[int, int, int]]) -> tuple[int, Shape]:
+def _measured(grey: NDArray[np.int64], spans: list[tuple[int, int, int]]) -> tuple[int, Shape]:
     """The number of pixels of a region, and its shape."""
     left, right = min(s[1] for s in spans), max(s[2] for s in spans)
     top, bottom = min(s[0] for s in spans), max(s[0] for s in spans) + 1

@@ -1,4 +1,6 @@
-"""Resolved-rate inverse kinematics for plugins with a robot arm: one damped least squares step within joint limits."""
+"""Resolved-rate inverse kinematics for plugins with a robot arm: computes one damped least-squares step
+within joint limits.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def joint_step(
     singularity robustness"; the bias b acts in the null space). Joints that would exceed a limit are locked and the
     system is solved again for the others, twice at most. The step may still exceed a limit: clip it.
 
-    :param jacobian: ``[m, n]``, of the hand with respect to the joints.
+    :param jacobian: ``[m, n]``, Jacobian of the hand's pose with respect to the joints.
     :param error: ``[m]``, translation (m) and, with 6 rows, rotation vector (rad).
     :param joints: ``[n]``, rad.
     :param lower: ``[n]``, lower limits of the joints, rad.

@@ -1,17 +1,18 @@
-"""Rules of success as one line of text, such as ``terminated and not crashed``: data that a record can hold.
+"""Rules of success: one line of text, such as ``terminated and not crashed``, which a run's record can store.
 
     RULE      = [reported else] CONDITION [and CONDITION ...] [ever | at the end]
     CONDITION = [not] WORD | WORD (>= | <= | > | < | ==) NUMBER
     WORD      = reported | return | terminated | truncated | KEY
 
-``reported`` is what the environment itself says, under ``success`` or ``is_success`` in ``info``; ``return`` the
-undiscounted reward of the episode so far; ``terminated`` an end by the environment, ``truncated`` one by a limit of
-time. KEY is a key of ``info``; dots lead into mappings (``achievements.collect_wood``), and ``info.KEY`` is a key named
-like one of these words. A KEY that a step does not report is false, and meets no comparison.
+``reported`` is the environment's own answer under ``success`` or ``is_success`` in ``info``. ``return`` is the
+undiscounted sum of the episode's rewards so far. ``terminated`` means that the environment ended the episode,
+``truncated`` that a time limit ended it. KEY is a key of ``info``. Dots lead into nested mappings
+(``achievements.collect_wood``). A key that has the name of one of the words above is written ``info.KEY``. If a step
+does not report KEY, KEY is false and every comparison with it is false.
 
-``ever``: a step on which all conditions hold makes the episode a success. ``at the end``: the conditions are judged on
-its last step. Default: ``at the end`` where the rule names the return or an end, else ``ever``.
-``reported else RULE`` judges by RULE where the environment reports nothing.
+``ever``: the episode is a success if all conditions hold at any one step. ``at the end``: the conditions must hold at
+the last step. Default: ``at the end`` if the rule contains the return or an end, else ``ever``. ``reported else RULE``
+uses RULE if the environment reports nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Moment:
-    """What a rule judges: one step of an episode.
+    """The data that a rule judges: one step of an episode.
 
     :ivar total: the undiscounted return so far.
     """
@@ -60,7 +61,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition; ``relation`` is empty where ``word`` is to be true."""
+    """One condition of a rule. An empty ``relation`` means that ``word`` must be true."""
 
     word: str
     negated: bool = False
@@ -69,7 +70,7 @@ class Condition:
 
     @property
     def key(self) -> str | None:
-        """The key of info that it reads; None where it reads something else."""
+        """The key of ``info`` that the condition reads; None if it reads something else."""
         named = self.word.removeprefix("info.")
         return None if named == self.word and self.word in (REPORTED, RETURN, *_ENDS) else named
 
@@ -84,7 +85,7 @@ class Condition:
         if self.key is not None:
             return lookup(now.info, self.key)
         if self.word == REPORTED:
-            return said(now.info)
+            return reported_success(now.info)
         return {RETURN: now.total, "terminated": now.terminated, "truncated": now.truncated}[self.word]
 
     @property
@@ -93,12 +94,12 @@ class Condition:
             least = {">=": "of at least", ">": "above", "<=": "of at most", "<": "below", "==": "of"}[self.relation]
             return f"a total reward {least} {self.value:g} in the episode"
         if self.key is None:
-            told = {
+            sentence = {
                 REPORTED: "what the environment reports as success",
                 "terminated": "an end of the episode by the environment",
                 "truncated": "an episode that lasts until its limit of time",
             }[self.word]
-            return f"not {told}" if self.negated else told
+            return f"not {sentence}" if self.negated else sentence
         shown = f"the environment's {self.key}"
         if self.relation:
             return f"{shown} {self.relation} {self.value:g}"
@@ -109,9 +110,9 @@ class Condition:
 class SuccessRule:
     """A parsed rule.
 
-    :ivar text: as :func:`parse_rule` takes it, in its shortest form.
+    :ivar text: the rule as text in its shortest form; :func:`parse_rule` accepts it.
     :ivar unless_reported: whether a success that the environment reports replaces the rule.
-    :ivar never: no episode succeeds; for a task that has a score alone.
+    :ivar never: True if no episode succeeds, as for a task that has only a score.
     """
 
     text: str
@@ -123,36 +124,36 @@ class SuccessRule:
     def __call__(self, now: Moment) -> bool:
         if self.never:
             return False
-        if self.unless_reported and (reported := said(now.info)) is not None:
+        if self.unless_reported and (reported := reported_success(now.info)) is not None:
             return reported
         return (self.when == "ever" or now.over) and all(c.holds(now) for c in self.conditions)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of info that it reads."""
+        """The keys of ``info`` that the rule reads."""
         return tuple(c.key for c in self.conditions if c.key is not None)
 
     @property
     def needs_an_end(self) -> bool:
-        """Whether only an episode that the environment ends can succeed."""
+        """Whether an episode can succeed only if the environment ends it."""
         ends = any(c.word == "terminated" and not c.negated for c in self.conditions)
         return ends and not self.unless_reported
 
     @property
     def words(self) -> str:
-        """The rule in words, for prompts."""
+        """The rule as a sentence for prompts."""
         if self.unless_reported and self.text == f"{REPORTED} else terminated and return > 0":
             return "what the environment reports as success, or else an episode it ends with a positive total reward"
-        told = " and ".join(c.words for c in self.conditions)
+        sentence = " and ".join(c.words for c in self.conditions)
         if self.when == "at the end" and not {c.word for c in self.conditions} & {RETURN, *_ENDS}:
-            told += ", at the end of the episode"
-        return f"{told}, unless the environment itself reports success" if self.unless_reported else told
+            sentence += ", at the end of the episode"
+        return f"{sentence}, unless the environment itself reports success" if self.unless_reported else sentence
 
 
 def parse_rule(given: str | float) -> SuccessRule:
-    """The rule that a text states; a number is the return that an episode must reach.
+    """Parse a rule from text. A number stands for the return that an episode must reach.
 
-    :raises ConfigError: it is no rule; the message gives the form.
+    :raises ConfigError: the text is not a rule; the message shows the valid form.
     """
     if isinstance(given, bool) or not isinstance(given, str | int | float):
         raise ConfigError(f"success is {given!r:.80}, a {type(given).__name__}. {_HOW}")
@@ -180,7 +181,7 @@ _HOW = (
 def _condition(part: str, text: str) -> Condition:
     found = _FORM.fullmatch(part.strip())
     if found is None:
-        raise ConfigError(f"success={text!r:.200}: {part.strip()!r:.80} is no condition. {_HOW}")
+        raise ConfigError(f"success={text!r:.200}: {part.strip()!r:.80} is not a condition. {_HOW}")
     negated, word, relation, value = found.groups()
     if word in ("and", "or", "else", "not", "ever"):
         raise ConfigError(f"success={text!r:.200}: {word!r} stands where a condition is expected. {_HOW}")
@@ -191,8 +192,8 @@ def _condition(part: str, text: str) -> Condition:
     return Condition(word, bool(negated), relation or "", float(value or 0.0))
 
 
-def said(info: Mapping[str, Any]) -> bool | None:
-    """What the environment itself reports under ``success`` or ``is_success``; None where it reports nothing."""
+def reported_success(info: Mapping[str, Any]) -> bool | None:
+    """The environment's own answer under ``success`` or ``is_success``; None if it reports neither."""
     for key in _SAID:
         if key in info:
             return bool(info[key])
@@ -200,7 +201,7 @@ def said(info: Mapping[str, Any]) -> bool | None:
 
 
 def lookup(info: Mapping[str, Any], key: str) -> Any:
-    """The value of ``info`` under ``key``, whose dots lead into mappings; None where there is none."""
+    """The value of ``info`` under ``key``; dots in ``key`` lead into nested mappings. None if there is no value."""
     if key in info:
         return info[key]
     head, dot, rest = key.partition(".")
@@ -209,13 +210,15 @@ def lookup(info: Mapping[str, Any], key: str) -> Any:
 
 
 def number_of(value: Any) -> float | None:
-    """A number, truth value or array of one number as a float; None where it is something else, or not finite."""
+    """Convert a number, a bool or an array with one number to a float. None if ``value`` is anything else
+    or not finite.
+    """
     if isinstance(value, str | bytes | list | tuple | Mapping):
         return None
     try:
         array = np.asarray(value)
         number = float(array.reshape(-1)[0]) if array.size == 1 else math.nan
-    except (TypeError, ValueError, OverflowError):  # an object, an array of text, a huge integer
+    except (TypeError, ValueError, OverflowError):  # for an object, an array of text or a very large integer
         return None
     return number if math.isfinite(number) else None
 

@@ -1,4 +1,4 @@
-"""``rlgpt new-plugin``: a plugin distribution that works, as a start for your own environment."""
+"""``rlgpt new-plugin``: writes a working plugin distribution, as a start for your own environment."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SUFFIX = ".tmpl"
 
 
 def create(name: str, folder: Path) -> Path:
-    """Write the distribution ``folder / "rlgpt-NAME"``, whole or not at all; its folder.
+    """Write the distribution into ``folder / "rlgpt-NAME"``, completely or not at all. Returns its folder.
 
     :param name: the plugin's name, the prefix of its task ids: lower case, digits, underscores, a letter first, at most
         40 characters.
-    :raises ConfigError: the name cannot be used, or the folder is there already.
+    :raises ConfigError: the name is not valid, or the folder exists already.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or name.endswith("_"):
         raise ConfigError(

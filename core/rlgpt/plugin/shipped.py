@@ -1,9 +1,11 @@
-"""Files in a plugin's package: pages of knowledge, recorded transcripts."""
+"""Reads files in a plugin's package: pages of expert knowledge, and recorded transcripts."""
 
 from __future__ import annotations
 
+import sys
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from rlgpt.domain import Task
 
@@ -19,8 +21,8 @@ def page(package: str, name: str) -> str:
 def recordings(package: str, task: Task) -> tuple[Path, ...]:
     """The files ``transcripts/TASK/*.jsonl`` in order; TASK is the task's id without the plugin. May be empty.
 
-    Recordings with other settings of the task are in a folder ``TASK,NAME=VALUE,...``, whose values are the settings as
-    text. Of the folders whose settings are those of ``task``, the one that names most of them counts.
+    Recordings for other settings of the task are in a folder ``TASK,NAME=VALUE,...`` with the settings as text. If
+    several folders match the settings of ``task``, the one that names most settings is used.
     """
     name = task.id.partition("/")[2]
     shipped = Path(str(resources.files(package) / "transcripts"))
@@ -30,6 +32,24 @@ def recordings(package: str, task: Task) -> tuple[Path, ...]:
 
 
 def _has_settings(task: Task, folder: str) -> bool:
-    """Whether the settings in a folder's name are those of ``task``."""
+    """Whether the settings in a folder's name equal those of ``task``."""
     pairs = (setting.partition("=") for setting in folder.split(",")[1:])
     return all(str(task.settings.get(name)) == value for name, _, value in pairs)
+
+
+def variants(package: str, task: Task) -> tuple[Task, ...]:
+    """``task`` with the settings of each folder of recordings for other settings. None of a module that is no
+    package, or is not imported."""
+    if not hasattr(sys.modules.get(package), "__path__"):
+        return ()
+    name, found = task.id.partition("/")[2], []
+    for folder in sorted(Path(str(resources.files(package) / "transcripts")).glob(f"{name},*")):
+        pairs = (setting.partition("=") for setting in folder.name.split(",")[1:])
+        settings = {key: _read(text, task.settings[key]) for key, _, text in pairs}
+        found.append(task.model_copy(update={"settings": {**task.settings, **settings}}))
+    return tuple(found)
+
+
+def _read(text: str, like: Any) -> Any:
+    """A setting of the same type as ``like``."""
+    return text == "True" if isinstance(like, bool) else type(like)(text)

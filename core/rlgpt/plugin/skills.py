@@ -1,4 +1,4 @@
-"""Primitives for every environment: ``act``, ``repeat`` and ``act_until``, for any action space."""
+"""The built-in primitives ``act``, ``repeat`` and ``act_until``, for any action space."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rlgpt.plugin.types import Context, LowLevel, Primitive, ViewKey
 LONGEST_REPEAT = 200
 
 Look = Callable[[Context, str], Plain]
-"""The value of one key of the view."""
+"""Returns the value of one key of the view."""
 
 _REWARD = {"reward": "sum of the environment's reward meanwhile"}
 
 
 def skills(codec: ActionCodec, keys: Sequence[ViewKey], look: Look) -> tuple[Primitive, ...]:
-    """``act``, ``repeat`` and, where the view has numbers for a policy, ``act_until``.
+    """The primitives ``act`` and ``repeat``, and ``act_until`` if the view has numbers for a policy.
 
     :param keys: of the view.
     :param look: called once before the first step of ``act_until`` and once after each step.
@@ -106,13 +106,15 @@ class _Until:
 def env_reward(ctx: Context) -> float:
     """The environment's own reward for the newest step.
 
-    :raises PluginError: it is not a finite number. The environment causes this, not the coded action.
+    :raises PluginError: the reward is not a finite number. This is a fault of the environment, not of the coded action.
     """
     return finite(ctx.info.get("env_reward", 0.0), ctx.step)
 
 
 def _watchable(keys: Sequence[ViewKey]) -> tuple[str, ...]:
-    """Single numbers by name; the numbers of short lists are named ``name[i]``."""
+    """The numbers of the view that ``act_until`` can watch, by name. A number in a short list has the
+    name ``name[i]``.
+    """
     found = []
     for key in keys:
         if key.alone:

@@ -1,8 +1,8 @@
-"""Python data as bytes and back, without pickle: what a saved state of an environment is made of.
+"""Converts Python data to bytes and back without pickle. The saved state of an environment has this form.
 
-The text is JSON with a tag on everything that JSON does not have: tuples, sets, arrays, random generators, and objects
-of classes that the reader lists. Reading runs no code except to create those objects, without their ``__init__``.
-Values that are shared, or contain themselves, stay so.
+The bytes are JSON text. Types that JSON lacks have a tag: tuples, sets, arrays, random generators, and objects of
+listed classes. Reading creates these objects without their ``__init__`` and runs no other code. References to the same
+object, also cyclic ones, are preserved.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from rlgpt.errors import StateError
 from rlgpt.files import parse_json
 
 MAX_STATE_BYTES = 16 << 20
-"""Bytes of one saved state."""
+"""Maximal size of a saved state, in bytes."""
 _KINDS = "biufcSU"
-"""Kinds of numpy's types: truth values, numbers and text. Others (objects) would need pickle."""
+"""Kinds of numpy types that are accepted: bool, numbers and text. Arrays of objects would need pickle."""
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 _LITERAL_INT = 1 << 53
 
@@ -31,31 +31,33 @@ Classes = Collection[type]
 
 
 def pack(value: Any, classes: Classes = ()) -> bytes:
-    """``value`` as bytes.
+    """Convert ``value`` to bytes.
 
-    :param classes: of the objects that may be in it. Their attributes are saved (``__dict__``).
-    :raises StateError: something in it is no data, or it is larger than :data:`MAX_STATE_BYTES`.
+    :param classes: classes of the objects that ``value`` may contain. The attributes (``__dict__``) of such objects are
+        saved.
+    :raises StateError: ``value`` contains an object of another class, or the result is larger than
+        :data:`MAX_STATE_BYTES`.
     """
     packed = json.dumps(_Writer(classes).write(value, "the state"), separators=(",", ":")).encode()
     return bounded(packed)
 
 
 def unpack(data: bytes, classes: Classes = (), *, seed: int | None = None) -> Any:
-    """The value of :func:`pack`.
+    """Convert bytes from :func:`pack` back to the value.
 
-    :param seed: random generators start from it, instead of from where they were.
-    :raises StateError: the bytes are none of :func:`pack`, or name a class that is not in ``classes``.
+    :param seed: seeds the random generators anew. None: they continue from their saved states.
+    :raises StateError: the bytes were not made by :func:`pack`, or contain a class that is not in ``classes``.
     """
     try:
         return _Reader(classes, seed).read(parse_json(bounded(data).decode()))
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError) as fault:
-        raise StateError(f"these bytes are no saved state: {type(fault).__name__}: {str(fault)[:200]}.") from fault
+        raise StateError(f"these bytes are not a saved state: {type(fault).__name__}: {str(fault)[:200]}.") from fault
 
 
 def bounded(data: bytes) -> bytes:
-    """``data`` itself.
+    """Returns ``data`` unchanged if it is within the size limit.
 
-    :raises StateError: it is no bytes object, or larger than :data:`MAX_STATE_BYTES`.
+    :raises StateError: ``data`` is not a bytes object, or is larger than :data:`MAX_STATE_BYTES`.
     """
     if not isinstance(data, bytes) or len(data) > MAX_STATE_BYTES:
         size = f"{len(data):,} bytes" if isinstance(data, bytes) else f"a {type(data).__name__}"
@@ -66,16 +68,16 @@ def bounded(data: bytes) -> bytes:
 def record(data: bytes, names: Collection[str], *, seed: int | None = None) -> dict[str, Any]:
     """The mapping that :func:`pack` wrote, with exactly the keys ``names``; see :func:`unpack`.
 
-    :raises StateError: the bytes hold something else.
+    :raises StateError: the bytes contain something else.
     """
     values = unpack(data, seed=seed)
     if not isinstance(values, dict) or values.keys() != set(names):
-        raise StateError(f"these bytes are no saved state of this environment: it has {', '.join(sorted(names))}.")
+        raise StateError(f"these bytes are not a saved state of this environment: it has {', '.join(sorted(names))}.")
     return values
 
 
 def numbers(value: Any, size: int, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """``value`` as a flat array of ``size`` finite numbers.
+    """Check that ``value`` consists of ``size`` finite numbers, and return it as a flat array.
 
     :raises StateError: it is something else.
     """
@@ -83,11 +85,11 @@ def numbers(value: Any, size: int, what: str) -> np.ndarray[Any, np.dtype[np.flo
         if np.isfinite(value).all():
             return value
         raise StateError(f"the saved state's {what} are not finite.")
-    raise StateError(f"the saved state's {what} are no {size} numbers: it is of another environment or version.")
+    raise StateError(f"the saved state's {what} are not {size} numbers: it is of another environment or version.")
 
 
 def whole(value: Any, low: int, high: int, what: str) -> int:
-    """``value`` as an integer in [``low``, ``high``].
+    """Check that ``value`` is an integer in [``low``, ``high``], and return it.
 
     :raises StateError: it is something else.
     """
@@ -117,7 +119,8 @@ class _Writer:
         if id(value) in self._seen:
             return {"same": self._seen[id(value)][0]}
         number = len(self._seen)
-        self._seen[id(value)] = (number, value)  # held: an identity belongs to one object while that lives
+        # The object is kept alive, because Python may reuse the ``id`` of a dead object.
+        self._seen[id(value)] = (number, value)
         return {**self._mutable(value, where), "n": number}
 
     def _mutable(self, value: Any, where: str) -> dict[str, Any]:
@@ -139,7 +142,7 @@ class _Writer:
             return {"random": self.write(value.getstate(), where)}
         if kind in self._classes and hasattr(value, "__dict__"):
             return {"object": _name(kind), "state": self._pairs(value.__dict__, f"{where} ({kind.__name__})")}
-        raise StateError(f"{where} is a {kind.__module__}.{kind.__qualname__}, which is no data.")
+        raise StateError(f"{where} is a {kind.__module__}.{kind.__qualname__}, which cannot be saved.")
 
     def _pairs(self, value: Mapping[Any, Any], where: str) -> list[Any]:
         return [[self.write(k, where), self.write(v, f"{where}.{k}"[:300])] for k, v in value.items()]
@@ -171,7 +174,7 @@ class _Reader:
         return self._mutable(node, int(node["n"]))
 
     def _mutable(self, node: dict[str, Any], number: int) -> Any:
-        """Containers are registered before their parts are read, which may refer to them."""
+        """Read a container. It is registered before its items are read, because the items may refer to it."""
         made: Any
         if "list" in node:
             made = self._made[number] = []
@@ -220,7 +223,7 @@ class _Reader:
 
     def _parts(self, nodes: Any) -> list[Any]:
         if not isinstance(nodes, list):
-            raise ValueError(f"{nodes!r:.80} is no list")
+            raise ValueError(f"{nodes!r:.80} is not a list")
         return [self.read(node) for node in nodes]
 
     def _pairs(self, nodes: Any) -> dict[Any, Any]:
@@ -239,7 +242,7 @@ def _name(kind: type) -> str:
 def _type(name: Any) -> np.dtype[Any]:
     kind = np.dtype(str(name))
     if kind.kind not in _KINDS or kind.itemsize == 0:
-        raise ValueError(f"{name!r:.80} is no type of numbers or text")
+        raise ValueError(f"{name!r:.80} is not a type of numbers or text")
     return kind
 
 

@@ -1,4 +1,6 @@
-"""Saved episodes: the state of an environment with what its observer knows; and a codec for environments in Python."""
+"""Saves and restores episodes: the state of the environment, the newest observation, and the context. It
+also has codecs for environments in Python.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ _CONSTANT = (
     *(gymnasium.Space, gymnasium.envs.registration.EnvSpec, Value, logging.Logger, re.Pattern, ModuleType),
     *(FunctionType, BuiltinFunctionType, MethodType, type, PurePath),
 )
-"""Types of attributes that describe the environment and do not change in an episode."""
+"""Types of attributes that do not change in an episode, such as spaces and functions."""
 _SKIPPED = (
     *("env", "spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs"),
     *("_action_space", "_observation_space", "_reward_range"),
@@ -34,11 +36,11 @@ _SKIPPED = (
 
 
 class EpisodeState(Value):
-    """A moment of an episode from which the episode can continue. In a file it is untrusted data.
+    """The saved state of an episode, from which the episode can continue. A state from a file is untrusted.
 
     :ivar task: id of the task.
     :ivar step: primitive steps of the episode so far.
-    :ivar data: from the plugin's :class:`~rlgpt.plugin.types.StateCodec`.
+    :ivar data: the environment's state, made by the plugin's :class:`~rlgpt.plugin.types.StateCodec`.
     :ivar seen: the newest observation and ``info``, and the context's memory and random generator
         (:func:`rlgpt.plugin.state_data.pack`).
     """
@@ -52,7 +54,7 @@ class EpisodeState(Value):
 
 
 def save_episode(codec: StateCodec, env: gymnasium.Env[Any, Any], ctx: Context) -> EpisodeState:
-    """The moment of ``env`` that ``ctx`` describes. Entries of ``info`` that are no data are left out.
+    """Save the state of ``env`` and ``ctx``. Entries of ``info`` that cannot be saved are left out.
 
     :raises StateError: the environment, the observation or the context's memory cannot be saved.
     """
@@ -65,38 +67,39 @@ def save_episode(codec: StateCodec, env: gymnasium.Env[Any, Any], ctx: Context) 
 def restore_episode(
     codec: StateCodec, env: gymnasium.Env[Any, Any], ctx: Context, state: EpisodeState, *, seed: int | None = None
 ) -> None:
-    """Put ``env`` and ``ctx`` where :func:`save_episode` was called.
+    """Set ``env`` and ``ctx`` to a state that :func:`save_episode` saved.
 
     :param seed: seeds all randomness from here on. None: the saved random generators continue.
-    :raises StateError: the state is of another task, or damaged.
+    :raises StateError: the state belongs to another task, or is damaged.
     """
     if state.task != ctx.task.id:
         raise StateError(f"this state is of the task {state.task!r}; the environment's task is {ctx.task.id!r}.")
     seen = unpack(state.seen, seed=seed)
     if not isinstance(seen, dict) or seen.keys() != {"observation", "info", "memory", "rng"}:
-        raise StateError("these bytes are no saved state: observation, info, memory or generator is missing.")
+        raise StateError("these bytes are not a saved state: observation, info, memory or generator is missing.")
     fits = isinstance(seen["info"], dict) and isinstance(seen["memory"], dict)
     if not (fits and isinstance(seen["rng"], np.random.Generator) and state.step <= ctx.task.horizon):
-        raise StateError("these bytes are no saved state: a part of it has another type, or its step is too late.")
+        raise StateError("these bytes are not a saved state: a part of it has another type, or its step is too late.")
     if not _is_observation(env.observation_space, seen["observation"]):
         raise StateError("the saved state's observation is not in the observation space: it is of another version.")
     codec.restore(env, state.data, seed=seed)
     ctx.observation, ctx.info, ctx.step, ctx.rng = seen["observation"], seen["info"], state.step, seen["rng"]
+    ctx.previous = None
     ctx.memory.clear()
     ctx.memory.update(seen["memory"])
 
 
 class AttributeStates(StateCodec):
-    """For environments in plain Python: the attributes of the environment and of all its wrappers.
+    """A codec for environments in plain Python. It saves the attributes of the environment and of all its wrappers.
 
-    Truth values, numbers, text, arrays, containers and random generators are saved. Spaces, functions, classes,
-    modules, paths and frozen dataclasses count as constants. Objects of any other class are refused, unless they are
-    listed.
-    State outside of attributes (in a library written in C, in a global variable) is not seen: the contract's law, or
-    :func:`holds`, tells.
+    Attributes are saved if they are bool, numbers, text, arrays, containers or random generators. Spaces, functions,
+    classes, modules, paths and frozen dataclasses are constants and are not saved. An object of any other class is an
+    error, unless the class is listed. The codec does not see state outside attributes, for example in a C library or a
+    global variable. The plugin contract and :func:`holds` detect this.
 
-    :param classes: of objects that make up the state, such as the things in a grid. They are made without ``__init__``.
-    :param constants: classes and names of attributes that stay as they are.
+    :param classes: classes of objects in the state, such as the things in a grid. They are created without
+        ``__init__``.
+    :param constants: classes and names of attributes that are not saved.
     """
 
     def __init__(self, classes: Collection[type] = (), constants: Collection[type | str] = ()) -> None:
@@ -111,11 +114,11 @@ class AttributeStates(StateCodec):
         layers, saved = _layers(env), unpack(state, self._classes, seed=seed)
         names = [type(layer).__name__ for layer in layers]
         if not isinstance(saved, list) or [_name(entry) for entry in saved] != names:
-            raise StateError(f"these bytes are no saved state of this environment, whose layers are {names}.")
+            raise StateError(f"these bytes are not a saved state of this environment, whose layers are {names}.")
         for layer, (_, attributes) in zip(layers, saved, strict=True):
             kept = {name for name, value in vars(layer).items() if self._is_constant(name, value)}
             if not isinstance(attributes, dict) or any(self._is_fixed(layer, name, kept) for name in attributes):
-                raise StateError(f"these bytes are no saved state of a {type(layer).__name__}.")
+                raise StateError(f"these bytes are not a saved state of a {type(layer).__name__}.")
             for name in vars(layer).keys() - kept - attributes.keys():
                 delattr(layer, name)
             vars(layer).update(attributes)
@@ -124,7 +127,7 @@ class AttributeStates(StateCodec):
         return {name: value for name, value in vars(layer).items() if not self._is_constant(name, value)}
 
     def _is_fixed(self, layer: gymnasium.Env[Any, Any], name: Any, kept: Collection[str]) -> bool:
-        """Whether a saved state may not set this attribute: a constant, or what the class defines."""
+        """Whether a saved state must not set this attribute, because it is a constant or the class defines it."""
         if not isinstance(name, str) or name in kept or name in self._skipped:
             return True
         defined = getattr(type(layer), name, None)
@@ -140,9 +143,10 @@ class AttributeStates(StateCodec):
 
 
 class OwnStates(StateCodec):
-    """For environments that have the methods ``save() -> bytes`` and ``load(state, *, seed=None)`` themselves.
+    """A codec for environments with methods ``save() -> bytes`` and ``load(state, *, seed=None)`` of their own.
 
-    They keep the promises of :class:`~rlgpt.plugin.types.StateCodec`; no wrapper around them has a state.
+    These methods must do what :class:`~rlgpt.plugin.types.StateCodec` demands, and no wrapper around the environment
+    may have a state.
     """
 
     def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
@@ -156,10 +160,12 @@ class OwnStates(StateCodec):
 
 
 def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, steps: int = 10) -> bool:
-    """Whether the law of :class:`~rlgpt.plugin.types.StateCodec` holds in a trial: ``steps`` random actions before a
-    save, and twice as many after it, played again after a restore. Episodes of ``env`` begin and end.
+    """Whether restored episodes continue exactly, as :class:`~rlgpt.plugin.types.StateCodec` demands. A trial plays
+    ``steps`` random actions, saves, plays twice as many actions, restores, and plays the latter actions again. It uses
+    ``env`` for its episodes.
 
-    False too if the state cannot be saved or the environment raises: the next episode then shows the error.
+    It also returns False if the state cannot be saved or the environment raises an exception. (The next episode then
+    shows the error.)
     """
     try:
         env.action_space.seed(seed)
@@ -179,7 +185,7 @@ def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, ste
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two observations, infos or numbers are equal to the last bit."""
+    """Whether two observations, infos or numbers are equal, bit for bit."""
     if isinstance(a, Mapping):
         return isinstance(b, Mapping) and a.keys() == b.keys() and all(same(v, b[k]) for k, v in a.items())
     if isinstance(a, list | tuple):
@@ -213,10 +219,10 @@ def _name(entry: Any) -> str:
 
 def _is_observation(space: gymnasium.Space[Any], value: Any) -> bool:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a space warns of what it has to cast
+        warnings.simplefilter("ignore")  # A space warns about values that it must cast.
         try:
             return bool(space.contains(value))
-        except Exception:  # a space may raise on a value that is not its element
+        except Exception:  # A space may raise an exception for a value outside it.
             return False
 
 

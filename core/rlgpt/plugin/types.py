@@ -1,11 +1,11 @@
-"""Values that a plugin hands out: primitives, view keys, reward terms, and the context that they read."""
+"""The types that a plugin uses: primitives, view keys, reward terms, and the context that these read."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rlgpt.domain import Parameter, Plain, Task
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 LowLevel = Generator[Any, None, Mapping[str, Plain] | None]
-"""A running primitive: it yields low-level actions of the base environment and returns its outcome."""
+"""A running primitive: a generator that yields actions of the base environment and returns the outcome, a dict."""
 
 
 @dataclass
@@ -23,12 +23,14 @@ class Context:
 
     :ivar observation: the newest observation of the base environment.
     :ivar info: the newest ``info``.
-    :ivar step: primitive steps since the episode began: the one count of the extended environment.
-    :ivar rng: the episode's own generator, seeded from the environment's seed.
-    :ivar model: what :meth:`EnvironmentPlugin.model` returned (for inverse kinematics and the like).
-    :ivar memory: values that last for one episode, for example the state of a gripper; emptied at reset. They are
-        saved with the episode, so they are plain data or arrays. A key that begins with ``_`` is a cache: it is not
-        saved, and has to be computed again.
+    :ivar step: number of primitive steps since the episode began.
+    :ivar rng: random generator of the episode, seeded from the environment's seed.
+    :ivar model: the result of :meth:`EnvironmentPlugin.model`, for example for inverse kinematics.
+    :ivar memory: values that last for one episode, for example the state of a gripper; a reset clears it. The values
+        are saved with the episode, so they must be JSON-like data or arrays. A key that begins with ``_`` is a cache:
+        it is not saved and must be computed again.
+    :ivar previous: the observation of the primitive step before; None at the start of an episode, and where an episode
+        goes on from a saved state.
     """
 
     task: Task
@@ -38,16 +40,19 @@ class Context:
     rng: np.random.Generator
     model: Any
     memory: dict[str, Any] = field(default_factory=dict)
+    previous: Any = None
 
 
 @dataclass(frozen=True)
 class Primitive:
-    """A trusted skill on the host: general, parameterised, and never the solution of a task.
+    """A skill that coded actions call by name. It is trusted plugin code outside the sandbox. It is general and
+    parameterised, and must not solve a task by itself.
 
-    :ivar doc: what it does, with units, and what its outcome holds; one to five lines for the prompt.
-    :ivar run: ``run(ctx, **args)``, a generator of low-level actions that reads ``ctx`` again after each yield.
-    :ivar outcome: key -> meaning, for each plain value it returns.
-    :ivar max_steps: primitive steps after which the host ends it.
+    :ivar doc: effect, units and content of the outcome; one to five lines for the prompt.
+    :ivar run: ``run(ctx, **args)``, a generator of actions of the base environment. After each yield it reads ``ctx``
+        again.
+    :ivar outcome: key of the returned dict -> meaning of its value.
+    :ivar max_steps: number of primitive steps after which the host ends the primitive.
     """
 
     name: str
@@ -60,11 +65,11 @@ class Primitive:
 
 @dataclass(frozen=True)
 class ViewKey:
-    """One key of the view: what it means, in which unit, and whether a real robot could observe it.
+    """One key of the view: its meaning, its unit, and whether a real robot could observe it.
 
-    :ivar size: how many numbers it is for a policy; 0 where it is for code alone (text, ragged lists).
-    :ivar alone: for a policy alone: no part of the view, code never sees it. ``EnvironmentPlugin.policy_view`` gives
-        its numbers.
+    :ivar size: how many numbers a policy gets for it; 0 if only code can use it (text, lists of varying length).
+    :ivar alone: True for a key that only a policy sees. It is not in the view; ``EnvironmentPlugin.policy_view``
+        returns its numbers.
     """
 
     name: str
@@ -77,12 +82,12 @@ class ViewKey:
 
 @dataclass(frozen=True)
 class RewardTerm:
-    """A named, bounded, smooth part of the reward. Weights are the RLSetup's.
+    """A named, bounded, smooth part of the reward. The RLSetup gives its weight.
 
-    :ivar value: ``value(ctx)`` within ``[low, high]``.
-    :ivar kind: ``potential``: each step pays ``value(now) - value(before)`` (Ng, Harada and Russell 1999, without
-        the discount); ``step``: each step pays ``value(now)``; ``event``: pays ``value(now)`` on the first step where
-        it is above zero, once an episode.
+    :ivar value: a function ``value(ctx)`` with results within ``[low, high]``.
+    :ivar kind: ``potential``: each step adds ``value(now) - value(before)`` to the reward (Ng, Harada and Russell 1999,
+        without the discount); ``step``: each step adds ``value(now)``; ``event``: the first step at which
+        ``value(now)`` is above zero adds it, once in an episode.
     """
 
     name: str
@@ -95,7 +100,7 @@ class RewardTerm:
 
 @dataclass(frozen=True)
 class ResetOption:
-    """A choice of start states for training: ``options`` go to ``env.reset(options=...)``."""
+    """A named choice of start states for training; ``options`` is passed to ``env.reset(options=...)``."""
 
     name: str
     doc: str
@@ -103,41 +108,66 @@ class ResetOption:
 
 
 class StateCodec(ABC):
-    """Saves the state of an environment's episode and restores it: how a plugin lets training begin late in a task.
+    """Saves the state of an environment's episode and restores it. With it, training episodes can begin late in a task.
 
-    The state is everything that decides what the environment does next: the simulator, time in the episode, latches of
-    success, counters of wrappers, and the random generators, those of observation noise too. Law (tested by the
-    contract): after :meth:`restore`, in this environment or another one of the task, the same actions give the same
-    observations, rewards, ends and ``info["success"]``, bit for bit, as they gave after :meth:`save`.
+    The state is everything that decides what the environment does next: the simulator, the time in the episode, whether
+    success was reached, counters of wrappers, and the random generators, including those of observation noise. The
+    plugin contract tests this law: after :meth:`restore`, in this environment or another one of the task, the same
+    actions give, bit for bit, the same observations, rewards, ends and ``info["success"]`` as after :meth:`save`.
 
-    The newest observation and ``info``, and what the :class:`Context` holds, are saved with the state and are not the
-    codec's part. States may come from a stranger: bytes are data, never a pickle, and each value is checked before it
-    reaches a simulator. :mod:`rlgpt.plugin.state_data` has what a codec needs for that.
+    A codec need not save the newest observation and ``info``, nor the content of the :class:`Context`: rlgpt saves
+    them. States may come from a stranger, so a state must not be a pickle, and a codec must check each value before it
+    reaches a simulator. :mod:`rlgpt.plugin.state_data` has functions for this.
     """
 
     @abstractmethod
     def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
-        """The state, at most :data:`~rlgpt.plugin.state_data.MAX_STATE_BYTES` long.
+        """The state as bytes, at most :data:`~rlgpt.plugin.state_data.MAX_STATE_BYTES` of them.
 
-        :param env: made by ``make_env`` for a task of the same id and settings, within an episode.
-        :raises StateError: it cannot be saved.
+        :param env: an environment that ``make_env`` made for a task of the same id and settings, within an episode.
+        :raises StateError: the state cannot be saved.
         """
 
     @abstractmethod
     def restore(self, env: gymnasium.Env[Any, Any], state: bytes, *, seed: int | None = None) -> None:
         """Return to a saved state.
 
-        :param env: as for :meth:`save`; its own episode, if there is one, is lost.
+        :param env: an environment as for :meth:`save`. Its current episode, if any, is lost.
         :param seed: seeds all randomness from here on. None: the saved random generators continue.
-        :raises StateError: the bytes are no saved state of this task.
+        :raises StateError: the bytes are not a saved state of this task.
         """
+
+
+class OptionSteps(NamedTuple):
+    """Primitive steps of one call of a coded action: at most ``most``; ``default`` where the action says nothing."""
+
+    default: int
+    most: int
+
+
+SHORT = 60
+"""Primitive steps of a call that is short whatever the horizon."""
 
 
 @dataclass(frozen=True)
 class EnvLimits:
-    """Limits of the environment: at most ``max_envs`` instances at once (a real robot: 1)."""
+    """Limits of the environment.
+
+    :ivar max_envs: instances at once (a real robot: 1).
+    :ivar option_steps: primitive steps that one call of a coded action may take; None: as many as an episode has.
+    """
 
     max_envs: int = 64
+    option_steps: int | None = None
+
+    def steps(self, task: Task) -> OptionSteps:
+        """The step limits of a coded action in ``task``.
+
+        The default is a quarter of the bound, at least :data:`SHORT` where the bound allows it, so that a call that is
+        stuck leaves most of a long episode to other choices.
+        """
+        most = self.option_steps or task.horizon
+        return OptionSteps(min(most, max(SHORT, most // 4)), most)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""Success, or score, against primitive steps: one line for each method, with the interval over its runs."""
+"""Draws learning curves: success or score against primitive steps, one line for each method, with the
+interval over its runs.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +18,26 @@ from rlgpt.report.stats import band
 from rlgpt.terminal import visible
 
 Curve = Sequence[tuple[int, float]]
-"""Points (primitive steps since the run began, success or score) of one run, steps ascending."""
+"""The learning curve of one run: points (primitive steps since the run began, success or score) in the
+order of steps.
+"""
 
 COLOURS = ("#2f6fde", "#e0752d", "#2a9d6f", "#b4509e", "#8a7a2b", "#4aa3b8", "#c0403f")
 MAX_SCORE = 1e30
-"""Scores beyond it are not drawn."""
+"""Scores with a larger absolute value are not drawn."""
 LEGEND = 30
-"""Characters in a line of the legend: a longer one would leave no room for the axes."""
+"""Maximal number of characters in a line of the legend. A longer line would leave no room for the axes."""
 _INK = "#010203"
-"""Placeholder for the page's text colour; in SVG ``currentColor`` replaces it."""
+"""Placeholder colour. In the SVG, ``currentColor`` (the text colour of the page) replaces it."""
 
 
 def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, float]]:
-    """A run's learning curve over all its primitive steps: training points, then each iteration's selection.
+    """The learning curve of a run over all its primitive steps. It contains the points of training and, after each
+    iteration, the result of the selection.
 
-    A training point is a mean over at least the newest ``smooth`` episodes. Steps of rehearsals, of earlier iterations
-    and lost to kills come first, so that the curve of a method that spends them starts further right.
+    A point of training is a mean over at least the newest ``smooth`` episodes. Steps of rehearsals, of earlier
+    iterations and steps lost to kills are counted first, so the curve of a method that spends such steps starts further
+    to the right.
     """
     points: list[tuple[int, float]] = []
     before = 0
@@ -54,12 +60,12 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, 
 
 
 def _is_drawable(value: float, evaluation: Evaluation) -> bool:
-    """Whether a value of a run can be drawn. Runs may be untrusted; sums of drawable values stay finite."""
+    """Whether a value of a run can be drawn. Runs may be untrusted, and sums of drawn values must stay finite."""
     return 0 <= value <= 1 if evaluation.has_success else abs(value) < MAX_SCORE
 
 
 def _newest(points: Sequence[tuple[int, float]], episodes: int) -> float:
-    """Mean over the newest of ``points`` (episodes, value) that hold ``episodes`` together."""
+    """Mean over the newest of ``points`` (episodes, value) that together have at least ``episodes`` episodes."""
     count, total = 0, 0.0
     for n, value in reversed(points):
         count += n
@@ -70,10 +76,10 @@ def _newest(points: Sequence[tuple[int, float]], episodes: int) -> float:
 
 
 def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """All runs of a method on one axis of steps; a run keeps its last value where it ended early.
+    """Put all runs of a method on one axis of steps. A run that ended early keeps its last value.
 
-    :returns: steps ``[points]`` and success ``[runs, points]``. The axis begins where the last run has its first
-        point, and ends with the longest run.
+    :returns: steps ``[points]`` and success ``[runs, points]``. The axis begins when every run has a point, and ends
+        with the longest run.
     """
     runs = [r for r in runs if r]
     if not runs:
@@ -85,7 +91,8 @@ def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float6
 
 
 def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None, score: str = "") -> Any:
-    """A matplotlib figure of all methods; a method with a single point (code alone) is a mark at its cost.
+    """Draw all methods in a matplotlib figure. A method with a single point (code alone) is drawn as a mark at its
+    number of steps.
 
     :param methods: method -> the curve of each of its runs.
     :param score: the label of the vertical axis; empty: it shows success, 0 to 100 %.
@@ -112,7 +119,9 @@ def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None, s
 
 
 def svg(figure: Any) -> str:
-    """The figure as an ``<svg>`` element that takes its text colour from the page around it. Same figure, same text."""
+    """The figure as an ``<svg>`` element with the text colour of the page around it. The same figure
+    gives the same element.
+    """
     import matplotlib
 
     out = io.StringIO()
@@ -127,7 +136,7 @@ def svg(figure: Any) -> str:
 
 
 def png(figure: Any, dpi: int = 160) -> bytes:
-    """The figure as PNG on white."""
+    """The figure as a PNG image on a white background."""
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=dpi, facecolor="white", metadata={"Software": None})
     return out.getvalue()
@@ -159,4 +168,4 @@ def _dress(axes: Any, budget: int | None, score: str) -> None:
     if axes.get_legend_handles_labels()[0]:
         legend = axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), labelcolor=_INK)
         for text in legend.get_texts():
-            text.set_parse_math(False)  # a name may hold dollars
+            text.set_parse_math(False)  # A name may contain dollar signs, which matplotlib would read as formulas.

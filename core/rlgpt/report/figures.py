@@ -1,4 +1,4 @@
-"""Score and metrics of an evaluation, with intervals over its episodes."""
+"""Computes score and metrics of an evaluation for a report, with intervals over its episodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgpt.report.stats import Interval, Scores, interval
 
 
 def score_name(evaluation: Evaluation) -> str:
-    """``score (coins, more is better)``, with the unit where it has one."""
+    """The score's name for a report: ``score (coins, more is better)``, with its unit if it has one."""
     score = evaluation.score
     assert score is not None
     unit = f", {score.unit}" if score.unit else ""
@@ -19,14 +19,14 @@ def score_name(evaluation: Evaluation) -> str:
 
 
 def mean_score(evaluation: Evaluation) -> Interval | None:
-    """Mean score with its 95 % interval over the episodes; None without scores, or if they have no finite sum."""
+    """Mean score with its 95 % interval over the episodes. None if there are no scores or their sum is not finite."""
     return _mean([e.score for e in evaluation.episodes if e.score is not None])
 
 
 def metric_figures(evaluation: Evaluation) -> Iterator[tuple[str, Interval, int]]:
     """Name, mean with its 95 % interval, and number of episodes of each metric that was reported.
 
-    A metric whose numbers have no finite sum is left out.
+    A metric is left out if the sum of its numbers is not finite.
     """
     names = dict.fromkeys(name for e in evaluation.episodes for name in e.metrics)
     for name in names:

@@ -1,4 +1,6 @@
-"""One self-contained page: no script, no link to the outside; every text of a language model is escaped."""
+"""Renders a report as one HTML page. The page contains no script and loads nothing from other servers;
+all text from language models is escaped.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from markupsafe import Markup
 from rlgpt.domain import Iteration, Steps, Verdict
 from rlgpt.report import text
 from rlgpt.report.figures import mean_score, metric_figures, score_name
+from rlgpt.report.terms import HEIGHT, WIDTH, term_rows
 from rlgpt.report.values import Page
 
 if TYPE_CHECKING:
@@ -58,18 +61,19 @@ def _environment() -> Environment:
     )
     environment.globals.update(diff=text.diff, shares=shares, total=total, distinct=distinct)
     environment.globals.update(score_name=score_name, mean_score=mean_score, metrics=lambda e: list(metric_figures(e)))
+    environment.globals.update(terms=term_rows, curve_width=WIDTH, curve_height=HEIGHT)
     return environment
 
 
 def shares(iteration: Iteration) -> list[tuple[str, int, float]]:
-    """What an iteration's primitive steps were spent on: purpose, steps, share in percent."""
+    """How an iteration's primitive steps were spent: purpose, number of steps, share in percent."""
     steps = iteration.steps.model_dump()
     whole = max(1, iteration.steps.total)
     return [(name, n, 100 * n / whole) for name, n in steps.items() if n]
 
 
 def distinct(verdicts: Sequence[Verdict], each: int = 3) -> list[tuple[Verdict, int]]:
-    """Different verdicts and their counts, at most ``each`` of an action, the most frequent first."""
+    """Different verdicts with their counts, the most frequent first; at most ``each`` for one action."""
     alike: dict[tuple[str, str, int | None, str], list[Verdict]] = {}
     for verdict in verdicts:
         alike.setdefault((verdict.action, verdict.kind, verdict.line, verdict.message), []).append(verdict)

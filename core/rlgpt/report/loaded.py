@@ -1,4 +1,4 @@
-"""A run's files, each read once."""
+"""Loads the files of a run for a report; each file is read once."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rlgpt.runs import Report, Run
 _CLIP_BYTES = 8 << 20
 _CLIPS = 8
 _DEPTH = 8
-"""Levels of subfolders in which runs are looked for."""
+"""Depth of subfolders in which runs are searched."""
 
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """A run with what its folder holds."""
+    """A run and the content of its folder."""
 
     run: Run
     iterations: tuple[Iteration, ...]
@@ -36,8 +36,9 @@ class LoadedRun:
 
     @property
     def outcome(self) -> Evaluation:
-        """The run's report on fresh seeds; without a report, the evaluation of its best iteration on the selection
-        seeds."""
+        """The run's report on fresh seeds. If there is no report: the evaluation of its best iteration on
+        the selection seeds.
+        """
         return self.report.kept if self.report is not None else best_of(self.iterations).kept
 
     @property
@@ -46,7 +47,7 @@ class LoadedRun:
         return bill(self.exchanges)
 
     def clips(self) -> Iterator[Clip]:
-        """Up to eight videos in the run's folder; other files that are called ``.mp4`` are left out."""
+        """Up to eight videos in the run's folder. A file that is named ``.mp4`` but is not a video is left out."""
         names = [name for name in self.run.files.names("videos") if name.endswith(".mp4") and name[0] != "."]
         for name in names[:_CLIPS]:
             content = self.run.files.read(f"videos/{name}", limit=_CLIP_BYTES)
@@ -56,9 +57,9 @@ class LoadedRun:
 
 
 def bill(exchanges: Sequence[Exchange]) -> tuple[int, float | None]:
-    """Tokens and dollars of exchanges; a replayed one counts with what it cost when it was recorded.
+    """Tokens and dollars of exchanges. A replayed exchange counts with its cost at the time of recording.
 
-    Dollars are None if the price of any is unknown.
+    Dollars are None if the price of any exchange is unknown.
     """
     usages = [e.reply.usage for e in exchanges]
     dollars = [u.dollars for u in usages]
@@ -66,9 +67,10 @@ def bill(exchanges: Sequence[Exchange]) -> tuple[int, float | None]:
 
 
 def find(folders: Sequence[Path]) -> list[Path]:
-    """The runs in ``folders``: each is a run itself, or holds some (a sweep's folder). Links are not followed.
+    """Find the runs in ``folders``. A folder is a run itself or contains runs, as that of a sweep does. Links are not
+    followed.
 
-    :raises RunError: a folder holds none.
+    :raises RunError: a folder contains no run.
     """
     runs: list[Path] = []
     for folder in folders:

@@ -1,4 +1,4 @@
-"""Runs that differ in their seed alone are one method. This module groups runs and names the groups."""
+"""Groups runs by method and names the groups. Runs that differ only in their seed belong to one method."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ METHODS = {
 
 _NOT_A_METHOD = ("seed", "folder", "task", "video", "report_episodes")
 _MAX_SETTING = 40
-"""Characters of one setting in a method's name; all of them have at most twice as many."""
+"""Maximal number of characters of one setting in a method's name. All settings together have at most twice as many."""
 
 
 def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Runs that differ in their seed alone, by the name of their method.
+    """Name of a method -> its runs, which differ only in their seed.
 
-    If two methods share a name, it is followed by the settings in which they differ. If these are too long, or
-    describe an environment (docs, a goal), it is followed by the folder of the method's first run instead.
+    If two methods have the same name, the settings in which they differ are added to it. If these are too long or
+    describe an environment (docs, a goal), the folder of the method's first run is added instead.
     """
     flat = [_settings(run) for run in runs]
     names = [METHODS.get(str(f.get("agents.name")), str(f.get("agents.name") or "a run")) for f in flat]
@@ -54,7 +54,9 @@ def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    """The settings that make a method, flat. The description of an environment without a plugin is one value."""
+    """The settings that define a method, as a flat mapping. The description of an environment without a
+    plugin is one value.
+    """
     try:
         config = current(run.record.config, run.folder)
     except RunError:

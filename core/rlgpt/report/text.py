@@ -1,4 +1,4 @@
-"""Makes text of other people or programs safe to show, and colours and compares code.
+"""Makes untrusted text safe to show, highlights code and shows differences between versions of code.
 
 Deceptive characters, such as marks that reverse the direction of writing, are shown by their names.
 
@@ -16,17 +16,21 @@ from markupsafe import Markup, escape
 from rlgpt import terminal
 
 LIMIT = 6_000
-"""Characters of one text that are shown."""
+"""Maximal number of characters of one text that are shown."""
 
 
 def visible(text: str, limit: int = LIMIT) -> str:
-    """At most ``limit`` characters of a text, with invisible characters spelt out, and a note of what is left out."""
+    """At most ``limit`` characters of a text, with invisible characters replaced by their names and a
+    note about omitted text.
+    """
     shown = terminal.visible(text[:limit])
     return shown if len(text) <= limit else f"{shown}… ({len(text) - limit:,} more characters)"
 
 
 def highlight(source: str) -> Markup:
-    """Python source as HTML: ``<span class="line">`` for each line, coloured by Pygments' short class names."""
+    """Python source as HTML: one ``<span class="line">`` for each line, with Pygments' short class names
+    for colours.
+    """
     from pygments import highlight as colour
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
@@ -36,7 +40,9 @@ def highlight(source: str) -> Markup:
 
 
 def diff(before: str, after: str) -> Markup:
-    """What a repair changed, as HTML lines of class ``add``, ``del``, ``same`` or ``gap``; three lines of context."""
+    """The changes of a repair as HTML lines of class ``add``, ``del``, ``same`` or ``gap``, with three
+    lines of context.
+    """
     return Markup("").join(_diff_lines(visible(before, 20_000).splitlines(), visible(after, 20_000).splitlines()))
 
 

@@ -1,4 +1,4 @@
-"""What a report shows, as values. They are made from run records, or by hand."""
+"""The values that a report shows. They are made from run records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.report.stats import Interval
 
 
 class MethodRow(Value):
-    """One line of the table: a method over its runs. Step, token and dollar figures are means over runs."""
+    """One line of the table: the results of a method. Steps, tokens and dollars are means over its runs."""
 
     method: str
     runs: int
@@ -24,14 +24,14 @@ class MethodRow(Value):
 
 
 class Clip(Value):
-    """A video inside the page."""
+    """A video that is embedded in the page."""
 
     caption: str
     mp4: bytes
 
 
 class Story(Value):
-    """One run, from its plan to its outcome."""
+    """The story of one run in the report: plan, code, learning and result."""
 
     title: str
     task: str
@@ -52,9 +52,9 @@ class Story(Value):
 
 
 class Comparison(Value):
-    """Methods on one task.
+    """The comparison of methods on one task.
 
-    :ivar curves: an ``<svg>`` element made by :func:`rlgpt.report.curves.svg`, trusted; empty without curves.
+    :ivar curves: a trusted ``<svg>`` element that :func:`rlgpt.report.curves.svg` made; empty if there are no curves.
     """
 
     title: str
@@ -66,7 +66,7 @@ class Comparison(Value):
 
 
 class Page(Value):
-    """A whole report."""
+    """All values of a report."""
 
     title: str
     note: str = ""

@@ -1,4 +1,4 @@
-"""Videos of an episode: each frame carries the name of the action that was active."""
+"""Writes videos of episodes. Each frame shows the name of the active action."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ Frame = NDArray[np.uint8]
 
 
 def caption(frame: Frame, text: str) -> Frame:
-    """A copy of the frame with ``text`` on a dark strip along its upper edge (video players show their controls at the
-    lower edge)."""
+    """A copy of the frame with ``text`` on a dark strip at its upper edge. (Video players show their
+    controls at the lower edge.)
+    """
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.fromarray(frame)
@@ -34,13 +35,13 @@ def caption(frame: Frame, text: str) -> Frame:
 
 
 class Film:
-    """An mp4 (H.264, plays in every browser) under construction; the file appears whole at the end, or not at all.
+    """Writes an mp4 video (H.264, which every browser plays). The file appears when it is complete, or not at all.
 
-    The encoder writes into a folder of its own outside the run, because it would follow a link.
+    The encoder writes into a temporary folder outside the run, because it would follow a link inside the run.
 
-    :param folder: where the file belongs; ``name`` is its path there. Nothing is written without a frame, or if an
-        error ends the block.
-    :raises RlgptError: there is no encoder, it failed, or the file cannot be written.
+    :param folder: the folder for the file; ``name`` is the path within it. No file is written if there is no frame, or
+        if an error ends the block.
+    :raises RlgptError: there is no encoder, the encoder failed, or the file cannot be written.
     """
 
     def __init__(self, folder: Folder, name: str, *, fps: int = 20) -> None:
@@ -53,7 +54,7 @@ class Film:
         return self
 
     def add(self, frame: Frame, text: str) -> None:
-        """Append a frame with its caption; all frames have one size."""
+        """Append a frame with its caption. All frames must have the same size."""
         drawn = np.ascontiguousarray(_even(caption(frame, text)))
         try:
             if self._writer is None:
@@ -101,6 +102,6 @@ class Film:
 
 
 def _even(frame: Frame) -> Frame:
-    """H.264 with 4:2:0 colours needs an even width and height: an odd last row or column is cut off."""
+    """Crop a frame to an even width and height, which H.264 with 4:2:0 colours needs."""
     height, width = frame.shape[:2]
     return frame[: height - height % 2, : width - width % 2]

@@ -1,4 +1,4 @@
-"""From run folders to a page and a table."""
+"""Makes an HTML page and a text table from the folders of runs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from rlgpt.runs import Run
 
 
 def write_page(folders: Sequence[Path], out: Path, *, note: str = "") -> Page:
-    """Write the page that compares the runs and shows the best one of each method that plans.
+    """Write the page that compares the runs. It shows the best run of each method whose plan a language model wrote.
 
-    :raises RunError: there is no run, one is damaged, or none has a finished iteration.
+    :raises RunError: there is no run, a run is damaged, or no run has a finished iteration.
     """
     page = page_of([Run.open(folder) for folder in find(folders)], note=note)
     Folder(out.parent, RunError).write(out.name, html.render(page))
@@ -31,7 +31,9 @@ def write_page(folders: Sequence[Path], out: Path, *, note: str = "") -> Page:
 
 
 def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
-    """The page of these runs. Runs without a finished iteration are left out and counted in its note."""
+    """The values of the page for these runs. Runs without a finished iteration are left out; the page's
+    note gives their number.
+    """
     finished = [loaded for loaded in map(LoadedRun.of, runs) if loaded.iterations]
     if not finished:
         raise RunError("no run here has finished an iteration yet: continue one with rlgpt resume RUN.")
@@ -50,7 +52,7 @@ def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
 
 
 def table(page: Page) -> str:
-    """The page's rows as plain text."""
+    """The rows of the page's table as plain text."""
     lines = []
     for comparison in page.comparisons:
         lines.append(page.title if len(page.comparisons) == 1 else comparison.title)
@@ -71,7 +73,9 @@ def table(page: Page) -> str:
 
 
 def _column(name: str, intervals: Sequence[Interval | None]) -> list[str]:
-    """The column's title and its cells, of one width. The meaning of the brackets is in the title, or in each cell."""
+    """The column's title and its cells, padded to the same width. The title explains the brackets if all
+    cells have the same kind of interval, else each cell does.
+    """
     levels = {i.level for i in intervals if i is not None}
     mixed = len(levels) > 1
     title = name if mixed else f"{name} (range)" if levels == {1.0} else f"{name} (95 %)"
@@ -86,7 +90,7 @@ def _comparison(title: str, runs: Sequence[LoadedRun]) -> Comparison:
     name = score_name(scored[0]) if scored else ""
     judged = [loaded for loaded in runs if loaded.outcome.has_success]
     has_success = bool(judged) or not scored
-    # runs of one task may differ in this, as those of design() with success= and with score= do
+    # Runs of one task may differ in this: design() may be called with success= or with score=.
     alike = {id(loaded) for loaded in (judged or runs)}
     drawn = {
         method: shown
@@ -128,8 +132,9 @@ def _row(method: str, runs: Sequence[LoadedRun]) -> MethodRow:
 
 
 def _shown(runs: Sequence[LoadedRun]) -> Iterator[LoadedRun]:
-    """The run with the best result of each method whose plan a language model wrote. A single run is always
-    included."""
+    """For each method whose plan a language model wrote, the run with the best result. If there is only
+    one run, it is included in any case.
+    """
     for group in _methods(runs).values():
         best = max(group, key=lambda loaded: loaded.outcome.rank)
         if len(runs) == 1 or any(i.rehearsals for i in best.iterations):

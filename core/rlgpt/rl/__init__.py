@@ -1,4 +1,6 @@
-"""Reinforcement learning with options: two trainers, what they receive, and the evaluation of policies and code."""
+"""Reinforcement learning with options: two trainers, the environment they train in, and the evaluation of
+policies and code.
+"""
 
 from __future__ import annotations
 

@@ -23,20 +23,20 @@ def semi_markov_gae(
         A_t     = delta_t + gamma^k_t lam (1 - ended_t) A_{t+1}
 
     Schulman et al. 2016, eq. 16, with the discount of an option of k steps (Sutton, Precup and Singh 1999, section 3).
-    At k = 1 it is ordinary GAE. An episode cut by a time limit is ``ended`` and not ``terminated``: its last state's
-    value is what it would still have earned (Pardo et al. 2018).
+    At k = 1 it is ordinary GAE. An episode that a time limit truncates is ``ended`` but not ``terminated``: the value
+    of its last state estimates the rewards that it would still have earned (Pardo et al. 2018).
 
     All tensors are ``[T, N]``: T decisions of N environments.
 
-    :param rewards: ``R = sum_{i<k} gamma^i r_i``, each decision's own discounted sum.
-    :param values: V of the state where the decision was taken.
-    :param next_values: V of the state it led to; where the episode ended, of its last observation, not of the next
-        episode's first.
-    :param durations: k, in primitive steps.
-    :param terminated: the state it led to is terminal (nothing more can be earned).
-    :param ended: the episode ended there, terminated or truncated.
+    :param rewards: ``R = sum_{i<k} gamma^i r_i``, the discounted sum of each decision.
+    :param values: V of the state in which the decision was taken.
+    :param next_values: V of the state after the decision. If the episode ended, this is the value of its last
+        observation, not of the next episode's first one.
+    :param durations: k, the number of primitive steps of each decision.
+    :param terminated: 1 if the state after the decision is terminal (no further reward is possible).
+    :param ended: 1 if the episode ended after the decision, terminated or truncated.
     :param gamma: discount per primitive step.
-    :param semi_markov: False discounts every decision by ``gamma``, however long it lasted (an ablation).
+    :param semi_markov: False discounts every decision by ``gamma``, whatever its duration (an ablation).
     :returns: advantages, and targets for the value function (advantages + values), both ``[T, N]``.
     """
     dtype = values.dtype

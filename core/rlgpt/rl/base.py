@@ -1,4 +1,6 @@
-"""The interface of a trainer: from the recipe of an environment and a budget of primitive steps to a policy."""
+"""The interface of a trainer. A trainer receives the recipe of an environment and a budget of primitive
+steps, and returns a policy.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +27,19 @@ Encoder = Literal["small", "nature", "impala"]
 class Hyperparameters(Value):
     """Settings of PPO, with the names of CleanRL, the same in every trainer. Lengths are in decisions.
 
-    The defaults suit training with options, which has a few thousand decisions: small batches, little entropy. Upper
-    bounds stop a run from a stranger from filling the memory.
+    The defaults suit a policy that begins as the plan's code and has some ten thousand decisions: small steps, no bonus
+    for entropy. Upper bounds stop a run from a stranger from filling the memory.
     """
 
-    num_envs: int = Field(default=4, ge=1, le=4096)
-    num_steps: int = Field(default=32, ge=1, le=100_000, description="decisions of each environment between updates")
+    num_envs: int = Field(default=8, ge=1, le=4096)
+    num_steps: int = Field(default=64, ge=1, le=100_000, description="decisions of each environment between updates")
     minibatch_size: int = Field(default=64, ge=1, le=1_000_000)
     update_epochs: int = Field(default=8, ge=1, le=1000)
-    learning_rate: float = Field(default=1e-3, gt=0)
+    learning_rate: float = Field(default=3e-4, gt=0)
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
     clip_coef: float = Field(default=0.2, gt=0)
     vf_coef: float = Field(default=0.5, ge=0)
-    ent_coef: float = Field(default=0.003, ge=0)
+    ent_coef: float = Field(default=0.0, ge=0)
     max_grad_norm: float = Field(default=1.0, gt=0)
     initial_std: float = Field(default=0.6, gt=0)
     hidden: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = Field(default=(64, 64), max_length=8)
@@ -53,11 +55,11 @@ class Hyperparameters(Value):
     )
 
     def with_setup(self, setup: RLSetup, fixed: Collection[str] = ()) -> Hyperparameters:
-        """What a training with ``setup`` uses. In this order: what the user fixes, what the setup chooses
-        (:attr:`rlgpt.domain.RLSetup.trainer`), what the plugin advises for the task, the defaults.
+        """The hyperparameters of a training with ``setup``. The first of these that gives a value decides: the user,
+        the setup (:attr:`rlgpt.domain.RLSetup.trainer`), the plugin's advice for the task, the default.
 
-        :param fixed: names that the user fixes; their values are in ``self``, like the plugin's advice.
-        :raises ConfigError: a value of the setup is not valid.
+        :param fixed: names of the values that the user chose. ``self`` contains these values and the plugin's advice.
+        :raises ConfigError: the setup has an invalid value.
         """
         chosen = {k: int(v) if v.is_integer() else v for k, v in setup.trainer.items() if k not in fixed}
         return validated(Hyperparameters, {**self.model_dump(), **chosen}, "setup.trainer") if chosen else self
@@ -65,16 +67,17 @@ class Hyperparameters(Value):
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """A picklable recipe of the environment a policy learns in (:func:`rlgpt.rl.policy_env.build`).
+    """A picklable recipe of the environment in which a policy learns; :func:`rlgpt.rl.policy_env.build` makes it.
 
-    :ivar setup: what the policy learns with; it names the coded actions that are offered.
+    :ivar setup: reward weights, observation keys and actions for the policy. It names the coded actions that are
+        offered.
     :ivar actions: the coded actions that ``setup`` may choose from.
-    :ivar factory: a plugin's name (found through the manager), or a picklable ``f(task) -> EnvironmentPlugin``.
+    :ivar factory: the name of an installed plugin, or a picklable ``f(task) -> EnvironmentPlugin``.
     :ivar sandbox: fields of :class:`rlgpt.sandbox.SandboxLimits` that differ from the defaults.
-    :ivar quarantined: names of coded actions that are masked, and of functions that are not called.
+    :ivar quarantined: names of the coded actions that are masked and of the coded functions that are not called.
     :ivar functions: coded features, reward terms and predicates.
-    :ivar starts: where training episodes begin if the setup's ``reset_option`` is ``after:ACTION``; empty: at the
-        task's own start.
+    :ivar starts: saved states from which training episodes begin if the setup's ``reset_option`` is ``after:ACTION``.
+        Empty: episodes begin at the task's own start.
     """
 
     task: Task
@@ -88,13 +91,13 @@ class EnvSpec:
 
 
 class Progress(Protocol):
-    """Called with each new point of the learning curve. To return True stops training at the next safe moment."""
+    """Called with each new point of the learning curve. If it returns True, training stops at the next safe moment."""
 
     def __call__(self, point: CurvePoint) -> bool | None: ...
 
 
 class Policy(ABC):
-    """A trained policy without its trainer: evaluation plays it."""
+    """A trained policy, independent of its trainer; evaluations use it."""
 
     @abstractmethod
     def act(
@@ -107,17 +110,17 @@ class Policy(ABC):
     ) -> Any:
         """Choose one action.
 
-        :param observation: of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, without a batch axis.
-        :param greedy: take the most likely branch and the means of its numbers instead of a sample.
+        :param observation: an observation of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, without a batch axis.
+        :param greedy: take the most likely branch and the means of the Gaussians instead of a sample.
         :param rng: draws the sample.
-        :param sharpness: n > 0; each part of the sample is drawn from ``p ** n``, normalised: choices of higher
-            probability become more likely, and the standard deviation of a number is divided by ``sqrt(n)``.
+        :param sharpness: n > 0. Each part of the sample is drawn from ``p ** n``, normalised: likely choices become
+            more likely, and the standard deviation of each Gaussian is divided by ``sqrt(n)``.
         :returns: an element of the action space of that environment.
         """
 
 
 class Trainer(ABC):
-    """Trains a policy. Steps are primitive steps, counted over all environments and processes."""
+    """Trains a policy. Budgets and counts are in primitive steps, summed over all environments and processes."""
 
     name: str
 
@@ -133,25 +136,27 @@ class Trainer(ABC):
         progress: Progress | None = None,
         warm_start: Path | None = None,
     ) -> TrainingRecord:
-        """Train until ``budget`` primitive steps are spent, and leave checkpoints in ``folder``.
+        """Train until ``budget`` primitive steps are spent, and write checkpoints into ``folder``.
 
         An unfinished training in ``folder`` is resumed; its steps count towards the budget.
 
-        :param budget: primitive steps of this training in total, resumed sessions included.
-        :param seed: of weights, sampling and episodes.
-        :param folder: of this training alone. While another training runs there, this one waits for up to 15 s.
-        :param progress: called with each point of the curve; may stop training.
-        :param warm_start: folder of an earlier training, whose best policy this one starts from. Coded actions that
-            the policy does not know get fresh output weights. The value function starts fresh if reward, gamma or
+        :param budget: primitive steps of this training in total, earlier sessions of a resumed training included.
+        :param seed: seeds the initial weights, the sampling and the episodes.
+        :param folder: a folder for this training only. If another training runs there, this one waits for up to 15 s.
+        :param progress: called with each point of the learning curve; it may stop the training.
+        :param warm_start: folder of an earlier training; its best policy is the initial policy. Coded actions that this
+            policy does not know get random output weights. The value function is initialised anew if reward, gamma or
             normalisation differ.
-        :raises TrainerError: the learner crashed or hung; a checkpoint is missing or cannot be read (training never
-            starts again from zero by itself); or another training still runs in ``folder``.
+        :raises TrainerError: the learner crashed or hung; a checkpoint is missing or cannot be read (a training never
+            restarts from zero by itself); or another training still runs in ``folder``.
         """
 
     def spent(self, folder: Path) -> int:
-        """Primitive steps of the training in ``folder``, finished or not; 0 if none began.
+        """Number of primitive steps that the training in ``folder`` has spent, finished or not; 0 if no training began
+        there.
 
-        Override it if the trainer counts elsewhere than in a :class:`~rlgpt.rl.step_counter.StepCounter` in ``folder``.
+        Override this method if the trainer does not count in a :class:`~rlgpt.rl.step_counter.StepCounter` in
+        ``folder``.
         """
         from rlgpt.rl.step_counter import STEPS_FILE, steps_in
 
@@ -159,12 +164,13 @@ class Trainer(ABC):
 
     @abstractmethod
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
-        """The best policy of the training in ``folder`` (:mod:`rlgpt.rl.best`). Reads weights and never runs code.
+        """The best policy of the training in ``folder`` (:mod:`rlgpt.rl.best`). It reads weights and never runs stored
+        code.
 
         :param spec: the recipe that the policy was trained with.
-        :raises TrainerError: there is no policy, or it does not fit ``spec``.
+        :raises TrainerError: ``folder`` contains no policy, or the policy does not fit ``spec``.
         """
 
     @abstractmethod
     def untrained(self, spec: EnvSpec, *, seed: int, hyperparameters: Hyperparameters) -> Policy:
-        """The policy that :meth:`train` would start from with this seed."""
+        """The initial policy of a training with this seed."""

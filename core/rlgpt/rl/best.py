@@ -1,6 +1,8 @@
-"""Which checkpoint of a training is the best one: policies may get worse late in training.
+"""Decides which checkpoint of a training is the best, because a policy may get worse late in training. The *merit* of a
+checkpoint is its success rate and mean score.
 
-The merit comes from the episodes of training itself, so it costs no step and is the same for every trainer.
+The merit is computed from training episodes, so it needs no further steps, and every trainer computes it in the same
+way.
 """
 
 from __future__ import annotations
@@ -10,17 +12,20 @@ from collections.abc import Sequence
 from rlgpt.domain import CurvePoint, Score, rank
 
 WINDOW = 20
-"""Episodes of a merit, counted back from the newest point of the curve."""
+"""Number of episodes in a merit, counted back from the newest point of the learning curve."""
 
 FEWEST = 10
-"""With fewer episodes there is no merit."""
+"""Least number of episodes in a merit."""
 
 Merit = tuple[float, float]
-"""Over the window: success, and mean score in the direction of the task (mean total reward where it has no score)."""
+"""Success rate and mean score of the window. Higher is better: a score that is minimised is negated.
+Without a score, the second number is the mean total reward.
+"""
 
 
 def recent_merit(curve: Sequence[CurvePoint], score: Score | None = None) -> Merit | None:
-    """The merit of the newest points with :data:`WINDOW` episodes in total, or of all points if there are fewer.
+    """The merit of the newest points that contain :data:`WINDOW` episodes together, or of all points if there are
+    fewer.
 
     :param score: of the task.
     :returns: None with fewer than :data:`FEWEST` episodes.
@@ -37,5 +42,5 @@ def recent_merit(curve: Sequence[CurvePoint], score: Score | None = None) -> Mer
 
 
 def is_best(merit: Merit | None, best: Merit | None) -> bool:
-    """Whether ``merit`` is at least as good as ``best``. Of equal merits the later one wins."""
+    """Whether ``merit`` is at least as good as ``best``, so that the later of two equal checkpoints is kept."""
     return merit is not None and (best is None or merit >= best)

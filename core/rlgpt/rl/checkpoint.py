@@ -1,4 +1,4 @@
-"""A training on disk: one file, written atomically. Reading it runs no code."""
+"""Checkpoints of a training: each is one file, written atomically. Reading a checkpoint runs no code from it."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ from rlgpt.rl.best import Merit
 from rlgpt.rl.training_stats import TrainingStatsState
 
 FILE = "policy.pt"
-"""The file of the newest checkpoint: a training resumes from it."""
+"""File of the newest checkpoint. A training resumes from it."""
 
 _LIMIT = 2 << 30
 """Maximal size of a checkpoint, in bytes."""
 
 BEST = "best.pt"
-"""The file of the best checkpoint by :mod:`rlgpt.rl.best`: for evaluation and warm starts."""
+"""File of the best checkpoint (see :mod:`rlgpt.rl.best`). Evaluations and warm starts use it."""
 
 
 class Returns(Value):
-    """What a critic's values depend on. If any of it differs, the values and the moments of returns are invalid."""
+    """The settings that a value function depends on. If one of them differs, the values and the moments
+    of the returns are invalid.
+    """
 
     reward_weights: Mapping[str, float]
     gamma: float
@@ -57,7 +59,9 @@ class TrainingState(Value):
 
     schema_version: Literal[2] = SCHEMA
     hyperparameters: Hyperparameters
-    axis_names: Mapping[str, tuple[tuple[str, ...] | None, ...]] = Field(description="what tensors' axes stand for")
+    axis_names: Mapping[str, tuple[tuple[str, ...] | None, ...]] = Field(
+        description="the names along the axes of each tensor"
+    )
     decisions: int = 0
     seconds: float = 0.0
     tally: TrainingStatsState = TrainingStatsState()
@@ -66,13 +70,13 @@ class TrainingState(Value):
 
 
 class Checkpoint:
-    """What a training resumes from, and what evaluations load.
+    """The content of a checkpoint. Trainings resume from it, and evaluations load it.
 
-    :ivar weights: of the network, by name.
-    :ivar optimizer: Adam's state.
-    :ivar generator: state of the sampling.
-    :ivar imitation: what self-imitation keeps (:meth:`rlgpt.rl.imitation.SelfImitation.tensors`), if it is on. The best
-        checkpoint does not have it, because no training resumes from it.
+    :ivar weights: weights of the network, by name.
+    :ivar optimizer: state of Adam.
+    :ivar generator: state of the random generator.
+    :ivar imitation: memory of self-imitation (:meth:`rlgpt.rl.imitation.SelfImitation.tensors`), if self-imitation is
+        on. The best checkpoint has no such memory, because no training resumes from it.
     """
 
     def __init__(
@@ -87,7 +91,7 @@ class Checkpoint:
         self.imitation = imitation
 
     def save(self, folder: Path, *, best: bool = False) -> None:
-        """Write the newest checkpoint, and the best one too if this is the best."""
+        """Write the newest checkpoint. If it is also the best so far, write it as the best one too."""
         content = {
             "state": self.state.model_dump_json(),
             "weights": self.weights,
@@ -103,14 +107,14 @@ class Checkpoint:
 
     @classmethod
     def load_best(cls, folder: Path) -> Checkpoint:
-        """The best checkpoint; the newest if too few episodes have ended to compare. See :meth:`load`."""
+        """The best checkpoint, or the newest one if too few episodes have ended for a comparison. See :meth:`load`."""
         return cls.load(folder, BEST if Folder(folder, TrainingFolderError).exists(BEST) else FILE)
 
     @classmethod
     def load(cls, folder: Path, name: str = FILE) -> Checkpoint:
-        """Read what :meth:`save` wrote: tensors, numbers and text only.
+        """Read a checkpoint that :meth:`save` wrote. It contains only tensors, numbers and text.
 
-        :raises TrainingFolderError: there is none, or it cannot be read.
+        :raises TrainingFolderError: there is no checkpoint, or it cannot be read.
         """
         path, files = folder / name, Folder(folder, TrainingFolderError)
         if not files.exists(name):
@@ -150,7 +154,7 @@ def _packed(content: Mapping[str, Any]) -> bytes:
 
 
 def _check_stored(packed: bytes) -> None:
-    """:raises ValueError: the archive holds compressed files, which could unpack to any size."""
+    """:raises ValueError: the archive contains compressed files, which could unpack to any size."""
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
             raise ValueError("its content is compressed")

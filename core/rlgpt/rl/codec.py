@@ -14,12 +14,12 @@ from rlgpt.options import ActionLayout
 
 
 class ActionCodec:
-    """Normalised actions to those of an extended environment.
+    """Converts normalised actions to actions of an extended environment, and back.
 
     The policy's space is the extended one with every Box flat and in [-1, 1], and MultiDiscrete as a Tuple of Discrete.
 
     :param target: the extended action space.
-    :param layout: of that space.
+    :param layout: the layout of ``target``.
     :raises ConfigError: a Box has no finite bounds.
     """
 
@@ -39,7 +39,9 @@ class ActionCodec:
         self.space: gymnasium.Space[Any] = normalised[0] if len(normalised) == 1 else spaces.Tuple(normalised)
 
     def decode(self, action: Any) -> Any:
-        """An action of :attr:`space` (numbers outside [-1, 1] are clipped) as one of the extended space."""
+        """Convert an action of :attr:`space` to an action of the extended space. Numbers outside [-1, 1]
+        are clipped.
+        """
         values = action if isinstance(self.space, spaces.Tuple) else (action,)
         parts = [stretch(value) for stretch, value in zip(self._stretches, values, strict=True)]
         if isinstance(self._target, spaces.MultiDiscrete):
@@ -47,7 +49,7 @@ class ActionCodec:
         return tuple(parts) if isinstance(self._target, spaces.Tuple) else parts[0]
 
     def encode(self, action: Any) -> Any:
-        """The inverse of :meth:`decode`, for actions that were chosen by name."""
+        """The inverse of :meth:`decode`. It is used for actions that are chosen by name."""
         many = isinstance(self._target, (spaces.Tuple, spaces.MultiDiscrete))
         values = action if many else (action,)
         parts = [_squeezed(part, value) for part, value in zip(self._parts, values, strict=True)]

@@ -1,4 +1,5 @@
-"""The distribution over an extended action space: a selector of branches, and heads that only some branches use.
+"""The distribution over an extended action space. A *selector* chooses a branch (one action); *heads* are further parts
+of the action, which only some branches use.
 
 An extended space is a parameterised action space (Masson, Ranchod and Konidaris 2016): a discrete choice ``s`` among
 branches, and further components, which have an effect only if the chosen branch uses (owns) them. With ``owner[s, c]``
@@ -8,7 +9,7 @@ in {0, 1} and components ``c`` that are independent given the state,
     H(p)      = H(p_s)   + sum_c (sum_s p(s) owner[s, c]) H(p_c)
     KL(p, q)  = KL(p_s, q_s) + sum_c (sum_s p(s) owner[s, c]) KL(p_c, q_c)
 
-A plain Discrete is a selector without heads; a plain Box, or a Tuple without selector, is heads without a selector.
+A Discrete space is a selector without heads. A Box, or a Tuple without a selector, consists of heads only.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ MASKED = -1e8
 
 
 class BranchedDistribution:
-    """A batch of distributions over one layout.
+    """A batch of distributions over actions of one layout.
 
-    :param parameters: ``[B, layout.parameters]``: selector logits, then for each head its logits, or its means and
-        its log-stds.
-    :param mask: ``[B, branches]``, nonzero where a branch may be chosen. It enters the logits, so that
+    :param parameters: ``[B, layout.parameters]``: logits of the selector, then for each head its logits, or its means
+        followed by its log-stds.
+    :param mask: ``[B, branches]``, nonzero for each branch that may be chosen. The mask changes the logits, so
         log-probabilities, entropy and KL are those of the masked policy.
-    :param branch_masking: False makes the heads independent: every component counts in every branch (an ablation).
+    :param branch_masking: False counts every component in every branch, also those that the branch does not use (an
+        ablation).
     """
 
     def __init__(
@@ -58,10 +60,11 @@ class BranchedDistribution:
         self._batch = parameters.shape[0]
 
     def sharpened(self, sharpness: float) -> BranchedDistribution:
-        """With every part ``p`` replaced by ``p ** sharpness``, normalised: the selector, and each head for itself.
+        """The distribution in which the selector and each head have the probability ``p ** sharpness``, normalised,
+        instead of ``p``.
 
-        Of a Gaussian that is the standard deviation divided by ``sqrt(sharpness)``. 1 changes nothing; a large number
-        approaches :meth:`mode`.
+        This divides the standard deviation of a Gaussian by ``sqrt(sharpness)``. The value 1 changes nothing; with
+        large values, samples approach :meth:`mode`.
 
         :raises ValueError: ``sharpness`` is not a finite number above 0.
         """
@@ -82,7 +85,7 @@ class BranchedDistribution:
 
     @property
     def probabilities(self) -> torch.Tensor:
-        """``[B, branches]``; ``[B, 1]`` of ones where there is no selector."""
+        """Probabilities of the branches, ``[B, branches]``. Ones of shape ``[B, 1]`` if there is no selector."""
         if self._selector is None:
             return self._owner.new_ones((self._batch, 1))
         return self._selector.exp()
@@ -100,13 +103,13 @@ class BranchedDistribution:
         return torch.cat(parts, dim=-1)
 
     def mode(self) -> torch.Tensor:
-        """The most likely branch, the most likely value of each discrete head, the means: ``[B, action_size]``."""
+        """The most likely branch, the most likely value of each discrete head, and the means: ``[B, action_size]``."""
         parts = [] if self._selector is None else [_most_likely(self._selector)]
         parts += [_most_likely(head[0]) if len(head) == 1 else head[0] for head in self._heads]
         return torch.cat(parts, dim=-1)
 
     def log_prob(self, actions: torch.Tensor) -> torch.Tensor:
-        """``[B]``, of flat actions ``[B, action_size]``."""
+        """Log-probabilities ``[B]`` of the flat actions ``[B, action_size]``."""
         total = self._owner.new_zeros(self._batch)
         used = self._owner
         if self._selector is not None:
@@ -125,7 +128,7 @@ class BranchedDistribution:
         return total + self._sum(used, parts)
 
     def entropy(self) -> torch.Tensor:
-        """``[B]``, in nats."""
+        """Entropy ``[B]`` in nats."""
         total = self._owner.new_zeros(self._batch)
         if self._selector is not None:
             total = -(self._selector.exp() * self._selector).sum(-1)
@@ -138,7 +141,7 @@ class BranchedDistribution:
         return total + self._sum(self.probabilities @ self._owner, parts)
 
     def kl(self, other: BranchedDistribution) -> torch.Tensor:
-        """``[B]``: KL(self, other) in nats. Both must be of one layout."""
+        """KL(self, other), ``[B]``, in nats. Both distributions must have the same layout."""
         total = self._owner.new_zeros(self._batch)
         if self._selector is not None and other._selector is not None:
             total = (self._selector.exp() * (self._selector - other._selector)).sum(-1)

@@ -9,8 +9,8 @@ encoder      layers                                                             
              with stride 2, and two residual blocks (Espeholt et al. 2018, figure 3, right)
 ===========  ===========================================================================  ========  ================
 
-Multiplications for one image of 64 x 64 x 3, in millions: 3, 4 and 28. An image comes in as bytes, in either order of
-axes, and is divided by 255 only here.
+Multiplications for one image of 64 x 64 x 3, in millions: 3, 4 and 28. The input is an image of bytes with channels
+first or last; only the encoder divides it by 255.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _SMALLEST = {"small": 1, "nature": 36, "impala": 1}
 class ImageEncoder(nn.Module):
     """The encoder of one image.
 
-    :param shape: height x width x channels, or channels x height x width; channels are the smaller end.
-    :ivar features: numbers that :meth:`forward` gives for an image.
+    :param shape: height x width x channels, or channels x height x width. Of the first and the last size, the smaller
+        one is the number of channels.
+    :ivar features: how many numbers :meth:`forward` computes for an image.
     :raises ConfigError: the image is too small for this encoder.
     """
 
@@ -44,7 +45,7 @@ class ImageEncoder(nn.Module):
         self.layers = nn.Sequential(*body, nn.Linear(flat, self.features), end)
 
     def forward(self, image: torch.Tensor) -> torch.Tensor:
-        """``[B, features]`` of uint8 ``[B, *shape]``."""
+        """Features ``[B, features]`` of uint8 images ``[B, *shape]``."""
         pixels = image.to(torch.float32) / 255.0
         features: torch.Tensor = self.layers(pixels.movedim(-1, 1) if self._channels_last else pixels)
         return features
@@ -61,7 +62,7 @@ def check(shape: tuple[int, ...], encoder: Encoder) -> None:
 
 
 def _axes(shape: tuple[int, ...]) -> tuple[bool, int, tuple[int, int]]:
-    """Whether channels come last, how many there are, and height and width."""
+    """Returns whether channels come last, the number of channels, height and width."""
     if shape[-1] <= shape[0]:
         return True, shape[2], (shape[0], shape[1])
     return False, shape[0], (shape[1], shape[2])

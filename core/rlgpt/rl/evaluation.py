@@ -1,4 +1,4 @@
-"""Evaluates a policy, or code alone, with the task's own horizon, reset and success."""
+"""Evaluates a policy, or coded actions without a policy, with the task's own horizon, reset and success."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from rlgpt.rl.policy_env import Observation, PolicyEnv, build
 from rlgpt.rl.training_stats import worth_keeping
 
 TRACE_HEAD, TRACE_TAIL = 30, 30
-"""Decisions that a trace keeps of a longer episode's beginning and end."""
+"""Number of decisions that a trace keeps of the beginning, and of the end, of a long episode."""
 
 OnFrame = Callable[[np.ndarray, str], None]
-"""Called with a frame (uint8, height x width x 3) and the active action's name: after a reset ("start"), then after
-every primitive step."""
+"""Called with a frame (uint8, height x width x 3) and the name of the active action, after each primitive
+step. After a reset the name is "start".
+"""
 
 Chooser = Callable[[Observation, np.random.Generator], Any]
 
 STUCK_ROUNDS, STUCK_STEPS, STUCK_SHARE = 5, 25, 0.05
-"""An episode of code is stuck after this many idle rounds of the plan, if they took at least this many primitive steps
-and this share of the horizon.
+"""An episode of code is stuck after this many rounds of the plan without effect, if these rounds took at least this
+many primitive steps and this share of the horizon.
 """
 
 
@@ -47,13 +48,14 @@ def evaluate(
 ) -> Evaluation:
     """Play one episode for each seed.
 
-    An episode is a success where any primitive step of it had ``info["success"]``. Each depends on its own seed alone,
-    so that the same seeds give the same evaluation, in any order. Rewards are the plugin's default terms, undiscounted.
+    An episode is a success if any of its primitive steps had ``info["success"]``. An episode depends only on its seed,
+    so the same seeds give the same evaluation in any order. Rewards are the plugin's default reward terms,
+    undiscounted.
 
-    :param greedy: the most likely branch and the means, instead of samples.
-    :param sharpness: of samples, see :meth:`rlgpt.rl.base.Policy.act`.
-    :param traces: number of episodes with a trace: failures and successes alternate, the first of each.
-    :param on_frame: receives frames; if it is set, the environment renders ``rgb_array``.
+    :param greedy: take the most likely branch and the means instead of samples.
+    :param sharpness: sharpness of the samples, see :meth:`rlgpt.rl.base.Policy.act`.
+    :param traces: number of episodes with a trace: the first failure, the first success, the second failure, and so on.
+    :param on_frame: receives frames. If it is not None, the environment renders ``rgb_array``.
     :param on_step: called at every primitive step.
     """
     with Judge(spec, traces=traces, on_frame=on_frame, on_step=on_step) as judge:
@@ -69,10 +71,10 @@ def evaluate_code(
     on_frame: OnFrame | None = None,
     on_step: OnStep | None = None,
 ) -> Evaluation:
-    """Play the plan's coded actions in order, parameters at their defaults, without any policy.
+    """Play the plan's coded actions in order, with default parameters and without a policy.
 
-    After the last the sequence begins again, until the episode ends. An action that may not start costs one no-op; then
-    it is the next action's turn. The RLSetup of ``spec`` has no effect on the actions here.
+    After the last action the sequence begins again, until the episode ends. An action that may not start costs one idle
+    step, and the next action follows. The RLSetup of ``spec`` does not change the actions here.
 
     :raises ConfigError: there are no actions.
     """
@@ -84,8 +86,9 @@ def evaluate_code(
 class Acting:
     """A way to act in an episode.
 
-    :ivar chooser: returns, for an environment, the function that chooses each action.
-    :ivar sequence: number of actions in a round, after which the episode is checked for being stuck; 0: it never is.
+    :ivar chooser: called with an environment, returns the function that chooses each action.
+    :ivar sequence: number of actions in a round. After each round the episode is checked for being stuck; 0: it is
+        never checked.
     """
 
     mode: Mode
@@ -95,7 +98,7 @@ class Acting:
 
 
 def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -> Acting:
-    """A policy's samples, sharpened ones, or its most likely choices."""
+    """The way to act that takes a policy's samples, its sharpened samples or its most likely choices."""
 
     def chooser(env: PolicyEnv) -> Chooser:
         return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng, sharpness=sharpness)
@@ -105,10 +108,10 @@ def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -
 
 
 def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False) -> Acting:
-    """The plan's coded actions in order, over and over.
+    """The way to act that plays the plan's coded actions in order, again and again.
 
-    :param may_stop: end an episode that is stuck: :data:`STUCK_ROUNDS` whole rounds in a row in which every action was
-        masked, or which left the view as it was.
+    :param may_stop: end a stuck episode: in :data:`STUCK_ROUNDS` successive rounds, every action was masked or the view
+        did not change.
     """
     names = tuple(a.name for a in actions)
 
@@ -121,18 +124,19 @@ def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False) -> Acting
 
 
 def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:
-    """The environment in which ``actions`` play alone.
+    """The recipe of the environment in which ``actions`` play without a policy.
 
     :raises ConfigError: there are no actions.
     """
     if not actions:
         raise ConfigError("code alone needs at least one coded action; the plan has none.")
-    setup = spec.setup.model_copy(update={"coded_actions": tuple(a.name for a in actions), "base_actions": None})
+    alone = {"base_actions": None, "interrupt_every": None, "residual": 0.0, "plan_prior": 0.0}
+    setup = spec.setup.model_copy(update={"coded_actions": tuple(a.name for a in actions), **alone})
     return dataclasses.replace(spec, setup=setup, actions=tuple(actions))
 
 
 class _Turns:
-    """0, 1, ... n - 1, 0, ...; from 0 again in a fresh episode."""
+    """Chooses 0, 1, ... n - 1, 0, ... and begins with 0 in each episode."""
 
     def __init__(self, count: int) -> None:
         self._count, self._at = count, 0
@@ -143,10 +147,10 @@ class _Turns:
 
 
 class Judge:
-    """Plays episodes in one environment, which is made for the first episode.
+    """Plays episodes in one environment. The environment is made when the first episode begins.
 
-    :param traces: most traces that each :meth:`play` stores.
-    :param limit: most primitive steps of an episode, if less than the task's horizon.
+    :param traces: maximal number of traces that each :meth:`play` stores.
+    :param limit: maximal number of primitive steps of an episode, if it is less than the task's horizon.
     """
 
     def __init__(
@@ -165,10 +169,10 @@ class Judge:
     def play(
         self, acting: Acting, seeds: Iterable[int], *, steps: int | None = None, failures: int | None = None
     ) -> Evaluation:
-        """Play one episode for each seed. The first one is always played.
+        """Play one episode for each seed. The first episode is always played.
 
         :param steps: primitive steps after which no further episode begins.
-        :param failures: most episodes without success; after more no further episode begins.
+        :param failures: maximal number of episodes without success; after one more, no further episode begins.
         """
         env = self._open()
         choose = acting.chooser(env)
@@ -229,10 +233,10 @@ class Judge:
 
 
 def together(parts: Sequence[Evaluation], traces: int) -> Evaluation:
-    """One evaluation of all episodes of ``parts``, which have the same mode.
+    """Merge ``parts``, which have the same mode, into one evaluation.
 
-    :param parts: at least one.
-    :param traces: most traces that are kept.
+    :param parts: at least one evaluation.
+    :param traces: maximal number of traces that are kept.
     """
     usage: Counter[str] = Counter()
     for part in parts:
@@ -264,7 +268,9 @@ def _both(one: OnStep | None, other: OnStep | None) -> OnStep | None:
 
 
 def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
-    """At most ``count`` traces, in the order of play: failures and successes alternate as long as there are both."""
+    """Choose at most ``count`` traces: failures and successes in turn, as long as there are both. The
+    result is in the order of play.
+    """
     failures = [t for t in traces if not t.success]
     successes = [t for t in traces if t.success]
     turns = [t for pair in zip_longest(failures, successes) for t in pair if t is not None]
@@ -275,7 +281,9 @@ def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
 def _episode(
     env: PolicyEnv, choose: Chooser, seed: int, camera: _Camera | None, stuck: _Stuck | None
 ) -> Iterator[dict[str, Any]]:
-    """The info of the reset and of every decision; the last one has ``episode``, unless the episode is stuck."""
+    """Yields the info of the reset and of every decision. The last info has ``episode``, unless the
+    episode is stuck.
+    """
     rng = np.random.default_rng([seed, 0xE7A1])
     if camera is not None:
         camera.action = "start"
@@ -296,9 +304,9 @@ def _episode(
 class _Stuck:
     """Detects an episode in which repeating the plan's actions changes nothing.
 
-    A round of the plan is idle if every action in it was masked, or if the view is the same before and after it. Code
-    that waits for something is idle, too. Therefore an episode is stuck only after several idle rounds that take a part
-    of the horizon.
+    A round of the plan is idle if every action in it was masked, or if the view is the same before and after the round.
+    Code that waits for an event is idle, too. Therefore an episode is stuck only after several idle rounds that take a
+    part of the horizon.
     """
 
     def __init__(self, actions: int, horizon: int) -> None:
@@ -308,9 +316,9 @@ class _Stuck:
         self._rounds = self._steps = self._steps_of_round = 0
 
     def after(self, info: Mapping[str, Any], view: Callable[[], Mapping[str, Any]]) -> bool:
-        """Whether the episode is stuck after the decision of ``info``.
+        """Whether the episode is stuck after the decision that ``info`` belongs to.
 
-        :param view: builds the view; called once a round.
+        :param view: builds the view; called once in each round.
         """
         self._endings.append(info["ended"])
         self._steps_of_round += info["duration"]
@@ -325,7 +333,7 @@ class _Stuck:
 
 
 class _Recorder:
-    """Keeps the beginning and the end of an episode."""
+    """Records the decisions at the beginning and at the end of an episode."""
 
     def __init__(self) -> None:
         self._head: list[Decision] = []
@@ -352,7 +360,7 @@ class _Recorder:
 
 
 class _Camera:
-    """Passes on the frame of each primitive step, with the name of the active action."""
+    """Renders a frame after each primitive step and passes it on with the name of the active action."""
 
     def __init__(self, on_frame: OnFrame) -> None:
         self._on_frame, self.action = on_frame, "start"

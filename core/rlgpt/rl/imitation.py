@@ -1,16 +1,17 @@
 """Self-imitation: keeps the decisions of good episodes and trains the policy to repeat them.
 
-An episode is kept where it succeeded, or where its return (the undiscounted sum of its rewards) is above
+An episode is kept if it succeeded, or if its return (the undiscounted sum of its rewards) is above
 
-    mean + 2 sigma     of the returns of all episodes before it.
+    mean + 2 sigma     of the returns of all earlier episodes.
 
 After each update of PPO the policy takes a few gradient steps on
 
-    L = -c mean log pi(a | s)     over minibatches of kept decisions (s, a), drawn uniformly. MineDojo (Fan et al. 2022,
-    appendix on the agent's training) does this, and so does RL-GPT's official code (``SelfImitationBuffer`` and
-    ``update_imitation`` of ``ppo_selfimitate_clip.py``), which compares with the returns of kept episodes only, not
-    with those of all. Self-imitation learning proper (Oh et al. 2018, eq. 2) weights each decision by ``max(R - V,
-    0)``; here the rule above selects episodes instead, without weights and without discount.
+    L = -c mean log pi(a | s)     over minibatches of kept decisions (s, a), drawn uniformly.
+
+MineDojo (Fan et al. 2022, appendix on the agent's training) uses this method. RL-GPT's official code
+(``SelfImitationBuffer`` and ``update_imitation`` of ``ppo_selfimitate_clip.py``) uses it too, but computes mean and
+sigma over the kept episodes only. Self-imitation learning proper (Oh et al. 2018, eq. 2) weights each decision by
+``max(R - V, 0)``; this module selects whole episodes by the rule above, without weights and without discount.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from rlgpt.rl.memory import Memory
 from rlgpt.rl.network import ActorCritic, Batch
 
 SIGMAS = 2.0
-"""A return is good if it exceeds the mean by this many standard deviations."""
+"""A return is good if it exceeds the mean of the returns by more than this number of standard deviations."""
 
 FEWEST = 10
-"""With fewer episodes there are no statistics yet, and only success counts."""
+"""Least number of returns for mean and deviation. With fewer returns, an episode is kept only if it succeeded."""
 
 _RETURNS = "returns"
 
 Descend = Callable[[torch.Tensor], None]
-"""One gradient step on a loss."""
+"""A function that takes one gradient step on a loss."""
 
 
 class End(NamedTuple):
-    """The end of an episode. Its last decision has index ``at`` in the batch."""
+    """The end of an episode; ``at`` is the index of its last decision in the batch."""
 
     at: int
     success: bool
@@ -48,7 +49,7 @@ class End(NamedTuple):
 
 
 class Rule:
-    """Which episodes are kept.
+    """The rule that decides which episodes are kept.
 
     :ivar count: number of finite returns so far, with their ``mean`` and ``squares``, the sum of squared distances from
         the mean (Welford 1962).
@@ -59,13 +60,13 @@ class Rule:
 
     @property
     def bar(self) -> float:
-        """The value that a return must exceed; infinite before there are :data:`FEWEST` returns."""
+        """The value that a return must exceed; infinite while there are fewer than :data:`FEWEST` returns."""
         if self.count < FEWEST:
             return math.inf
         return self.mean + SIGMAS * math.sqrt(self.squares / self.count)
 
     def keeps(self, *, success: bool, total_reward: float) -> bool:
-        """Whether to keep an episode. Its return then counts in the statistics."""
+        """Whether to keep an episode. After the answer, the episode's return is added to the statistics."""
         kept = success or (total_reward > self.bar and math.isfinite(total_reward))
         if math.isfinite(total_reward):
             self.count += 1
@@ -76,9 +77,10 @@ class Rule:
 
 
 class SelfImitation:
-    """Assembles the episodes of each environment, keeps the good ones, and learns from them.
+    """Assembles the episodes of each environment, keeps the good episodes, and trains the policy on them.
 
-    :ivar memory: the kept decisions, at most ``imitation_capacity``. An unfinished episode stores at most as many.
+    :ivar memory: the kept decisions, at most ``imitation_capacity`` of them. Each unfinished episode stores at most the
+        same number.
     """
 
     def __init__(self, hyperparameters: Hyperparameters) -> None:
@@ -92,12 +94,12 @@ class SelfImitation:
         return cls(hyperparameters) if hyperparameters.imitation_coef else None
 
     def see(self, slot: int, observations: Batch, actions: torch.Tensor, ends: Sequence[End]) -> None:
-        """Receive the next decisions of environment ``slot``. The tensors are not copied, so do not write to them
-        later.
+        """Receive the next decisions of environment ``slot``. The tensors are not copied, so the caller must not change
+        them afterwards.
 
         :param observations: entries ``[T, ...]``, one row for each decision: the network's inputs and the mask.
-        :param actions: flat, ``[T, action_size]``.
-        :param ends: in order.
+        :param actions: flat actions, ``[T, action_size]``.
+        :param ends: the ends of episodes among these decisions, in order.
         """
         going_on, start = self._going_on[slot], 0
         for end in ends:
@@ -115,7 +117,7 @@ class SelfImitation:
             held -= len(going_on.popleft()[1])
 
     def learn(self, network: ActorCritic, descend: Descend, generator: torch.Generator | None) -> None:
-        """Take some gradient steps on the kept decisions; none while the memory is empty.
+        """Take some gradient steps on the kept decisions; no step if the memory is empty.
 
         :param generator: draws the minibatches; None: torch's own.
         """
@@ -130,7 +132,9 @@ class SelfImitation:
             descend(-settings.imitation_coef * log_probs.mean())
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The state for a checkpoint. It has no unfinished episodes, because a resumed training begins new ones."""
+        """The state for a checkpoint. It contains no unfinished episodes, because a resumed training
+        begins new episodes.
+        """
         rule = self.rule
         seen = torch.tensor([rule.count, rule.mean, rule.squares], dtype=torch.float64)
         return {**self.memory.tensors(), _RETURNS: seen}
@@ -138,7 +142,7 @@ class SelfImitation:
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Restore what :meth:`tensors` returned.
 
-        :raises TrainingFolderError: it is damaged.
+        :raises TrainingFolderError: the stored state is damaged.
         """
         try:
             count, mean, squares = tensors[_RETURNS].tolist()

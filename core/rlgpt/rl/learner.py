@@ -28,10 +28,10 @@ class Learner:
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
         """Learn from ``rollout``.
 
-        A rollout that the budget cut to less than one minibatch is skipped: several epochs over a few decisions, whose
-        advantages are normalised to unit variance, would damage the policy.
+        If the budget cuts a rollout to less than one minibatch, the rollout is skipped: several epochs over a few
+        decisions, whose advantages are normalised to unit variance, would damage the policy.
 
-        :param generator: shuffles the decisions; the minibatches differ in size by one at most.
+        :param generator: shuffles the decisions. The sizes of minibatches differ by at most one.
         :raises TrainerError: the weights are no longer finite.
         """
         settings = self.hyperparameters
@@ -46,7 +46,7 @@ class Learner:
         if settings.normalize_observations:
             self.network.observations.update(batch["obs"])
         with torch.no_grad():
-            # Computed with the new moments, so that the ratio of the first minibatch is 1 (docs/benchmarks.md).
+            # The old log-probabilities are computed with the new moments, so that the first minibatch has the ratio 1.
             old_log_probs = self._log_probs(batch, actions)
             advantages, returns = self._advantages(rollout)
             if settings.normalize_returns:
@@ -93,7 +93,9 @@ class Learner:
         return self.network.returns.unscale(scaled)
 
     def _parts(self, batch: Batch) -> list[slice]:
-        """Slices that go through the network at once: all, or minibatches if there are images, which need memory."""
+        """Slices of the rollout that go through the network at once: the whole rollout, or minibatches if
+        there are images, which need much memory.
+        """
         size = len(batch["obs"])
         step = self.hyperparameters.minibatch_size if self.network.sees_images else size
         return [slice(at, at + step) for at in range(0, size, step)]
@@ -106,7 +108,7 @@ class Learner:
         advantages: torch.Tensor,
         targets: torch.Tensor,
     ) -> None:
-        """One gradient step on the clipped surrogate (eq. 7), the value's error and the entropy bonus (eq. 9)."""
+        """Take one gradient step on the clipped surrogate (eq. 7), the value error and the entropy bonus (eq. 9)."""
         settings = self.hyperparameters
         distribution = self.network.distribution(batch)
         ratio = (distribution.log_prob(actions) - old_log_probs).exp()

@@ -1,4 +1,6 @@
-"""One training at a time in a folder, so that each count of its step file has one writer."""
+"""A lock on a training's folder. Only one training at a time uses a folder, so each cell of its step file
+has one writer.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +24,24 @@ log = logging.getLogger(__name__)
 LOCK = "lock"
 
 PATIENCE = 15.0
-"""Seconds that a training waits for the lock: the workers of a killed training end by themselves, usually soon."""
+"""Time that a training waits for the lock, in seconds. The workers of a killed training usually end by
+themselves within this time.
+"""
 
 _INTERVAL = 0.1
 
 
 @contextmanager
 def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
-    """Hold the folder's lock; yields its descriptor.
+    """Hold the folder's lock in a ``with`` block; yields the lock's file descriptor.
 
-    A child that gets a copy of the descriptor holds the lock too. The kernel frees the lock when the last process with
-    a copy ends. So if a training is killed while a worker is in the middle of a decision, the lock stays with that
-    worker until it has counted its last step. (filelock cannot share a lock with a child: its descriptor is private.)
+    A child process that gets a copy of the descriptor holds the lock too. The kernel frees the lock when the last
+    process with a copy ends. So if a training is killed while a worker is in the middle of a decision, the lock stays
+    with that worker until it has counted its last step. (filelock cannot share a lock with a child: its descriptor is
+    private.)
 
-    :param patience: seconds to wait; None: :data:`PATIENCE`.
-    :raises TrainerError: other processes hold it for longer; the message names them.
+    :param patience: seconds to wait for the lock; None: :data:`PATIENCE`.
+    :raises TrainerError: other processes hold the lock for longer; the message names them.
     """
     descriptor = _acquired(folder / LOCK, PATIENCE if patience is None else patience)
     try:
@@ -46,7 +51,7 @@ def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
 
 
 class Shared:
-    """A descriptor as an argument of a spawned process, which gets a copy that its own children do not inherit."""
+    """Passes a file descriptor to a spawned process. The process gets a copy, which its own children do not inherit."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -77,7 +82,9 @@ def _acquired(path: Path, patience: float) -> int:
 
 
 def _tried(path: Path) -> int | None:
-    """A descriptor that holds the lock, or None. A waiting process keeps no descriptor: it would hold the lock."""
+    """Try to take the lock once. Returns a descriptor that holds it, or None. A failed try keeps no
+    descriptor open, because an open copy would hold the lock.
+    """
     with Folder(path.parent, TrainingFolderError).open_in_place(path.name) as file:
         descriptor = os.dup(file.fileno())
     try:
@@ -85,13 +92,13 @@ def _tried(path: Path) -> int | None:
     except BlockingIOError:
         os.close(descriptor)
         return None
-    except OSError as fault:  # some network file systems have no locks
+    except OSError as fault:  # Some network file systems have no locks.
         log.warning("%s cannot be locked (%s); make sure that no other training uses it", path.parent, fault)
     return descriptor
 
 
 def _holders(path: Path) -> str:
-    """The processes that hold the lock, without those whose parent holds it too."""
+    """The processes that hold the lock, without those whose parent process also holds it."""
     where, parents = os.path.realpath(path), {}
     for process in psutil.process_iter():
         try:

@@ -1,4 +1,6 @@
-"""A bounded memory of decisions. Episodes are kept whole, and the newest replace the oldest."""
+"""A bounded memory of decisions for self-imitation. It keeps whole episodes, and the newest episodes
+replace the oldest.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ _ENTRY = "entry "
 
 
 class Memory:
-    """Observations and actions, one row for each decision, in their own types (an image stays uint8).
+    """Stores observations and actions, one row for each decision, with their original types (an image stays uint8).
 
     The first episode allocates all ``capacity`` rows, and the memory never grows. A row takes four bytes for each
     number and one for each byte of an image: 12 KiB at 64 x 64 x 3.
 
-    :ivar capacity: decisions; of a longer episode the newest are kept.
-    :ivar lengths: decisions of each episode that is kept, the oldest first.
+    :ivar capacity: maximal number of decisions; of a longer episode only the newest decisions are kept.
+    :ivar lengths: number of decisions of each kept episode, the oldest episode first.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -33,10 +35,10 @@ class Memory:
         return self._size
 
     def add(self, observations: Batch, actions: torch.Tensor) -> None:
-        """Keep an episode; the oldest episodes are dropped if there is no room.
+        """Store an episode. The oldest episodes are dropped if there is no room.
 
         :param observations: entries ``[L, ...]``.
-        :param actions: flat, ``[L, action_size]``.
+        :param actions: flat actions, ``[L, action_size]``.
         """
         rows = {_ENTRY + key: values for key, values in observations.items()} | {_ACTIONS: actions}
         rows = {key: values[-self.capacity :] for key, values in rows.items()}
@@ -53,7 +55,7 @@ class Memory:
         self._size += length
 
     def sample(self, count: int, generator: torch.Generator | None) -> tuple[Batch, torch.Tensor]:
-        """``count`` decisions drawn uniformly with replacement: entries and actions."""
+        """Observations and actions of ``count`` decisions, drawn uniformly with replacement."""
         drawn = self._take(torch.randint(self._size, (count,), generator=generator))
         return {key.removeprefix(_ENTRY): v for key, v in drawn.items() if key != _ACTIONS}, drawn[_ACTIONS]
 
@@ -63,9 +65,9 @@ class Memory:
         return {**kept, _LENGTHS: torch.tensor(list(self.lengths), dtype=torch.int64)}
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Restore what :meth:`tensors` returned; only the newest episodes if the capacity is smaller now.
+        """Restore the result of :meth:`tensors`. If the capacity is smaller now, only the newest episodes are restored.
 
-        :raises ValueError: the parts differ in length.
+        :raises ValueError: the tensors differ in length.
         """
         self._rows, self._start, self._size = {}, 0, 0
         self.lengths.clear()
@@ -79,7 +81,7 @@ class Memory:
             self.add({k.removeprefix(_ENTRY): v for k, v in episode.items() if k != _ACTIONS}, episode[_ACTIONS])
 
     def _take(self, rows: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Rows by age; row 0 is the oldest."""
+        """The rows at these ages; age 0 is the oldest row."""
         at = self._places(rows)
         return {key: values[at] for key, values in self._rows.items()}
 

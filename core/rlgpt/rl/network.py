@@ -1,12 +1,13 @@
 """The built-in policy network. Actor and critic share no layer.
 
-The loss of the value has no gradient in the policy's weights. It still affects them: the learners clip the norm of both
-gradients together, so a large error of the value shortens the step of the policy.
+The value loss has no gradient in the policy's weights, but it still affects them: the learners clip the norm of the
+gradient of all weights, so a large value error shortens the policy's step.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from rlgpt.options import ActionLayout
 from rlgpt.rl.distribution import BranchedDistribution
 from rlgpt.rl.encoder import ImageEncoder
 from rlgpt.rl.normalizer import RunningMoments
+from rlgpt.rl.plan_features import PLAN
 
 if TYPE_CHECKING:
     from rlgpt.rl.base import Encoder, Hyperparameters
@@ -27,7 +29,12 @@ Batch = dict[str, torch.Tensor]
 AxisNames = dict[str, tuple[tuple[str, ...] | None, ...]]
 
 OUTPUT_GAIN = 0.01
-"""With it the first policy is close to uniform for every observation (Andrychowicz et al. 2021, section 3.2)."""
+"""Scale of the last layer's initial weights. It makes the initial policy nearly uniform for every
+observation (Andrychowicz et al. 2021, section 3.2).
+"""
+
+RESIDUAL_STD = 0.1
+"""Initial standard deviation of a correction, as a share of its range: a fresh policy hardly disturbs the code."""
 
 
 class ActorCritic(nn.Module):
@@ -35,10 +42,13 @@ class ActorCritic(nn.Module):
 
     :param observation_names: a name for each number of ``obs``.
     :param images: entry of the observation -> shape; each gets an encoder of its own (:mod:`rlgpt.rl.encoder`).
+    :param plan_prior: probability that the fresh policy gives to the next choice of the plan's code, which it finds in
+        ``obs`` (:class:`~rlgpt.rl.plan_features.PlanFeatures`). It stays a term of the logits. 0: no such term.
     :ivar sees_images: whether there are any.
     """
 
     _order: torch.Tensor
+    _plan: torch.Tensor
 
     def __init__(
         self,
@@ -46,6 +56,8 @@ class ActorCritic(nn.Module):
         observation_names: tuple[str, ...],
         images: Mapping[str, tuple[int, ...]],
         hyperparameters: Hyperparameters,
+        *,
+        plan_prior: float = 0.0,
     ) -> None:
         super().__init__()
         self.layout, self._observation_names = layout, observation_names
@@ -54,6 +66,10 @@ class ActorCritic(nn.Module):
         outputs = [i for i in range(layout.parameters) if i not in spread]
         order = np.argsort([*outputs, *layout.log_stds])
         self.register_buffer("_order", torch.as_tensor(order), persistent=False)
+        named = {name: column for column, name in enumerate(observation_names)}
+        columns = [named.get(f"{PLAN}{branch}", -1) for branch in layout.branches[: layout.choices]]
+        self.register_buffer("_plan", torch.as_tensor(columns, dtype=torch.long), persistent=False)
+        self._plan_prior = plan_prior if any(column >= 0 for column in columns) else 0.0
         self.observations = RunningMoments(len(observation_names))
         self.returns = RunningMoments(1)
         self.sees_images = bool(images)
@@ -63,41 +79,47 @@ class ActorCritic(nn.Module):
         self.value = nn.Linear(self.critic.width, 1)
         _initialize(self.output, OUTPUT_GAIN)
         _initialize(self.value, 1.0)
-        self.log_std = nn.Parameter(torch.full((len(spread),), float(np.log(hyperparameters.initial_std))))
+        heads = [head for head in layout.heads if head.kind == "box"]
+        means = [v for head in heads for v in head.initial or (0.0,) * head.size]
+        with torch.no_grad():
+            self.output.bias[[outputs.index(i) for i in layout.means]] = torch.tensor(means)
+        stds = [RESIDUAL_STD if head.role == "residual" else hyperparameters.initial_std for head in heads]
+        spreads = [std for head, std in zip(heads, stds, strict=True) for _ in range(head.size)]
+        self.log_std = nn.Parameter(torch.tensor(spreads, dtype=torch.float32).log())
 
     @classmethod
     def of(cls, env: PolicyEnv, hyperparameters: Hyperparameters, *, seed: int) -> ActorCritic:
-        """A fresh network for ``env``, its weights drawn from ``seed``."""
+        """A network for ``env`` with random weights drawn from ``seed``."""
         entries: dict[str, Any] = env.observation_space.spaces  # type: ignore[attr-defined]
         images = {key: space.shape for key, space in entries.items() if key.startswith("image_")}
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            return cls(env.layout, env.observation_names, images, hyperparameters)
+            return cls(env.layout, env.observation_names, images, hyperparameters, plan_prior=env.plan_prior)
 
     def logits(self, batch: Batch) -> torch.Tensor:
         """The policy's flat parameters ``[B, layout.parameters]`` at each observation, before the mask."""
-        return self._flat(self.actor(self._vector(batch), batch))
+        return self._towards_plan(self._flat(self.actor(self._vector(batch), batch)), batch)
 
     def logits_and_value(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """:meth:`logits` and :meth:`scaled_value` in one call."""
         vector = self._vector(batch)
         value: torch.Tensor = self.value(self.critic(vector, batch)).squeeze(-1)
-        return self._flat(self.actor(vector, batch)), value
+        return self._towards_plan(self._flat(self.actor(vector, batch)), batch), value
 
     def distribution(self, batch: Batch) -> BranchedDistribution:
-        """The policy at each observation of a batch (entries ``[B, ...]``)."""
+        """The policy's distribution at each observation of a batch (entries ``[B, ...]``)."""
         mask = batch["action_mask"] if self.layout.choices else None
         return BranchedDistribution(self.layout, self.logits(batch), mask, branch_masking=self._branch_masking)
 
     def scaled_value(self, batch: Batch) -> torch.Tensor:
-        """``[B]``: the value, normalised by the running mean and deviation of returns (:attr:`returns`)."""
+        """The value ``[B]``, normalised by the running mean and deviation of returns (:attr:`returns`)."""
         scaled: torch.Tensor = self.value(self.critic(self._vector(batch), batch)).squeeze(-1)
         return scaled
 
     def axis_names(self) -> AxisNames:
         """The names of each axis of a tensor; None for an axis without names.
 
-        They decide which weights a policy with other actions or observations may reuse.
+        A policy with other actions or observations reuses the weights whose names match.
         """
         layout, seen = self.layout, self._observation_names
         rows = [f"choose {name}" for name in layout.branches[: layout.choices]]
@@ -124,12 +146,22 @@ class ActorCritic(nn.Module):
         joined = torch.cat([output, self.log_std.expand(len(output), -1)], dim=1)
         return joined.index_select(1, self._order)
 
+    def _towards_plan(self, flat: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """With equal logits, the plan's choice gets the probability ``plan_prior`` among those that the mask allows."""
+        if not self._plan_prior:
+            return flat
+        marks = batch["obs"].index_select(1, self._plan.clamp(min=0)) * (self._plan >= 0)
+        others = (batch["action_mask"].sum(1, keepdim=True) - 1).clamp(min=1)
+        odds = math.log(self._plan_prior / (1 - self._plan_prior)) + others.log()
+        choices = self.layout.choices
+        return torch.cat([flat[:, :choices] + marks * odds, flat[:, choices:]], dim=1)
+
     def _vector(self, batch: Batch) -> torch.Tensor:
         return self.observations.normalize(batch["obs"]) if self._normalizes else batch["obs"]
 
 
 class Torso(nn.Module):
-    """Hidden layers over the vector and the features of each image."""
+    """Hidden layers. Their input is the observation vector and the features of each image."""
 
     def __init__(
         self, inputs: int, images: Mapping[str, tuple[int, ...]], hidden: tuple[int, ...], encoder: Encoder
@@ -168,11 +200,12 @@ def take_over(
 ) -> None:
     """Copy the matching part of another network's ``weights``, whose axes have ``names``, into ``network``.
 
-    Rows and columns are matched by name. A known action gets its old row; a new one keeps its fresh row. Columns of new
-    observations start at zero, so that the policy is unchanged at first.
+    Rows and columns are matched by name. A known action gets its old row; a new action keeps its random initial row.
+    Columns of new observations start at zero, so that they do not change the policy at first.
 
     :param same_returns: whether reward weights and discount are the same. If not, the last layer of the value and the
-        moments of returns stay fresh: moments never forget, and those of another reward would scale targets wrongly.
+        moments of returns keep their initial values: moments average over all past data, so those of another reward
+        would scale the targets wrongly.
     """
     own_names = network.axis_names()
     for key, own in network.state_dict().items():
@@ -195,7 +228,9 @@ def take_over(
 def _matching(
     own: tuple[str, ...] | None, other: tuple[str, ...] | None, own_size: int, other_size: int
 ) -> tuple[list[int], list[int]] | None:
-    """Positions along one axis with the same name; None if axes without names differ in size."""
+    """The positions along one axis that have the same name in both networks. None if the axis has no
+    names and the sizes differ.
+    """
     if own is None or other is None:
         return (list(range(own_size)),) * 2 if own_size == other_size else None
     shared = [name for name in own if name in other]

@@ -6,14 +6,14 @@ import torch
 from torch import nn
 
 CLIP = 5.0
-"""Normalised observations are kept within this many standard deviations."""
+"""Normalised observations are clipped to this number of standard deviations."""
 
 
 class RunningMoments(nn.Module):
     """Mean and variance of all batches so far, merged batch by batch (Chan, Golub and LeVeque 1979).
 
     Each number has its own count, so that a number that is new to a warm-started policy adapts at full speed. Before
-    the first batch it is the identity.
+    the first batch, mean is 0 and variance is 1.
     """
 
     mean: torch.Tensor
@@ -43,7 +43,7 @@ class RunningMoments(nn.Module):
         return ((values - self.mean.to(values.dtype)) / self._std(values)).clamp(-CLIP, CLIP)
 
     def scale(self, values: torch.Tensor) -> torch.Tensor:
-        """Like :meth:`normalize`, unclipped: for value targets."""
+        """Like :meth:`normalize`, but without clipping. It is used for value targets."""
         return (values - self.mean.to(values.dtype)) / self._std(values)
 
     def unscale(self, values: torch.Tensor) -> torch.Tensor:

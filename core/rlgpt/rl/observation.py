@@ -1,4 +1,6 @@
-"""The observation of a policy: the RLSetup's observation keys as one vector, and separate images."""
+"""Builds the observation of a policy: one vector with the values of the RLSetup's observation keys, and
+separate images.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,15 @@ from rlgpt.plugin.types import ViewKey
 class ObservationBuilder:
     """Builds ``obs`` (float32, ``(D,)``) and ``image_KEY`` entries from an observation and a view.
 
-    A key is searched first in the base observation (:func:`rlgpt.plugin.parts.shown`: the keys of a Dict, else
-    ``observation``), then among the numbers of the view. Parts of the base observation are
-    flattened as gymnasium does (a Discrete is one-hot).
+    A key is searched first in the base observation, whose keys are those of a Dict, or just ``observation`` for other
+    spaces. Then it is searched among the numbers of the plugin's view. Parts of the base observation are flattened as
+    gymnasium flattens them (a Discrete is one-hot).
 
-    :param view_keys: of the plugin. Keys marked ``alone`` come from its ``policy_view``, the others from its view.
-    :param keys: of the RLSetup, in order.
-    :raises UnknownNameError: a key is neither.
-    :raises PluginError: the plugin's view does not have the size it documents.
+    :param view_keys: the plugin's view keys. Keys marked ``alone`` come from the plugin's ``policy_view``, the others
+        from its ``view``.
+    :param keys: observation keys of the RLSetup, in order.
+    :raises UnknownNameError: a key is neither in the base observation nor in the view.
+    :raises PluginError: a value in the plugin's view does not have the documented size.
     """
 
     def __init__(self, space: gymnasium.Space[Any], view_keys: Sequence[ViewKey], keys: Sequence[str]) -> None:
@@ -67,13 +70,13 @@ class ObservationBuilder:
 
     @property
     def needs_policy_view(self) -> bool:
-        """Whether :meth:`build` reads keys that are for a policy alone."""
+        """Whether :meth:`build` reads keys that only a policy can see."""
         return bool(self._view.keys() & self._alone)
 
     def build(self, observation: Any, view: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        """One entry for each of :attr:`spaces`.
+        """The observation: one entry for each space in :attr:`spaces`.
 
-        :param view: the values of both kinds of keys.
+        :param view: the values of all view keys, those for a policy alone included.
         """
         vector = np.empty(len(self.names), np.float32)
         for key, place, box in self._places:
@@ -98,7 +101,9 @@ class ObservationBuilder:
         return flat
 
     def _box_type(self, key: str) -> np.dtype[Any] | None:
-        """The dtype of a part that is a Box, else None: gymnasium's flatten would dispatch at each step."""
+        """The dtype of a part that is a Box, else None. A known dtype avoids gymnasium's slower flatten
+        at each step.
+        """
         space = self._base.get(key)
         return space.dtype if isinstance(space, spaces.Box) else None
 

@@ -1,4 +1,4 @@
-"""The built-in trainer: small, readable, the reference for others."""
+"""The built-in trainer. It is small and readable, and the reference for other trainers."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from rlgpt.rl.vector import LocalVector, Vector, WorkerVector, with_quarantined
 
 
 class PPO(Trainer):
-    """Clipped PPO over decisions of any duration.
+    """PPO with the clipped objective, over decisions of any duration.
 
-    Training goes in segments: at the end of each, a checkpoint is written, a point of the curve is made, and actions
-    that violated their limits three times are masked. A killed training resumes from its last checkpoint. The learning
-    since then is lost, but its steps count towards the budget.
+    A training consists of segments. At the end of each segment, a checkpoint is written, the learning curve gets a
+    point, and coded actions that violated the sandbox's limits three times are masked. A killed training resumes from
+    its last checkpoint. Later updates are lost, but their steps count towards the budget.
 
-    :param workers: number of processes for the environments. 0 keeps them in this process, which is best except for
-        slow simulators.
-    :param segments: about how many segments a budget is cut into.
+    :param workers: number of processes for the environments. With 0 the environments run in this process, which is
+        faster except for slow simulators.
+    :param segments: approximate number of segments of a training.
     """
 
     name = "ppo"
@@ -92,7 +92,7 @@ class PPO(Trainer):
         return NetworkPolicy(_network(spec, hyperparameters, seed))
 
     def _vector(self, spec: EnvSpec, seed: int, spent: int, envs: int, folder: Path, lock: int) -> Vector:
-        # a resumed training must not repeat the episodes of its beginning
+        # A resumed training must not repeat the episodes of its first session.
         seeds = [int(s) for s in np.random.SeedSequence([seed, spent]).generate_state(envs)]
         if self.workers:
             return WorkerVector(spec, seeds, folder / STEPS_FILE, self.workers, lock=lock)
@@ -100,7 +100,7 @@ class PPO(Trainer):
 
 
 class NetworkPolicy(Policy):
-    """The policy of a network."""
+    """A policy that is a network."""
 
     def __init__(self, network: ActorCritic) -> None:
         self.network = network.eval()
@@ -116,7 +116,7 @@ class NetworkPolicy(Policy):
 
 
 class _Run:
-    """The state of one call of train()."""
+    """The state of one call of :meth:`PPO.train`."""
 
     def __init__(
         self, spec: EnvSpec, state: TrainingState, learner: Learner, generator: torch.Generator, folder: Path
@@ -182,7 +182,9 @@ class _Run:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Small networks are faster on one thread than on several, by a factor of four where cores are shared."""
+    """Limit torch to one thread. On shared cores, small networks are up to four times faster with one
+    thread than with several.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -200,8 +202,8 @@ def _network(spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> Acto
 
 
 def _open(folder: Path) -> Checkpoint | None:
-    """The checkpoint in ``folder``; None if no training began there. A checkpoint is written before the first step, so
-    steps without a checkpoint mean that it was lost: an error.
+    """The checkpoint in ``folder``; None if no training began there. Counted steps without a checkpoint are an error: a
+    checkpoint is written before the first step, so it was lost.
     """
     files = Folder(folder, TrainingFolderError)
     if not files.exists(FILE) and not files.exists(STEPS_FILE):
@@ -210,7 +212,8 @@ def _open(folder: Path) -> Checkpoint | None:
 
 
 def begin_from(folder: Path, network: ActorCritic, returns: Returns) -> None:
-    """Copy the matching weights of the best policy in ``folder``; those of the value only if ``returns`` is the same.
+    """Copy the matching weights of the best policy in ``folder``. Weights of the value are copied only if ``returns``
+    is the same.
 
     :raises TrainingFolderError: there is none, or it cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Rollouts: decisions of a policy in several environments, kept for learning."""
+"""Rollouts: the decisions of a policy in several environments, from which one update learns."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from rlgpt.rl.vector import Vector
 class Rollout:
     """T decisions of each of N environments.
 
-    :ivar observations: entries ``[T + 1, N, ...]``; the last row is the input of the next rollout.
-    :ivar actions: flat, ``[T, N, action_size]``.
-    :ivar rewards: with ``durations`` (primitive steps), ``terminated`` and ``ended``: ``[T, N]``.
-    :ivar lasts: last observations of the episodes that ended, in the order of ``ended.nonzero()``; None without any.
-    :ivar ends: of each environment, where its episodes ended and how.
+    :ivar observations: entries ``[T + 1, N, ...]``; the last row is the first input of the next rollout.
+    :ivar actions: flat actions, ``[T, N, action_size]``.
+    :ivar rewards: discounted sum of each decision, ``[T, N]``; ``durations`` (primitive steps), ``terminated`` and
+        ``ended`` have the same shape.
+    :ivar lasts: last observations of the episodes that ended, in the order of ``ended.nonzero()``; None if no episode
+        ended.
+    :ivar ends: for each environment, the ends of its episodes.
     """
 
     observations: Batch
@@ -37,15 +39,17 @@ class Rollout:
     ends: tuple[tuple[End, ...], ...] = ()
 
     def of(self, slot: int) -> tuple[Batch, torch.Tensor, tuple[End, ...]]:
-        """The decisions of one environment: copies of its entries and actions ``[T, ...]``, and its ends."""
+        """The decisions of one environment: copies of its observations and actions ``[T, ...]``, and the
+        ends of its episodes.
+        """
         entries = {key: values[:-1, slot].clone() for key, values in self.observations.items() if key != "duration"}
         return entries, self.actions[:, slot].clone(), self.ends[slot]
 
 
 def stack(observations: Sequence[Observation]) -> Batch:
-    """Observations as one batch of tensors.
+    """Stack observations into one batch of tensors.
 
-    :raises TrainerError: one holds a NaN or an infinity.
+    :raises TrainerError: an observation contains NaN or an infinity.
     """
     batch = {key: torch.from_numpy(np.stack([o[key] for o in observations])) for key in observations[0]}
     if not bool(torch.isfinite(batch["obs"]).all()):
@@ -54,7 +58,7 @@ def stack(observations: Sequence[Observation]) -> Batch:
 
 
 class Collector:
-    """Runs the policy of ``network`` in ``vector``, across episodes."""
+    """Runs the policy of ``network`` in the environments of ``vector``. Rollouts may cross the ends of episodes."""
 
     def __init__(self, vector: Vector, network: ActorCritic, generator: torch.Generator, stats: TrainingStats) -> None:
         self._vector, self._network, self._generator, self._stats = vector, network, generator, stats
@@ -65,7 +69,9 @@ class Collector:
 
     @torch.no_grad()
     def collect(self, decisions: int, enough: Callable[[], bool]) -> Rollout:
-        """Take up to ``decisions`` decisions in each environment, at least one, until ``enough()`` is true."""
+        """Take at least one and at most ``decisions`` decisions in each environment; stop earlier if
+        ``enough()`` is true.
+        """
         observations, actions, lasts = [self._current], [], []
         ends: list[list[End]] = [[] for _ in self._current["obs"]]
         figures: list[list[tuple[float, int, bool, bool]]] = []

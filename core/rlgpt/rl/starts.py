@@ -1,8 +1,7 @@
-"""Where training episodes begin: start states of the plugin, or states that coded actions led to."""
+"""Start states of training episodes: the plugin's own start states, or states in which a coded action returned."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,13 +19,13 @@ if TYPE_CHECKING:
     from rlgpt.rl.base import EnvSpec
 
 MAX_STARTS_BYTES = 32 << 20
-"""Bytes of all states that a training begins from: they travel to each of its processes."""
+"""Maximal size of all start states of a training, in bytes; every process of the training gets them."""
 
 
 class Reached(Value):
-    """States that coded actions led to.
+    """States in which coded actions returned.
 
-    :ivar steps: primitive steps that it took to get there.
+    :ivar steps: number of primitive steps that were needed to reach them.
     """
 
     steps: int = Field(default=0, ge=0)
@@ -35,17 +34,17 @@ class Reached(Value):
 
 @dataclass(frozen=True)
 class LateStarts:
-    """What some training episodes begin from.
+    """The start states of some training episodes.
 
-    :ivar starts: saved states, or options of a reset; at least one.
-    :ivar share: of the episodes that begin there, in (0, 1].
+    :ivar starts: saved states, or values for the ``options`` argument of a reset; at least one.
+    :ivar share: share of the episodes that begin in these states, in (0, 1].
     """
 
     starts: Sequence[EpisodeState | Mapping[str, Any]]
     share: float
 
     def draw(self, seed: int) -> EpisodeState | Mapping[str, Any] | None:
-        """The start of the episode with this seed; None: the task's own."""
+        """The start of the episode with this seed; None: the task's own start."""
         rng = np.random.default_rng([seed, 0x57A27])
         return self.starts[int(rng.integers(len(self.starts)))] if rng.random() < self.share else None
 
@@ -53,9 +52,9 @@ class LateStarts:
 def late_starts(
     plugin: EnvironmentPlugin, task: Task, setup: RLSetup, states: Sequence[EpisodeState]
 ) -> LateStarts | None:
-    """What the setup's ``reset_option`` stands for. None: every episode begins at the task's own start.
+    """The start states that the setup's ``reset_option`` names. None: every episode begins at the task's own start.
 
-    :param states: for ``after:ACTION``; none where the action was never reached.
+    :param states: start states for ``after:ACTION``; empty if the action never returned.
     :raises UnknownNameError: the plugin has no such reset option.
     """
     name = setup.reset_option
@@ -77,21 +76,21 @@ def reach(
     most_steps: int,
     on_step: OnStep | None = None,
 ) -> Reached:
-    """Play ``actions`` once each, in order, with default parameters, and save where the last of them returned.
+    """Play each of ``actions`` once, in order, with default parameters, and save the state in which the last one
+    returned.
 
-    An episode that ends or succeeds earlier, or whose last action does not return, gives no state.
+    There is no state from an episode that ends or succeeds earlier, or whose last action does not return.
 
-    :param seeds: of the episodes, at most one state each.
+    :param seeds: seeds of the episodes. Each episode gives at most one state.
     :param most_steps: primitive steps after which no further episode begins.
-    :returns: the states. No further episode begins once they have :data:`MAX_STARTS_BYTES` together.
+    :returns: the states. No further episode begins once their total size is :data:`MAX_STARTS_BYTES`.
     :raises StateError: the plugin cannot save this task.
     """
+    from rlgpt.rl.evaluation import code_spec
     from rlgpt.rl.policy_env import build
 
     names = tuple(action.name for action in actions)
-    setup = spec.setup.model_copy(update={"coded_actions": names, "base_actions": None})
-    spec = dataclasses.replace(spec, setup=setup, actions=tuple(actions))
-    env = build(spec, seed=0, evaluation=True, on_step=on_step)
+    env = build(code_spec(spec, actions), seed=0, evaluation=True, on_step=on_step)
     states: list[EpisodeState] = []
     steps = size = 0
     try:

@@ -1,4 +1,4 @@
-"""Primitive steps spent, exact through a kill at any moment."""
+"""Counts primitive steps in a file. The count stays exact if the process is killed at any moment."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ STEPS_FILE = "steps.bin"
 """Name of the step file in its folder."""
 
 _CELL = 8
-"""Bytes of a count."""
+"""Size of one count, in bytes."""
 _LARGEST = 1 << 20
-"""Bytes of a file."""
+"""Maximal size of a file, in bytes."""
 _MOST = 1 << 60
-"""Steps of one cell."""
+"""Maximal count of one cell, in steps."""
 _ADVICE = "restore it from a copy, or begin in a new folder."
 
 
 class StepCounter:
     """64-bit counts, one for each environment or purpose, in a memory-mapped file.
 
-    Each cell has one writer. The pages belong to the kernel, and a count is one aligned word: no ``kill -9`` loses or
-    damages a count. Steps count even if their learning is lost with the process. The file only ever grows.
+    Each cell has one writer. The kernel owns the memory pages, and a count is one aligned word, so ``kill -9`` cannot
+    lose or damage a count. Steps count even if a kill loses what was learnt from them. The file can only grow.
 
-    :param cells: number of cells. Cells of earlier, larger trainings still count in the total.
+    :param cells: number of cells. If earlier sessions used more cells, these still count in the total.
     :raises TrainingFolderError: the file is a link, or does not contain counts.
     """
 
@@ -40,7 +40,7 @@ class StepCounter:
         with Folder(path.parent, TrainingFolderError).open_in_place(path.name) as file:
             size = os.fstat(file.fileno()).st_size
             if size % _CELL or size > _LARGEST:
-                raise TrainingFolderError(f"{path} has {size} bytes and is no count of steps; {_ADVICE}")
+                raise TrainingFolderError(f"{path} has {size} bytes and is not a count of steps; {_ADVICE}")
             file.truncate(max(size, cells * _CELL))
             self._map = mmap.mmap(file.fileno(), 0)
         self._cells = memoryview(self._map).cast("q")
@@ -52,7 +52,7 @@ class StepCounter:
         self._cells[cell] += steps
 
     def counting(self, cell: int) -> OnStep:
-        """Counts each primitive step of an environment after the step."""
+        """The function that an environment calls after each primitive step, to count it."""
 
         def count(env: gymnasium.Env[Any, Any], step: int) -> None:
             if step:
@@ -62,7 +62,7 @@ class StepCounter:
 
     @property
     def cells(self) -> tuple[int, ...]:
-        """The count of each cell."""
+        """The counts of all cells."""
         return tuple(self._cells)
 
     @property
@@ -81,7 +81,7 @@ class StepCounter:
 
 
 def steps_in(path: Path) -> int:
-    """The total of a step file; 0 if there is none.
+    """The total of a step file; 0 if the file does not exist.
 
     :raises TrainingFolderError: the file is a link, or does not contain counts.
     """

@@ -11,7 +11,9 @@ from rlgpt.domain import CurvePoint, Value, Verdict
 from rlgpt.options.violations import QUARANTINE_AFTER, is_violation, to_quarantine
 
 KEPT_VERDICTS = 50
-"""Verdicts that a record stores. Those that led to a quarantine are stored beyond this limit, to show its reason."""
+"""Maximal number of verdicts in a record. Verdicts that led to a quarantine are stored beyond this limit,
+because they explain it.
+"""
 
 
 class TrainingStatsState(Value):
@@ -24,14 +26,15 @@ class TrainingStatsState(Value):
 
 
 def keep(verdicts: list[Verdict], verdict: Verdict) -> None:
-    """Append ``verdict`` if there is room, or if its action has only few: actions with many verdicts cannot displace
-    others."""
+    """Append ``verdict`` if there is room, or if its action has few verdicts so far. So an action with
+    many verdicts cannot displace those of others.
+    """
     if len(verdicts) < KEPT_VERDICTS or sum(v.action == verdict.action for v in verdicts) < QUARANTINE_AFTER:
         verdicts.append(verdict)
 
 
 def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """The verdicts of ``verdicts`` that a record stores; see :func:`keep`."""
+    """Those of ``verdicts`` that a record stores; see :func:`keep`."""
     found: list[Verdict] = []
     for verdict in verdicts:
         keep(found, verdict)
@@ -41,7 +44,7 @@ def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 class TrainingStats:
     """Collects the statistics during training.
 
-    :param state: of the checkpoint that a training resumes from.
+    :param state: the statistics in the checkpoint from which a training resumes.
     """
 
     def __init__(self, state: TrainingStatsState) -> None:
@@ -60,7 +63,9 @@ class TrainingStats:
         )
 
     def add_episode(self, episode: Mapping[str, Any], usage: Mapping[str, int]) -> None:
-        """An episode ended: the fields of a :class:`rlgpt.domain.Episode`, and its decisions of each action."""
+        """Add an episode that ended: the fields of its :class:`rlgpt.domain.Episode`, and the number of
+        decisions for each action.
+        """
         self._episodes.append(episode)
         self._usage.update(usage)
 
@@ -71,7 +76,7 @@ class TrainingStats:
                 self.violations[verdict.action] += 1
 
     def close_point(self, *, primitive_steps: int, decisions: int) -> CurvePoint | None:
-        """The point over the episodes since the last point; None if no episode ended."""
+        """The point of the learning curve for the episodes since the last point; None if no episode ended."""
         if not self._episodes:
             return None
         count = len(self._episodes)
@@ -97,13 +102,13 @@ class TrainingStats:
         return point
 
     def close_segment(self) -> bool:
-        """Quarantine actions with too many violations; True if there are new ones."""
+        """Quarantine actions with too many violations. Returns True if an action is newly quarantined."""
         caught = [action for action in to_quarantine(self.violations) if action not in self.quarantined]
         self.quarantined += caught
         return bool(caught)
 
 
 def _means(numbers: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Name -> mean over the episodes that have it."""
+    """Name -> mean of the values with this name, over the episodes that have one."""
     names = dict.fromkeys(name for one in numbers for name in one)
     return {name: fmean(one[name] for one in numbers if name in one) for name in names}

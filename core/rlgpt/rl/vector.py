@@ -1,4 +1,4 @@
-"""Several environments at once: in this process, or spread over worker processes."""
+"""Vectors of environments, which take decisions together: in this process, or in several worker processes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ from rlgpt.secrets import secrets_hidden
 class Transition:
     """The result of one decision in one environment.
 
-    :ivar observation: input of the next decision; after the end of an episode, the first observation of the next one.
+    :ivar observation: input of the next decision. If the episode ended, this is the first observation of the next
+        episode.
     :ivar reward: ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
-    :ivar duration: k, primitive steps.
-    :ivar last: the last observation of the episode, if it ended; else None.
-    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, if one ended; else None.
-    :ivar usage: decisions of each action in that episode.
-    :ivar verdicts: of this decision, and of the reset after it.
+    :ivar duration: k, the number of primitive steps.
+    :ivar last: the last observation of the episode if it ended, else None.
+    :ivar episode: the fields of a :class:`rlgpt.domain.Episode` if an episode ended, else None.
+    :ivar usage: action -> number of decisions for it in that episode.
+    :ivar verdicts: verdicts on code in this decision and in the reset after it.
     """
 
     observation: Observation
@@ -49,7 +50,7 @@ class Transition:
 
 
 class Slot:
-    """One environment that resets itself at the end of an episode, and counts each primitive step."""
+    """One environment that is reset automatically at the end of an episode, and whose primitive steps are counted."""
 
     def __init__(self, spec: EnvSpec, seed: int, step_counter: StepCounter, cell: int) -> None:
         self.env: PolicyEnv = build(spec, seed=seed, on_step=step_counter.counting(cell))
@@ -72,25 +73,27 @@ class Slot:
 
 
 class Vector(ABC):
-    """N environments of one recipe that take decisions together. A context manager: leaving it closes them."""
+    """N environments of one recipe that take decisions together. A vector is a context manager that
+    closes the environments.
+    """
 
     @abstractmethod
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
         """Start an episode in each environment.
 
-        :returns: for each environment, its first observation and the verdicts of the reset.
+        :returns: for each environment, its first observation and the verdicts on code in the reset.
         """
 
     @abstractmethod
     def step(self, actions: NDArray[np.float32]) -> list[Transition]:
         """Take one decision in each environment.
 
-        :param actions: flat actions, shape (N, layout.action_size).
+        :param actions: flat actions, one row for each environment, shape (N, layout.action_size).
         """
 
     @abstractmethod
     def quarantine(self, names: Iterable[str]) -> None:
-        """Mask these coded actions, and no others, from the next episode of each environment on."""
+        """From the next episode of each environment on, mask exactly these coded actions."""
 
     @abstractmethod
     def close(self) -> None:
@@ -106,7 +109,7 @@ class Vector(ABC):
 
 
 class LocalVector(Vector):
-    """Environments in this process, one after another.
+    """A vector of environments in this process; they take their decisions one after another.
 
     :param seeds: one for each environment.
     :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
@@ -133,13 +136,14 @@ class LocalVector(Vector):
 
 
 class WorkerVector(Vector):
-    """Environments in ``workers`` spawned processes, a share in each. The processes get no secret variables.
+    """A vector whose environments are divided among ``workers`` spawned processes. These processes get no secret
+    environment variables.
 
     :param seeds: one for each environment.
     :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
-    :param lock: descriptor of the lock of the training's folder. Each worker holds it too, because a worker outlives a
-        killed parent until the end of its decision and counts the steps of that decision.
-    :raises TrainerError: a worker died, or its environment raised; the message has the error.
+    :param lock: descriptor of the lock on the training's folder. Each worker holds the lock too: after its parent is
+        killed, a worker runs to the end of its decision and counts its steps.
+    :raises TrainerError: a worker process died, or its environment raised an exception; the message contains the error.
     """
 
     def __init__(
@@ -196,7 +200,9 @@ class WorkerVector(Vector):
 def _work(
     pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], step_file: Path, cells: int, lock: Shared | None
 ) -> None:
-    """The main function of a worker. It returns when the other end of ``pipe`` is closed, and then frees ``lock``."""
+    """The main function of a worker. It returns when the other end of ``pipe`` is closed, and then
+    releases ``lock``.
+    """
     with StepCounter(step_file, cells) as steps:
         try:
             slots = [Slot(spec, seed, steps, cell) for cell, seed in share]
@@ -219,5 +225,5 @@ def _work(
 
 
 def with_quarantined(spec: EnvSpec, names: Iterable[str]) -> EnvSpec:
-    """``spec`` with these coded actions masked as well."""
+    """``spec`` with these coded actions masked in addition."""
     return dataclasses.replace(spec, quarantined=tuple(dict.fromkeys((*spec.quarantined, *names))))

@@ -1,4 +1,4 @@
-"""The record of a run: versioned and append-only; every file is written atomically."""
+"""The folder of a run: its record and the results of its stages. Every file is written atomically."""
 
 from rlgpt.runs.record import Report, RunRecord, Status
 from rlgpt.runs.store import Run, versions

@@ -1,4 +1,4 @@
-"""What ``run.json`` holds: enough to identify, resume and cite a run."""
+"""The content of ``run.json``, which identifies a run and is enough to resume it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from rlgpt.domain import Evaluation, Mode, Steps, TaskId, Value
 SCHEMA_VERSION: Final = 1
 
 Status = Literal["running", "finished", "stopped", "failed"]
-"""``stopped``: ended early but cleanly (a budget, the end of a transcript, an interrupt); ``failed``: by an error."""
+"""The state of a run. ``stopped``: the run ended early for an expected reason (a spent budget, the end of
+a transcript, an interrupt); ``failed``: an error ended it.
+"""
 
 
 class Report(Value):
-    """What a run reports: its best iteration on seeds that no selection used. Not part of the step budget.
+    """The report of a run: an evaluation of its best iteration on seeds that no selection used. Its steps do not count
+    towards the budget.
 
-    :ivar acting: how the selection chose to act; None in a record of an earlier version, which always sampled.
-    :ivar sampled: evaluation of the policy's samples, or of the code.
+    :ivar acting: the policy's mode that the selection chose; None in a record of an earlier version, which always
+        sampled.
+    :ivar sampled: evaluation of the sampling policy, or of the code.
     """
 
     iteration: int
@@ -34,7 +38,9 @@ class Report(Value):
 
     @property
     def kept(self) -> Evaluation:
-        """What the run is judged by: the code, or the policy as the selection chose to act."""
+        """The evaluation by which the run is judged: of the code, or of the policy in the mode that the
+        selection chose.
+        """
         chosen = {"sharpened": self.sharpened, "greedy": self.greedy}.get(self.acting or "sampled")
         return chosen or self.sampled
 
@@ -42,10 +48,12 @@ class Report(Value):
 class RunRecord(Value):
     """The record of one run.
 
-    :ivar config: the configuration, plain values without keys. Nothing in it is resolved again.
-    :ivar steps: all primitive steps so far; a run that works writes them every few seconds.
-    :ivar best: index of the best iteration on the selection seeds so far. For people; commands compute it.
-    :ivar seal: shows that this user made the run or approved its configuration (:mod:`rlgpt.runs.seal`).
+    :ivar config: the configuration as JSON-like values, without API keys. References such as ``${...}`` in it are not
+        resolved again.
+    :ivar steps: all primitive steps so far. An active run updates them every few seconds.
+    :ivar best: index of the best iteration on the selection seeds so far. It is information for readers; commands
+        compute it themselves.
+    :ivar seal: a code which proves that this user made the run or approved its configuration (:mod:`rlgpt.runs.seal`).
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION

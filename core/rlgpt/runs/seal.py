@@ -1,7 +1,8 @@
-"""Which runs are the user's own: a seal on the part of a run's record that says what a command does.
+"""Seals: a seal proves that a run is the user's own. It covers the part of the run's record that decides what commands
+do.
 
-The seal is an HMAC under a secret of this user on this machine. A run that somebody else made, or whose record
-somebody changed, does not carry it.
+The seal is an HMAC under a secret of this user on this machine. A run that somebody else made, or whose record somebody
+changed, has no valid seal.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ _BYTES = 32
 
 
 def key_file() -> Path:
-    """Where the user's secret is kept: the user's state folder (on Linux ``$XDG_STATE_HOME/rlgpt``)."""
+    """The file with the user's secret, in the user's state folder (on Linux ``$XDG_STATE_HOME/rlgpt``)."""
     return platformdirs.user_state_path("rlgpt") / "seal.key"
 
 
 def seal(record: RunRecord) -> str:
-    """The seal of a record: of its task, its seed and its configuration. Empty if no secret can be kept here."""
+    """The seal of a record, over its task, seed and configuration. Empty if no secret can be stored on this machine."""
     key = _key() or _new_key()
     return hmac.new(key, _sealed(record), hashlib.sha256).hexdigest() if key else ""
 
 
 def is_own(record: RunRecord) -> bool:
-    """Whether this user, on this machine, made or approved what the record says."""
+    """Whether this user, on this machine, made the run or approved its configuration."""
     key = _key()
     return bool(key) and hmac.compare_digest(hmac.new(key, _sealed(record), hashlib.sha256).hexdigest(), record.seal)
 

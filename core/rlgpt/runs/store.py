@@ -1,4 +1,6 @@
-"""A run's folder. Each stage is one file, written atomically; a stage whose file exists is not done again."""
+"""A run's folder. The result of each stage is one file, written atomically. A stage whose file exists is
+not repeated.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _AGAIN = "Delete it to do this stage again, then resume."
 
 
 class Run:
-    """One run on disk. Its folder may come from a stranger: everything in it goes through :attr:`files`.
+    """One run on disk. Its folder may come from a stranger, so everything in it is accessed through :attr:`files`.
 
     Use :meth:`create` or :meth:`open`; hold :meth:`lock` while writing.
     """
@@ -41,7 +43,7 @@ class Run:
 
     @staticmethod
     def exists(folder: Path) -> bool:
-        """Whether a run lives in ``folder``.
+        """Whether ``folder`` contains a run.
 
         :raises RunError: its ``run.json`` is a link, or no regular file.
         """
@@ -51,7 +53,7 @@ class Run:
     def create(cls, folder: Path, *, task: str, seed: int, config: Mapping[str, Any]) -> Run:
         """Begin a run in an empty or new folder.
 
-        :raises RunError: a run lives there already.
+        :raises RunError: the folder already contains a run.
         """
         if cls.exists(folder):
             raise RunError(f"{folder} holds a run already; continue it with `rlgpt resume {folder}` or choose another.")
@@ -62,9 +64,9 @@ class Run:
 
     @classmethod
     def open(cls, folder: Path) -> Run:
-        """A run that exists.
+        """Open an existing run.
 
-        :raises RunError: there is none, or ``run.json`` is damaged or of another schema.
+        :raises RunError: there is no run, or ``run.json`` is damaged or has another schema.
         """
         if not cls.exists(folder):
             raise RunError(f"there is no run at {folder}: give the folder that holds run.json.")
@@ -90,7 +92,7 @@ class Run:
         return is_own(self._record)
 
     def update(self, **changes: Any) -> None:
-        """Change fields of the record, on disk too. A configuration that is given counts as approved by the user."""
+        """Change fields of the record, also on disk. A given configuration counts as approved by the user."""
         if "reason" in changes:
             changes["reason"] = redact(changes["reason"])
         record = RunRecord.model_validate({**self._record.model_dump(), **changes})
@@ -100,7 +102,8 @@ class Run:
         self.rewrite(RECORD.removesuffix(".json"), record)
 
     def once(self, name: str, kind: type[T] | Any, make: Callable[[], T]) -> T:
-        """The value of stage ``name``: read if its file exists, else made and written.
+        """The value of stage ``name``. The value is read if the stage's file exists. Else ``make`` is called and its
+        result is written.
 
         :param name: a path in the folder, without ``.json``.
         :param kind: a type that pydantic can validate (a model, or a tuple of models).
@@ -114,13 +117,15 @@ class Run:
         return value
 
     def rewrite(self, name: str, value: BaseModel) -> None:
-        """Write stage ``name``, replacing what is there (an iteration, once the critic has judged it)."""
+        """Write stage ``name`` and replace an existing file. An iteration is rewritten when the critic
+        has judged the iteration.
+        """
         self.files.write(f"{name}.json", value.model_dump_json(indent=1) + "\n")
 
     def iterations(self) -> tuple[Iteration, ...]:
         """Every finished iteration, in order.
 
-        :raises RunError: one cannot be read, or has another index than its folder.
+        :raises RunError: an iteration cannot be read, or has another index than its folder.
         """
         finished: list[Iteration] = []
         while self.files.exists(f"{(name := f'iterations/{len(finished)}/iteration')}.json"):
@@ -132,16 +137,16 @@ class Run:
         return tuple(finished)
 
     def report(self) -> Report | None:
-        """What the run reports; None before its end.
+        """The report of the run; None before its end.
 
-        :raises RunError: it cannot be read.
+        :raises RunError: the report's file exists and cannot be read.
         """
         return self.stage("report", Report)
 
     def stages(self, iteration: int, subfolder: str, kind: type[M]) -> list[M]:
         """The values of all JSON files in a subfolder of an iteration's subfolders, in the order of their names.
 
-        :raises RunError: one cannot be read.
+        :raises RunError: one of the files cannot be read.
         """
         above = f"iterations/{iteration}/{subfolder}"
         return [value for part in self.files.names(above) for value in self.values(f"{above}/{part}", kind)]
@@ -149,14 +154,14 @@ class Run:
     def values(self, subfolder: str, kind: type[M]) -> list[M]:
         """The values of all JSON files in a subfolder, in the order of their names.
 
-        :raises RunError: one cannot be read.
+        :raises RunError: one of the files cannot be read.
         """
         return [self._read(f"{subfolder}/{name}", kind) for name in self._json(subfolder)]
 
     def stage(self, name: str, kind: type[M]) -> M | None:
         """The value of a stage that may be unfinished: None if its file is missing.
 
-        :raises RunError: it cannot be read.
+        :raises RunError: the stage's file exists and cannot be read.
         """
         if not self.files.exists(f"{name}.json"):
             return None
@@ -164,18 +169,18 @@ class Run:
         return value
 
     def forget(self, name: str) -> None:
-        """Delete stage ``name``, so that it is done again when it is needed next."""
+        """Delete the file of stage ``name``, so that the stage is repeated when it is needed next."""
         self.files.remove(f"{name}.json")
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the folder for this process.
+        """Lock the folder for this process.
 
-        :raises RunError: another process holds it.
+        :raises RunError: another process has locked it.
         """
         from filelock import FileLock, Timeout
 
-        self.files.open_in_place(".lock").close()  # raises on a link, which filelock would follow
+        self.files.open_in_place(".lock").close()  # This raises an error for a link; filelock would follow it.
         lock = FileLock(self.folder / ".lock")
         try:
             lock.acquire(timeout=0)
@@ -196,7 +201,7 @@ class Run:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what a result depends on."""
+    """Versions of the packages on which a result depends."""
     known = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:

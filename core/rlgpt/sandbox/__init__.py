@@ -1,6 +1,8 @@
-"""The sandbox: coded actions run as CPython inside WebAssembly, under limits. Requests are their only effect.
+"""The sandbox runs coded actions (programs that are options of a policy) in CPython inside WebAssembly, under limits.
+The only effect of a program is that it can request the environment's primitives.
 
-The import is light; WebAssembly's runtime is loaded with the first guest.
+To import this package is fast: the WebAssembly runtime is loaded with the first guest. A *guest* is the running
+program; the *host* is the Python process around it.
 """
 
 from rlgpt.sandbox.functions import Answers, Functions
@@ -9,13 +11,14 @@ from rlgpt.sandbox.library import OBSERVE, Library, Signature, ViewDoc
 from rlgpt.sandbox.limits import SandboxLimits
 from rlgpt.sandbox.lint import faults, lint
 from rlgpt.sandbox.stub import render
-from rlgpt.sandbox.turns import Ask, Done, Request, Turn
+from rlgpt.sandbox.turns import Ask, Done, Exhausted, Request, Turn
 
 __all__ = [
     "OBSERVE",
     "Answers",
     "Ask",
     "Done",
+    "Exhausted",
     "Functions",
     "Guest",
     "Library",

@@ -1,7 +1,8 @@
-"""Builds the guest: ``python -m rlgpt.sandbox.build`` (what ``make guest`` calls) writes ``guest.wasm``.
+"""Builds ``guest.wasm``, the WebAssembly program that runs coded actions. ``make guest`` calls ``python -m
+rlgpt.sandbox.build``.
 
 Needs ``componentize-py``, a development dependency: a released wheel contains the built guest. The file ends in a
-custom section with a hash of its sources, so that it is never used with others.
+custom section with a hash of its sources, so that a file built from other sources is noticed.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def can_build() -> bool:
 
 
 def build(guest: Path, *, force: bool = False) -> bool:
-    """Build ``guest`` from the sources, completely or not at all. Returns False where it was up to date.
+    """Build ``guest`` from the sources, completely or not at all. Returns False if it was up to date.
 
     :raises SandboxError: ``componentize-py`` is missing or failed.
     """
@@ -66,7 +67,7 @@ def build(guest: Path, *, force: bool = False) -> bool:
 
 
 def _componentize(folder: Path) -> Path:
-    """Run componentize-py in ``folder``, on a copy of the sources and without any other package."""
+    """Run componentize-py in ``folder`` on a copy of the sources. No other package can be imported there."""
     app, wit, venv = folder / "app", folder / "wit", folder / "venv"
     for directory in (app, wit, venv / "lib" / "python3" / "site-packages"):
         directory.mkdir(parents=True)

@@ -1,8 +1,9 @@
 """The guest, compiled to machine code once and kept on disk.
 
-The name of a cache file holds a hash of its inputs and a hash of its content. A file appears complete, by one rename,
-and a damaged one is refused before WebAssembly's runtime reads it. Machine code runs as this user, without any sandbox:
-a file that another user owns or may write is never loaded. The files that were not used for longest are dropped.
+The name of a cache file holds a hash of its inputs and a hash of its content. A file gets its name by one rename when
+it is complete. A damaged file is refused before the WebAssembly runtime reads it. Machine code runs as this user,
+without any sandbox: a file that another user owns or may write is never loaded. The files that were not used for
+longest are dropped.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ log = logging.getLogger(__name__)
 KEPT = 4
 """Number of compiled guests that the cache keeps (40 to 60 MB each): enough for a few versions."""
 _ABANDONED_SECONDS = 3600.0
-"""Age at which a file that was never renamed counts as left behind by a killed process."""
+"""Age, in seconds, after which a file without its final name counts as left by a killed process."""
 
 
 def folder() -> Path:
@@ -43,9 +44,10 @@ def folder() -> Path:
 
 
 def guest() -> Path:
-    """The guest program. A missing one, or one of other sources, is built where ``componentize-py`` is installed.
+    """The guest program. If it is missing, or built from other sources, it is built here, which needs
+    ``componentize-py``.
 
-    :raises SandboxError: it is missing or was built from other sources, and cannot be built here.
+    :raises SandboxError: the guest program is missing or was built from other sources, and cannot be built here.
     """
     if stamps.stamp(build.GUEST).get("sources") != build.sources_hash():
         if not build.can_build():
@@ -59,7 +61,7 @@ def guest() -> Path:
 
 
 def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = None) -> Component:
-    """The compiled guest: from the cache, or compiled (some seconds) and stored there.
+    """The compiled guest: loaded from the cache, or compiled now (this takes some seconds) and stored there.
 
     :param guest: the program, a component.
     :param settings: the engine's configuration; code compiled under another one is not used.
@@ -106,7 +108,7 @@ def _check_file(path: Path) -> None:
     """:raises PermissionError: ``path`` is not a regular file, or another user owns it or may write it."""
     state = path.lstat()
     if not stat.S_ISREG(state.st_mode):
-        raise PermissionError(f"{path} is no regular file: remove it")
+        raise PermissionError(f"{path} is not a regular file: remove it")
     _check_ours(path, state)
 
 
@@ -118,7 +120,7 @@ def _load(engine: Engine, where: Path, key: str) -> Component | None:
         try:
             _check_file(path)
             whole = _digest(path) == path.stem.partition("-")[2]
-        except FileNotFoundError:  # another process has just dropped it
+        except FileNotFoundError:  # Another process has just removed the file.
             continue
         except PermissionError as error:
             log.warning("the compiled guest is not used: %s", error)
@@ -131,7 +133,7 @@ def _load(engine: Engine, where: Path, key: str) -> Component | None:
                     "wasmtime does not take the compiled guest %s, it is made again: %s", path, str(error)[:200]
                 )
             else:
-                with contextlib.suppress(OSError):  # a read-only cache works too
+                with contextlib.suppress(OSError):  # A cache that cannot be written is still read.
                     os.utime(path)
                 return component
         else:
@@ -166,7 +168,7 @@ def _drop_old(where: Path) -> None:
 
 
 def _used(path: Path) -> float:
-    """When the file was used last, in seconds since 1970; 0 where it does not exist."""
+    """The time of the file's last use, in seconds since 1970; 0 if the file does not exist."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:

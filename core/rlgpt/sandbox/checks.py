@@ -1,4 +1,6 @@
-"""Checks a request of the guest against the library."""
+"""Checks the guest's requests. A *request* is a call of a primitive, with arguments; the library lists what may be
+called.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ from rlgpt.sandbox.turns import Request
 
 
 class Refused(Exception):
-    """Something from the guest is not accepted. It becomes a verdict of ``kind``.
+    """Input from the guest is not accepted. The caller makes a verdict of this ``kind`` from it.
 
     :ivar message: printable text.
-    :ivar line: of the source; None where unknown.
+    :ivar line: line of the source; None if unknown.
     """
 
     def __init__(self, kind: VerdictKind, message: str, line: int | None = None) -> None:
@@ -37,7 +39,8 @@ class Checker:
     def request(self, name: str, args: Mapping[str, Any], line: int | None) -> Request:
         """The request, with defaults filled in and numbers clipped into their ranges.
 
-        :raises Refused: ``primitive``: there is no such primitive; ``type``: an argument is unknown or does not fit.
+        :raises Refused: ``primitive``: there is no primitive of that name; ``type``: an argument is unknown or has a
+            wrong type or value.
         """
         parameters = self._parameters.get(name)
         if parameters is None:
@@ -56,7 +59,7 @@ class Checker:
                 values[key] = parameter.default
                 continue
             given = args[key]
-            if type(given) is float and low <= given <= high:  # the usual case, without a call
+            if type(given) is float and low <= given <= high:  # This is the usual case; it avoids a function call.
                 values[key] = given
                 continue
             value, outside = fit(parameter, given, name, line)
@@ -67,7 +70,7 @@ class Checker:
 
 
 def _span(parameter: Parameter) -> tuple[float, float]:
-    """The range in which a float needs no change; empty where the parameter takes another type."""
+    """The range in which a float needs no change; an empty range if the parameter has another type."""
     if parameter.kind != "float" or parameter.low is None or parameter.high is None:
         return math.inf, -math.inf
     return parameter.low, parameter.high
@@ -78,7 +81,7 @@ def fit(parameter: Parameter, value: Any, primitive: str, line: int | None) -> t
 
     A float parameter takes ints, an int parameter takes whole floats; neither takes a bool.
 
-    :raises Refused: ``type``: ``value`` has another type, is not finite, or is none of the choices.
+    :raises Refused: ``type``: ``value`` has a wrong type, is not finite, or is not among the choices.
     """
     kind = parameter.kind
     if kind == "bool":

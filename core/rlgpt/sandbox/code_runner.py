@@ -1,4 +1,4 @@
-"""One piece of code in a WebAssembly instance of its own, for one episode."""
+"""Runs the code of one action or function, in its own WebAssembly instance, for one episode."""
 
 from __future__ import annotations
 
@@ -21,24 +21,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MakeRoom = Callable[[], Callable[[], None] | None]
-"""A weak reference to what is called before an instance is made; it may return None."""
+"""A weak reference to a function that is called before an instance is made. It returns None if the owner is gone."""
 
 _FATAL: frozenset[VerdictKind] = frozenset({"memory", "reply"})
-"""After a reply of these kinds the instance may be broken. The next call gets a new one, as after a trap."""
+"""Kinds of verdict after which the instance may be broken. The next call makes a new instance, as it does after a
+trap.
+"""
 
 _NO_KEY = re.compile(r"KeyError: no key '([^']{1,100})'")
-"""The guest's message on a missing key. The guest does not know whose key it is, so the host adds what a view has."""
+"""The guest's message on a missing key. The guest does not know which dict lacks the key, so the host adds the keys
+of the view.
+"""
 
 
 @dataclass(frozen=True)
 class GuestSetup:
-    """The constants that all code of one guest shares.
+    """The settings that all actions and functions of one guest share.
 
     :ivar functions: the library's functions and their arguments, as JSON.
     :ivar view: the keys of the view.
-    :ivar pieces: how many pieces of code share the episode.
-    :ivar seed: of the guest; each piece draws its own from it.
-    :ivar on_turn: called before each crossing into an instance.
+    :ivar pieces: number of actions or functions in the episode.
+    :ivar seed: seed of the guest; each action or function derives its own seed from it.
+    :ivar on_turn: called before each call into an instance.
     """
 
     limits: SandboxLimits
@@ -51,60 +55,64 @@ class GuestSetup:
 
 
 class CodeRunner:
-    """Runs one source in a WebAssembly instance that holds no other, so nothing else can cause its verdicts.
+    """Runs one source in a WebAssembly instance of its own, so that no other code can cause its verdicts.
 
-    A trap (fuel, memory, time) or an invalid message ends the instance. The next call makes a new one, in which the
-    globals of the source start again. The fuel of the episode is counted across instances.
+    A trap (fuel, memory, time) or an invalid message ends the instance. The next call makes a new instance, in which
+    the globals of the source have their initial values again. The fuel of the episode is counted across instances.
 
     :param entry: the function that the source must define.
     :param make_room: makes room for a further instance.
+    :param shared: source that is loaded before, into the same namespace.
     :ivar fuel_used: fuel of the newest turn.
     """
 
-    def __init__(self, name: str, source: str, entry: str, setup: GuestSetup, make_room: MakeRoom) -> None:
-        self.name, self.source, self.fuel_used, self._entry = name, source, 0, entry
+    def __init__(
+        self, name: str, source: str, entry: str, setup: GuestSetup, make_room: MakeRoom, shared: str = ""
+    ) -> None:
+        self.name, self.source, self.fuel_used, self._entry, self._shared = name, source, 0, entry, shared
         self._make_room, self._setup, self._limits = make_room, setup, setup.limits
         self._meter = FuelMeter(setup.limits, setup.pieces)
         self._instance: Instance | None = None
         self._instances = 0
-        self._loaded: bool | None = None
+        self._loaded: replies.Loaded | None = None
         self._unloadable: Verdict | None = None
 
     @property
     def live(self) -> bool:
-        """Whether it holds an instance, and so memory."""
+        """Whether it holds an instance, which uses memory."""
         return self._instance is not None
 
     def load(self) -> bool | Verdict:
         """Run the top level of the source, once in each instance.
 
-        :returns: whether the source also defines ``can_start``, or what is wrong with it.
+        :returns: whether the source defines ``can_start``, or the verdict on the source if it cannot be loaded.
         """
         if self._unloadable is not None:
             return self._unloadable
-        size = len(self.source.encode("utf-8", "replace"))
-        if size > self._limits.source_bytes:
-            self.fuel_used = 0
-            return self.verdict(
-                Refused("load", f"the source has {size} bytes; at most {self._limits.source_bytes} are taken")
-            )
+        for what, text in (("source", self.source), ("shared code", self._shared)):
+            size = len(text.encode("utf-8", "replace"))
+            if size > self._limits.source_bytes:
+                self.fuel_used = 0
+                most = self._limits.source_bytes
+                return self.verdict(Refused("load", f"the {what} has {size} bytes; at most {most} are taken"))
         if self._loaded is None:
-            state = self._call("load-action", self.name, self.source, self._entry, kind="load", read=replies.loaded)
+            code = (self.name, self.source, self._entry, self._shared)
+            state = self._call("load-action", *code, kind="load", read=replies.loaded)
             if isinstance(state, Verdict):
                 if state.kind == "error":
                     state = state.model_copy(update={"kind": "load"})
-                if state.kind != "wall":  # that may be the machine's fault: it is tried again
+                if state.kind != "wall":  # A slow machine may be the cause, so the load is tried again.
                     self._unloadable = state
                 return state
             self._loaded = state
-        return self._loaded
+        return self._loaded.can_start
 
     def drop(self) -> None:
-        """Give the instance back, and with it the source's globals."""
+        """Drop the instance, and with it the source's globals."""
         self._instance, self._loaded = None, None
 
     def verdict(self, refused: Refused) -> Verdict:
-        """The verdict on this code that ``refused`` stands for."""
+        """The verdict on this code, made from ``refused``."""
         message = refused.message
         missing = _NO_KEY.fullmatch(message)
         if missing and missing[1] not in self._setup.view:
@@ -113,7 +121,7 @@ class CodeRunner:
         return Verdict(kind=refused.kind, action=self.name, message=message, line=refused.line, fuel=self.fuel_used)
 
     def _call(self, export: str, *arguments: str, kind: Kind, read: Callable[[str, SandboxLimits], T]) -> T | Verdict:
-        """Call an export and read its reply; whatever the guest does wrong is a verdict."""
+        """Call an exported function of the guest and read the reply. Any fault of the guest becomes a verdict."""
         try:
             reply = self._cross(export, *arguments, kind=kind)
             return read(reply, self._limits)
@@ -123,7 +131,7 @@ class CodeRunner:
             return self.verdict(refused)
 
     def _cross(self, export: str, *arguments: str, kind: Kind) -> str:
-        """:raises Refused: the fuel is used up, or the instance trapped; it is dropped then."""
+        """:raises Refused: the fuel is used up, or the instance trapped. In both cases the instance is dropped."""
         self.fuel_used = 0
         instance = self._ready()
         allowed = self._meter.allowance(kind)
@@ -142,7 +150,7 @@ class CodeRunner:
             self._meter.spend(instance.fuel_used, kind)
 
     def _ready(self) -> Instance:
-        """The instance; a fresh one where there is none, or where the last one trapped."""
+        """The instance. A new one is made if there is none or if the last one trapped."""
         if self._instance is None:
             from rlgpt.sandbox.runtime import Instance
 

@@ -1,4 +1,6 @@
-"""Views and outcomes as the JSON text that crosses into a guest."""
+"""Encodes views and outcomes as JSON text for a guest. The *view* is what a coded action sees of the environment;
+an *outcome* is the dict that a primitive returns to it.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,11 @@ _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 def encode(value: Any, action: str, limit: int) -> str:
     """``value`` as JSON.
 
-    :param action: the name of the coded action that gets it, for messages.
-    :param limit: characters of the JSON text, at most.
-    :raises Refused: ``view``, where it is longer than ``limit`` or holds a number that is not finite.
-    :raises PluginError: it is not plain: a fault of the plugin, not of the coded action.
+    :param action: name of the coded action that receives the text, for messages.
+    :param limit: maximal number of characters of the JSON text.
+    :raises Refused: ``view``: the text is longer than ``limit``, or a number is not finite.
+    :raises PluginError: ``value`` holds something other than None, bool, int, float, str, list and dict. This is a
+        fault of the plugin, not of the coded action.
     """
     try:
         text = _ENCODER.encode(value)

@@ -1,4 +1,6 @@
-"""The fuel that one piece of code has left: in a turn, in a call, in an episode."""
+"""Counts the fuel that one action or function has left in a turn, in a call and in an episode. *Fuel* is the
+runtime's count of instructions; a *turn* runs from one ``yield`` to the next.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ Kind = Literal["load", "answer", "turn", "function"]
 
 
 class Allowance(NamedTuple):
-    """What one crossing into the instance may burn.
+    """The fuel that one call into the instance may use.
 
-    :ivar exceeded: the message where it burns more; None where the crossing's own limit is the tightest.
+    :ivar exceeded: the message if the call uses more; None if the limit of a single turn is the smallest one.
     """
 
     fuel: int
@@ -20,10 +22,11 @@ class Allowance(NamedTuple):
 
 
 class FuelMeter:
-    """Counts the fuel of one piece of code from the start of an episode to its end.
+    """Counts the fuel of one action or function during an episode.
 
-    :param pieces: of code in the episode. Up to ``fuel_shares`` of them get every limit in full. More share equally
-        what that many get, so that all together burn no more. The limits of one do not depend on what another burns.
+    :param pieces: number of actions or functions in the episode. Up to ``fuel_shares`` of them get the full limits. If
+        there are more, they share the fuel of ``fuel_shares`` of them equally. The fuel that
+        one of them uses does not reduce the limits of another.
     """
 
     def __init__(self, limits: SandboxLimits, pieces: int) -> None:
@@ -44,13 +47,15 @@ class FuelMeter:
         self._call_left = self._call
 
     def spend(self, fuel: int, kind: Kind) -> None:
-        """Add the fuel that a crossing burned."""
+        """Add the fuel that a call into the instance used."""
         self._episode_left = max(0, self._episode_left - fuel)
         if kind == "turn":
             self._call_left = max(0, self._call_left - fuel)
 
     def allowance(self, kind: Kind) -> Allowance:
-        """What the next crossing of ``kind`` may burn; 0 where the call or the episode has burned all it had."""
+        """The fuel that the next call of ``kind`` may use; 0 if the action's call or the episode has used all of
+        its fuel.
+        """
         fuel = self._each[kind]
         if kind == "turn" and self._call_left < min(fuel, self._episode_left):
             return Allowance(self._call_left, _exceeded("call, its clean-up included", self._call, "call_fuel"))

@@ -1,4 +1,6 @@
-"""Features, reward terms and predicates of one episode, evaluated at every primitive step."""
+"""Runs coded functions in the sandbox, at every primitive step of an episode: features (numbers for the view),
+reward terms, and predicates (whether a sub-goal is reached).
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,9 @@ class Answers:
     """The answers of all functions at one primitive step.
 
     :ivar features: output -> number within its bounds.
-    :ivar rewards: reward term -> number within its bounds.
+    :ivar rewards: reward term -> potential or reward, a number within its bounds.
     :ivar predicates: predicate -> whether its sub-goal is reached.
-    :ivar verdicts: on functions that failed at this step.
+    :ivar verdicts: verdicts on the functions that failed at this step.
     """
 
     features: dict[str, float] = field(default_factory=dict)
@@ -35,7 +37,7 @@ class Answers:
 
 
 class FunctionRunner(CodeRunner):
-    """Runs one function in an instance of its own, with a memory that lives as long as the instance."""
+    """Runs one function in an instance of its own. The function's memory dict lives as long as the instance."""
 
     def __init__(self, function: CodedFunction, setup: GuestSetup) -> None:
         super().__init__(function.name, function.source, function.entry, setup, lambda: None)
@@ -43,7 +45,9 @@ class FunctionRunner(CodeRunner):
 
     @property
     def neutral(self) -> Result:
-        """What stands for the answer of a function that failed: 0, or the bound next to it; False."""
+        """The replacement for the answer of a failed function: 0, or the bound that is nearest to 0; False for a
+        predicate.
+        """
         match self.function:
             case CodedFeatures(outputs=outputs):
                 return {o.name: o.neutral for o in outputs}
@@ -52,7 +56,7 @@ class FunctionRunner(CodeRunner):
         return False
 
     def evaluate(self, view: str) -> Result | Verdict:
-        """The checked answer, its numbers clipped into their bounds.
+        """The checked answer, with its numbers clipped into their bounds.
 
         :param view: as JSON.
         """
@@ -81,12 +85,13 @@ class FunctionRunner(CodeRunner):
 
 
 class Functions:
-    """The functions of an episode. Features are evaluated first: rewards and predicates see them as keys of the view.
+    """All functions of an episode. Features are evaluated first, because rewards and predicates see them as keys of the
+    view.
 
-    A function that fails gives its neutral answer until the episode ends, and one verdict. What one does changes
-    nothing in another.
+    A function that fails causes one verdict and gives its neutral answer until the episode ends. It cannot change
+    another function.
 
-    :param seed: of the ``random`` of each function.
+    :param seed: seeds the module ``random`` of each function.
     :param quarantined: names of functions that are not called; their answers are neutral.
     :raises SandboxError: see :func:`check`.
     """
@@ -118,7 +123,7 @@ class Functions:
         self._newest: dict[str, Result] = {}
 
     def evaluate(self, view: Mapping[str, Plain]) -> Answers:
-        """Ask every function about ``view``.
+        """Call every function with ``view``.
 
         :raises PluginError: ``view`` is not plain.
         """
@@ -133,6 +138,10 @@ class Functions:
                 answers.rewards[runner.name] = answer
         answers.verdicts = tuple(verdicts)
         return answers
+
+    def fuel_used(self, name: str) -> int:
+        """Fuel that the function of this name used for its newest answer; 0 where it was not called."""
+        return next(r.fuel_used for r in (*self._features, *self._others) if r.name == name)
 
     def _ask(
         self, runners: Sequence[FunctionRunner], view: Mapping[str, Plain], verdicts: list[Verdict]
@@ -150,7 +159,7 @@ class Functions:
             answer = runner.verdict(text) if isinstance(text, Refused) else runner.evaluate(text)
             if isinstance(answer, Verdict):
                 verdicts.append(answer)
-                if answer.kind != "wall":  # that may be the machine's fault
+                if answer.kind != "wall":  # A slow machine may be the cause.
                     self._failed.add(runner.name)
                     runner.drop()
                 answer = self._instead(runner)
@@ -158,7 +167,9 @@ class Functions:
             yield runner, answer
 
     def _instead(self, runner: FunctionRunner) -> Result:
-        """What stands for the answer of a failed function. A potential stays where it was, so that it pays nothing."""
+        """The replacement for the answer of a failed function. A potential keeps its last value, so that the term
+        pays no reward.
+        """
         function = runner.function
         if isinstance(function, CodedReward) and function.kind == "potential":
             return self._newest.get(runner.name, runner.neutral)
@@ -166,9 +177,9 @@ class Functions:
 
 
 def check(functions: Sequence[CodedFunction], library: Library, limits: SandboxLimits) -> None:
-    """Check that names differ: of functions, and of outputs and the keys of the view, among which outputs stand.
+    """Check that all functions have different names, and that no two outputs and view keys have the same name.
 
-    :raises SandboxError: names are equal, or there are more functions than instances.
+    :raises SandboxError: two names are equal, or there are more functions than ``limits.instances``.
     """
     if len(functions) > limits.instances:
         raise SandboxError(

@@ -1,4 +1,6 @@
-"""The sandbox as the rest sees it: opens guests, starts coded actions, sends outcomes, checks what comes back."""
+"""The public side of the sandbox: it opens guests, starts coded actions, sends them outcomes, and checks their
+messages.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +16,25 @@ from rlgpt.sandbox.encode import encode
 from rlgpt.sandbox.functions import Functions
 from rlgpt.sandbox.library import Library
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
-from rlgpt.sandbox.runner import ActionRunner
+from rlgpt.sandbox.runner import ActionRunner, SharedMemory
 from rlgpt.sandbox.turns import Turn
 
 
 class Sandbox:
-    """Opens guests under one set of limits. Cheap to make; the first guest of a process loads the compiled program.
+    """Opens guests under one set of limits. The first guest of a process loads the compiled program, which takes
+    longer.
 
-    :param on_turn: called before each turn of a coded action, for the heartbeat of a training. An exception propagates.
+    :param on_turn: called before each turn of a coded action (from one ``yield`` to the next), for the heartbeat of a
+        training. Its exceptions propagate.
     """
 
     def __init__(self, limits: SandboxLimits = DEFAULT, *, on_turn: Callable[[], None] | None = None) -> None:
         self.limits, self.on_turn = limits, on_turn
 
     def open(self, library: Library, actions: Sequence[CodedAction], *, seed: int) -> Guest:
-        """A guest for one episode. Nothing runs before the first call.
+        """A guest for one episode. No code runs before the first call of a method.
 
-        :param seed: of the ``random`` of each action; any integer.
+        :param seed: seeds the module ``random`` of each action; any integer.
         :raises SandboxError: two actions have the same name.
         """
         return Guest(self.limits, library, actions, seed, self.on_turn)
@@ -38,22 +42,24 @@ class Sandbox:
     def open_functions(
         self, library: Library, functions: Sequence[CodedFunction], *, seed: int, quarantined: Collection[str] = ()
     ) -> Functions:
-        """Features, reward terms and predicates for one episode. Nothing runs before the first question.
+        """The coded features, reward terms and predicates of one episode. No code runs before the first
+        :meth:`Functions.evaluate`.
 
-        :param seed: of the ``random`` of each function; any integer.
+        :param seed: seeds the module ``random`` of each function; any integer.
         :param quarantined: names of functions that are not called; their answers are neutral.
-        :raises SandboxError: names are equal, or there are too many functions.
+        :raises SandboxError: two names are equal, or there are too many functions.
         """
         return Functions(self.limits, library, functions, seed, self.on_turn, quarantined)
 
 
 class Guest:
-    """The coded actions of an episode, each in a WebAssembly instance of its own, made when it is needed.
+    """The coded actions of an episode, each in a WebAssembly instance of its own. An instance is made at its first use.
 
     The same seed, sources and replies give the same requests. What one action does changes nothing in another: not its
-    globals, its random numbers, its fuel, nor a verdict on it.
+    globals, its random numbers, its fuel, nor a verdict on it. Actions whose ``run`` or ``can_start`` takes ``memory``
+    share one memory for the episode, by value; nothing else goes from one to another.
 
-    :raises SandboxError: the guest program is missing (of every method that runs code).
+    :raises SandboxError: the guest program is missing; every method that runs code may raise this error.
     """
 
     def __init__(
@@ -77,23 +83,26 @@ class Guest:
             seed=seed,
             on_turn=on_turn,
         )
-        # Held weakly: in a cycle the instances, of megabytes each, would live until a collection of all of Python.
+        # A weak reference avoids a reference cycle, which would keep instances of several megabytes until the garbage
+        # collector runs.
         make_room = weakref.WeakMethod(self._make_room)
-        self._runners = {a.name: ActionRunner(a, setup, make_room) for a in actions}  # the newest is last
+        memory = SharedMemory()
+        self._runners = {a.name: ActionRunner(a, setup, make_room, memory) for a in actions}  # the newest is last
         self._newest: ActionRunner | None = None
         self._running: ActionRunner | None = None
 
     @property
     def fuel_used(self) -> int:
-        """Fuel of the newest turn."""
+        """The fuel that the newest turn used."""
         return self._newest.fuel_used if self._newest is not None else 0
 
     def start(self, action: str, parameters: Mapping[str, float] | None = None) -> Turn:
-        """Call ``run`` of ``action`` and go to its first yield; a generator that still waits is closed first.
+        """Start a call of ``action``: its ``run`` executes until the first ``yield``. A generator that still waits is
+        closed first.
 
-        Declared parameters that are not given take their defaults.
+        A declared parameter without a given value takes its default.
 
-        :raises UnknownNameError: no such action, or no such parameter.
+        :raises UnknownNameError: there is no action or parameter of that name.
         """
         runner = self._runner(action)
         if self._running is not runner:
@@ -102,10 +111,11 @@ class Guest:
         return runner.start(parameters or {})
 
     def send(self, reply: Plain) -> Turn:
-        """Send what the waiting ``yield`` returns: an outcome or a view, or a list of them where ``Ask.many`` was set.
+        """Continue the waiting generator with ``reply``, the value of its ``yield``: an outcome or a view, or a list of
+        them if ``Ask.many`` was True.
 
-        :raises SandboxError: no generator waits.
-        :raises PluginError: ``reply`` is not plain.
+        :raises SandboxError: no generator waits for a reply.
+        :raises PluginError: ``reply`` holds something other than None, bool, int, float, str, list and dict.
         """
         if self._running is None or not self._running.waits:
             raise SandboxError("no coded action waits for a reply: start one first")
@@ -113,19 +123,20 @@ class Guest:
         return self._running.send(reply)
 
     def load(self, action: str) -> bool | Verdict:
-        """Run the top level of ``action`` once in its instance. Returns whether it defines ``can_start``, or a
-        verdict."""
+        """Execute the source of ``action`` once in its instance. Returns whether it defines ``can_start``, or the
+        verdict on a source that failed.
+        """
         return self._runner(action).load()
 
     def can_start(self, action: str, view: Mapping[str, Plain]) -> bool | Verdict:
-        """What the action's own ``can_start(view)`` says; True where it defines none.
+        """The answer of the action's own ``can_start(view)``; True if the action does not define it.
 
-        :raises PluginError: ``view`` is not plain.
+        :raises PluginError: ``view`` holds something other than None, bool, int, float, str, list and dict.
         """
         return self.can_start_each((action,), view)[action]
 
     def can_start_each(self, actions: Iterable[str], view: Mapping[str, Plain]) -> dict[str, bool | Verdict]:
-        """:meth:`can_start` of several actions at one moment: the view is encoded once for all of them."""
+        """:meth:`can_start` of several actions with the same view, which is encoded once for all of them."""
         text: str | None = None
         answers: dict[str, bool | Verdict] = {}
         for action in actions:
@@ -143,9 +154,10 @@ class Guest:
         return answers
 
     def cancel(self) -> Verdict | None:
-        """Close the generator that waits: its ``finally`` blocks run, on the fuel of its call. Idle otherwise.
+        """Close the generator that waits. Its ``finally`` blocks run and use the fuel of its call. Without a waiting
+        generator this does nothing.
 
-        :returns: the verdict on its action where the clean-up ran too long, or ended the instance.
+        :returns: the verdict on the action if its clean-up ran too long or ended the instance; else None.
         """
         running, self._running = self._running, None
         return running.cancel() if running is not None else None
@@ -158,7 +170,7 @@ class Guest:
         return self._newest
 
     def _make_room(self) -> None:
-        """Where as many instances are alive as may be, drop the one that has been idle for longest."""
+        """If the maximal number of instances exists, drop the one whose last use is oldest."""
         live = [runner for runner in self._runners.values() if runner.live]
         idle = next((runner for runner in live if not runner.waits), None)
         if idle is not None and len(live) >= self.limits.instances:

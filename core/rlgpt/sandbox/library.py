@@ -1,30 +1,34 @@
-"""What a coded action may call and see, as data: the source of the guest's functions, the checks and the prompt."""
+"""The library: the primitives that a coded action may call and the view keys it can read, as data. The guest's
+functions, the checks of requests and the text in the prompt are made from it.
+"""
 
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from rlgpt.domain import Name, Parameter, Value
+from rlgpt.domain import CodedFeatures, CodedFunction, Name, Parameter, Value
 from rlgpt.sandbox.guest.modules import PREIMPORTED
 
 Vectors = Literal["all", "plain", "none"]
 """The functions of ``vec`` that prompts describe: ``all``; ``plain``, those without quaternions; ``none``. The guest
-has all of them in every case.
+always has all functions.
 """
 
 OBSERVE = "observe"
-"""The request for the view. It has no arguments, costs no primitive step and is not a primitive of a plugin."""
+"""The name of the request for the view. It has no arguments, takes no primitive step and is not a primitive of a
+plugin.
+"""
 
 
 class Signature(Value):
-    """One primitive.
+    """The name, arguments and documentation of one primitive (a function of the plugin that coded actions call).
 
-    :ivar doc: its effect, with units.
-    :ivar parameters: typed and bounded.
+    :ivar doc: the primitive's effect, with units.
+    :ivar parameters: its arguments, typed and bounded.
     """
 
     name: Name
@@ -36,7 +40,8 @@ class Signature(Value):
 class ViewDoc(Value):
     """One key of the view.
 
-    ``size`` is the count of numbers for a policy; 0 where only code can use the key (text, lists of varying length).
+    ``size`` is how many numbers a policy observes for the key; 0 if only code can use it (text, lists of varying
+    length).
     """
 
     name: str
@@ -47,7 +52,7 @@ class ViewDoc(Value):
 
 
 class Library(Value):
-    """The primitives and the view of a task, and what is offered beside them."""
+    """The primitives and view keys of a task, and the modules that code may use."""
 
     primitives: tuple[Signature, ...]
     view: tuple[ViewDoc, ...] = ()
@@ -71,7 +76,13 @@ class Library(Value):
             raise ValueError(f"keys of the view must differ, got {keys}")
         return self
 
+    def with_features(self, functions: Iterable[CodedFunction]) -> Library:
+        """This library with the outputs of the features among ``functions`` as keys of the view."""
+        outputs = [o for f in functions if isinstance(f, CodedFeatures) for o in f.outputs]
+        docs = [ViewDoc(name=o.name, doc=o.doc, unit=o.unit, size=1) for o in outputs]
+        return self.model_copy(update={"view": (*self.view, *docs)})
+
     @property
     def functions(self) -> dict[str, tuple[str, ...]]:
-        """Name of every function that makes a request, ``observe`` first -> names of its arguments, in order."""
+        """Function that makes a request -> names of its arguments, in order. ``observe`` is the first function."""
         return {OBSERVE: ()} | {s.name: tuple(p.name for p in s.parameters) for s in self.primitives}

@@ -37,9 +37,19 @@ class SandboxLimits(Value):
     fuel_shares: int = Field(
         default=8, ge=1, description="all actions together get the fuel of this many; more actions share it equally"
     )
-    yields: int = Field(default=50, ge=1, description="yields of one call")
+    yields: int = Field(
+        default=50,
+        ge=1,
+        description="yields with a primitive in one call; as many as the action's max_steps where that is more",
+    )
+    looks: int = Field(
+        default=500, ge=1, description="views that one call may ask for; two for each of its yields where that is more"
+    )
     requests: int = Field(default=16, ge=1, description="requests in one yield")
     reply_bytes: int = Field(default=4096, ge=64, description="UTF-8 length of what the guest hands over at a yield")
+    shared_bytes: int = Field(
+        default=8192, ge=64, description="JSON length of the memory that the actions of an episode share"
+    )
     view_bytes: int = Field(default=8192, ge=64, description="JSON length of a view, or of one outcome")
     wall_seconds: float = Field(default=5.0, gt=0, description="backstop on one turn; fuel should always come first")
 

@@ -1,53 +1,77 @@
-"""Checks of a coded action's source before it runs. They are feedback for the model that wrote it, not a boundary."""
+"""Checks of a source before it runs. They are feedback for the model that wrote it, not a boundary."""
 
 from __future__ import annotations
 
 import ast
 
-from rlgpt.domain import CodedAction, Verdict
-from rlgpt.sandbox import lint_calls, lint_parse
+from rlgpt.domain import CodedAction, CodedFunction, Verdict
+from rlgpt.sandbox import lint_calls, lint_functions, lint_parse
 from rlgpt.sandbox.guest.modules import IMPORTABLE, refusal
 from rlgpt.sandbox.library import Library
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
-from rlgpt.sandbox.lint_calls import Finding
+from rlgpt.sandbox.lint_calls import Finding, top_level
+
+MEMORY = "memory"
+"""The argument of ``run`` and ``can_start`` that gets the memory of the episode."""
 
 
-def lint(action: CodedAction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """The faults that the source of ``action`` shows without running. Each verdict is of kind ``lint``.
+def lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
+    """The faults that the source of ``code`` shows without running. Each verdict is of kind ``lint``.
 
-    Where the host's Python cannot parse the source, the guest's Python does, so all hosts give the same verdicts. What
-    only the guest's compiler refuses becomes a verdict when the source is loaded.
+    If the host's Python cannot parse the source, the guest's Python parses it, so all hosts give the same verdicts. A
+    source that only the guest's compiler refuses gets its verdict when it is loaded.
 
+    :param library: for a reward term or a predicate: with the outputs of the features (:meth:`Library.with_features`).
     :raises SandboxError: the guest is needed and its program is missing.
     """
-    return [_verdict(action, finding) for finding in _findings(action, library, limits)]
+    return [_verdict(code, finding) for finding in _findings(code, library, limits)]
 
 
-def faults(action: CodedAction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """The verdicts of :func:`lint` that are certain, for users of an action that somebody else wrote."""
-    return [_verdict(action, finding) for finding in _findings(action, library, limits) if finding.sure]
+def faults(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
+    """The verdicts of :func:`lint` that are certain, for users of code that somebody else wrote."""
+    return [_verdict(code, finding) for finding in _findings(code, library, limits) if finding.sure]
 
 
-def _findings(action: CodedAction, library: Library, limits: SandboxLimits) -> list[Finding]:
-    size = len(action.source.encode("utf-8", "replace"))
+def _findings(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits) -> list[Finding]:
+    size = len(code.source.encode("utf-8", "replace"))
     if size > limits.source_bytes:
         return [Finding(None, f"the source has {size} bytes; at most {limits.source_bytes} are taken")]
     try:
-        tree = lint_parse.parse(action.source)
+        tree = lint_parse.parse(code.source)
     except lint_parse.NoTree as refused:
         return [Finding(refused.line, str(refused))]
     if tree is None:
         return []
-    findings = [*_run(tree, action), *_can_start(tree), *_imports(tree), *lint_calls.check(tree, library)]
+    findings = _imports(tree)
+    if isinstance(code, CodedAction):
+        helpers = _helpers(code)
+        if isinstance(helpers, Finding):
+            return [helpers]
+        findings += [*_run(tree, code), *_can_start(tree), *lint_calls.check(tree, library.functions, helpers)]
+    else:
+        findings += [*lint_functions.check(tree, code, library), *lint_calls.check(tree, {})]
     return sorted(findings, key=lambda f: f.line or 0)
 
 
-def _verdict(action: CodedAction, finding: Finding) -> Verdict:
-    return Verdict(kind="lint", action=action.name, message=finding.message[:500], line=finding.line)
+def _verdict(code: CodedAction | CodedFunction, finding: Finding) -> Verdict:
+    return Verdict(kind="lint", action=code.name, message=finding.message[:500], line=finding.line)
+
+
+def _helpers(action: CodedAction) -> frozenset[str] | Finding:
+    """The names that the shared code binds, or what is wrong with that code."""
+    try:
+        tree = lint_parse.parse(action.shared)
+    except lint_parse.NoTree as refused:
+        return Finding(None, f"in the shared code, line {refused.line}: {refused}")
+    if tree is None:
+        return frozenset()
+    if faulty := _imports(tree):
+        return Finding(None, f"in the shared code, line {faulty[0].line}: {faulty[0].message}", sure=False)
+    return frozenset(lint_calls.bound(tree))
 
 
 def _run(tree: ast.Module, action: CodedAction) -> list[Finding]:
-    run = _top_level(tree, "run")
+    run = top_level(tree, "run")
     if run is None:
         return [Finding(None, f"define `def run({_signature(action)}):`, a generator; there is no function `run`")]
     if isinstance(run, ast.AsyncFunctionDef):
@@ -66,7 +90,7 @@ def _run(tree: ast.Module, action: CodedAction) -> list[Finding]:
         if name in {a.arg for a in takes.posonlyargs} or (name not in named and takes.kwarg is None):
             findings.append(Finding(run.lineno, f"parameter {name!r} is declared, but `run` takes none of that name"))
     for name in named:
-        if name not in declared:
+        if name not in declared and name != MEMORY:
             what = "is never given: declare it, or make it a constant" if name in optional else "is not declared"
             text = f"argument {name!r} of `run` {what}; declared: {sorted(declared)}"
             findings.append(Finding(run.lineno, text, sure=name not in optional))
@@ -78,7 +102,7 @@ def _signature(action: CodedAction) -> str:
 
 
 def _can_start(tree: ast.Module) -> list[Finding]:
-    function = _top_level(tree, "can_start")
+    function = top_level(tree, "can_start")
     if function is None:
         return []
     if isinstance(function, ast.AsyncFunctionDef):
@@ -94,8 +118,9 @@ def _can_start(tree: ast.Module) -> list[Finding]:
         )
     takes = function.args
     required = len(takes.posonlyargs) + len(takes.args) - len(takes.defaults)
-    if required > 1 or not (takes.posonlyargs or takes.args or takes.vararg):
-        findings.append(Finding(function.lineno, "`can_start` takes one argument, the view"))
+    given = 1 + any(a.arg == MEMORY for a in takes.args)
+    if required > given or not (takes.posonlyargs or takes.args or takes.vararg):
+        findings.append(Finding(function.lineno, f"`can_start` takes one argument, the view, and perhaps `{MEMORY}`"))
     return findings
 
 
@@ -111,10 +136,3 @@ def _imports(tree: ast.Module) -> list[Finding]:
             if name.partition(".")[0] not in IMPORTABLE:
                 findings.append(Finding(node.lineno, refusal(name), sure=False))  # type: ignore[attr-defined]
     return findings
-
-
-def _top_level(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    for node in reversed(tree.body):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
-            return node
-    return None

@@ -1,22 +1,21 @@
-"""Checks of the calls in a coded action's source: unknown functions, wrong arguments, requests never yielded."""
+"""Checks of the calls in a source: unknown functions, wrong arguments, requests never yielded."""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from rlgpt.sandbox.guest.modules import PREIMPORTED
-from rlgpt.sandbox.library import Library
 
 
 class Finding(NamedTuple):
     """One fault of a source.
 
     :ivar line: of the source; None where the fault has no line.
-    :ivar sure: no working source has this fault.
+    :ivar sure: True if a source with this fault cannot work.
     """
 
     line: int | None
@@ -37,16 +36,29 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
             nodes.extend(ast.iter_child_nodes(node))
 
 
-def check(tree: ast.Module, library: Library) -> list[Finding]:
-    """The faults in calls of names. Names that the source binds anywhere are not checked."""
-    functions = library.functions
-    bound = _bound(tree)
+def top_level(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The function ``name`` of a source: the last one of that name."""
+    for node in reversed(tree.body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            return node
+    return None
+
+
+def check(
+    tree: ast.Module, functions: Mapping[str, tuple[str, ...]], helpers: frozenset[str] = frozenset()
+) -> list[Finding]:
+    """The faults in calls of names. Names that the source binds anywhere are not checked.
+
+    :param functions: functions that make a request -> names of their arguments; empty where the source makes none.
+    :param helpers: further names that the source can use.
+    """
+    names = bound(tree) | helpers
     known = {*functions, *PREIMPORTED, *dir(builtins)}
     parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
     uses = _uses(parents)
     findings: list[Finding] = []
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id in bound:
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id in names:
             continue
         name = node.func.id
         if name in functions:
@@ -56,7 +68,10 @@ def check(tree: ast.Module, library: Library) -> list[Finding]:
         elif name not in known:
             near = difflib.get_close_matches(name, functions, n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            findings.append(Finding(node.lineno, f"there is no {name!r} to call.{hint} Valid: {', '.join(functions)}"))
+            valid = (
+                f"Valid: {', '.join(functions)}" if functions else "This code is given the view; it calls no primitive"
+            )
+            findings.append(Finding(node.lineno, f"there is no {name!r} to call.{hint} {valid}"))
     return findings
 
 
@@ -64,7 +79,8 @@ def _use(name: str) -> str:
     return f"view = yield {name}()" if name == "observe" else f"outcome = yield {name}(...)"
 
 
-def _bound(tree: ast.Module) -> set[str]:
+def bound(tree: ast.Module) -> set[str]:
+    """The names that a source binds anywhere."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
@@ -97,9 +113,10 @@ def _arguments(call: ast.Call, name: str, parameters: tuple[str, ...]) -> list[F
 class _Uses(NamedTuple):
     """Where the source uses each variable.
 
-    :ivar values: variables that are yielded, returned, stored or passed on: a request in one may reach a yield.
-    :ivar containers: these, and variables that are indexed or whose methods are called: a request in a list that such a
-        variable holds may reach a yield.
+    :ivar values: variables that are yielded, returned, stored or passed on. A request in such a variable may reach a
+        yield.
+    :ivar containers: these variables, and those that are indexed or whose methods are called. A request in a list in
+        such a variable may reach a yield.
     """
 
     values: set[str]
@@ -107,7 +124,7 @@ class _Uses(NamedTuple):
 
 
 def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], uses: _Uses) -> bool:
-    """Whether the request may reach a ``yield``. False only where it certainly does not."""
+    """Whether the request may reach a ``yield``. False only if it certainly does not."""
     node, parent = call, parents[call]
     listed = False
     unused = ast.Expr | ast.Subscript | ast.Attribute | ast.Compare | ast.YieldFrom | ast.Assert

@@ -1,7 +1,8 @@
-"""A coded action's source as a syntax tree. The guest's Python decides: the host's may be older or newer.
+"""Parses a coded action's source. The guest's Python decides what is valid, because the host's Python may be older or
+newer.
 
-The host's parser is tried first, because it is faster. Where it fails, the guest parses (some 30 ms) and hands over its
-tree, so that lint gives the same verdicts on every host.
+The host's parser is tried first, because it is faster. If it fails, the guest parses the source (about 30 ms) and
+returns its tree, so that lint gives the same verdicts on every host.
 """
 
 from __future__ import annotations
@@ -47,10 +48,12 @@ def put(value, nodes, leaves):
     leaves[type(value)] = place = [len(nodes) - 1]
     return place
 """
-"""Parses in the guest. Its only request holds the tree, or the reason why there is none. The source does not run."""
+"""A coded action that parses another source in the guest. Its only request holds the tree, or the reason why there
+is none. The source does not run.
+"""
 
 _LIMITS = SandboxLimits(wall_seconds=60)
-"""Limits of the guest that parses. Fuel decides; the wall clock must not, since the machine may be busy."""
+"""Limits of the guest that parses. Only fuel stops it; the wall clock must not, because the machine may be busy."""
 _FUEL = 10 * _LIMITS.turn_fuel
 _MAX_TREE_BYTES = 16 * 2**20
 """Bytes of a tree as JSON; a source of 16 KB makes about half a million."""
@@ -59,7 +62,7 @@ _MAX_TREE_BYTES = 16 * 2**20
 class NoTree(Exception):
     """The guest's Python refuses the source.
 
-    :ivar line: where; None where it does not say.
+    :ivar line: line of the error; None if the guest reports none.
     """
 
     def __init__(self, message: str, line: int | None) -> None:
@@ -73,12 +76,13 @@ def parse(source: str) -> ast.Module | None:
     In a tree from the guest, constants have no value, and nodes that the host's Python does not know are plain
     :class:`ast.AST`. The source does not run.
 
-    :raises NoTree: the guest refuses the source; with its message.
+    :raises NoTree: the guest cannot parse the source; it has the guest's message.
     :raises SandboxError: the guest is needed and its program is missing.
     """
     try:
         with warnings.catch_warnings():
-            # warnings about the text, of unknown escapes for example, must not be printed, nor raised under -W error
+            # Python's warnings about the source, for example of unknown escapes, must not be printed, nor raised under
+            # -W error.
             warnings.simplefilter("ignore")
             return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -87,16 +91,16 @@ def parse(source: str) -> ast.Module | None:
 
 
 def _parse_in_guest(source: str) -> ast.Module | None:
-    """As :func:`parse`, by the guest alone."""
+    """Like :func:`parse`, but only in the guest."""
     from rlgpt.sandbox.runtime import Instance
 
     guest = Instance(_LIMITS)
     try:
         guest.call("prepare-library", json.dumps({"told": []}), 0, fuel=_LIMITS.load_fuel)
-        guest.call("load-action", "lint", _PROGRAM, "run", fuel=_LIMITS.load_fuel)
-        reply = guest.call("start-action", "lint", json.dumps({"source": source}), fuel=_FUEL)
+        guest.call("load-action", "lint", _PROGRAM, "run", "", fuel=_LIMITS.load_fuel)
+        reply = guest.call("start-action", "lint", json.dumps({"source": source}), "", fuel=_FUEL)
         said = replies.parse(reply, _MAX_TREE_BYTES)
-    except Refused:  # the source is so large or deep that the guest stopped
+    except Refused:  # The source is so large or deeply nested that the guest stopped.
         return None
     match said:
         case ["ask", False, [["told", {"refused": [str(message), int() | None as line]}, _]]]:
@@ -105,14 +109,15 @@ def _parse_in_guest(source: str) -> ast.Module | None:
             try:
                 return _tree(rows)
             except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
-                return None  # the guest's messages are not trusted: this is not a tree that the program above makes
+                return None  # The guest's messages are not trusted: the program above never makes such a tree.
     return None
 
 
 def _tree(rows: Sequence[Any]) -> ast.Module:
-    """The first node of ``rows``. Each row is a node: the name of its class, its line, and its fields, if any.
+    """The tree whose root is the first row. Each row is a node: the name of its class, its line, and its fields, if
+    any.
 
-    Constants have no fields: no check may read their value.
+    Constants have no fields, because no check reads their values.
     """
     nodes = [_blank(name) for name, *_ in rows]
     for node, (_, line, *fields) in zip(nodes, rows, strict=True):

@@ -1,4 +1,6 @@
-"""A few escapes, tried on this machine: ``rlgpt doctor`` shows with them that the boundary holds here."""
+"""Tries a few known attacks on the sandbox. ``rlgpt doctor`` uses them to test that the sandbox holds on this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ _UNLOCK = f"    {_SYS}.modules['surroundings'].audit.__code__ = (lambda event, _
 
 @dataclass(frozen=True)
 class Escape:
-    """One attempt.
+    """One attempt to break out of the sandbox.
 
-    :ivar body: of ``run``; ``FILE`` and ``NEW`` in it are paths.
-    :ivar stopped_by: the kinds of verdict that stop it.
+    :ivar body: the body of ``run``; ``FILE`` and ``NEW`` in it stand for paths.
+    :ivar stopped_by: the kinds of verdict that may stop the attempt.
     """
 
     name: str
@@ -55,8 +57,8 @@ ESCAPES = (
 def prove(sandbox: Sandbox | None = None) -> list[str]:
     """Try every escape.
 
-    :param sandbox: default: one with the default limits.
-    :returns: a message for each escape that was not stopped; empty where all were.
+    :param sandbox: None: a sandbox with the default limits.
+    :returns: a message for each attempt that was not stopped; empty if all were stopped.
     :raises SandboxError: the guest program is missing.
     """
     with _bait() as (file, new):
@@ -84,7 +86,9 @@ def _started(sandbox: Sandbox, library: Library, source: str) -> Turn:
 
 @contextmanager
 def _bait() -> Iterator[tuple[Path, Path]]:
-    """Make a file and a variable with a secret; yield the file, and a path where no file may appear."""
+    """Make a file and an environment variable with a secret. Yields the file, and a path at which no file may
+    appear.
+    """
     before = os.environ.get(VARIABLE)
     with tempfile.TemporaryDirectory(prefix="rlgpt-proof-") as folder:
         file = Path(folder) / "secret.txt"

@@ -1,15 +1,27 @@
-"""Reads the guest's messages. The guest is hostile: any string may come."""
+"""Reads the guest's messages. The guest may be hostile, so a message can be any string."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from rlgpt.domain import VerdictKind
 from rlgpt.sandbox.checks import Checker, Refused
+from rlgpt.sandbox.guest.packing import PackingError, pack, unpack
 from rlgpt.sandbox.limits import SandboxLimits
 from rlgpt.sandbox.turns import Ask, Done, Request
+
+
+class Loaded(NamedTuple):
+    """What a source defines.
+
+    :ivar takes_memory: whether ``run`` or ``can_start`` has an argument ``memory``.
+    """
+
+    can_start: bool
+    takes_memory: bool
+
 
 _GUEST_KINDS: dict[str, VerdictKind] = {
     "error": "error",
@@ -19,14 +31,15 @@ _GUEST_KINDS: dict[str, VerdictKind] = {
 }
 
 DEPTH = 64
-"""Levels of nested lists and objects that are read. A regular message has four."""
+"""Maximal depth of nested lists and objects in a message. A regular message has four levels."""
 
 
 def parse(reply: str, limit: int) -> list[Any]:
     """The reply, which must be a JSON list, as a Python list.
 
-    :param limit: UTF-8 bytes of the reply; checked before it is parsed.
-    :raises Refused: ``reply``: it is too long, not JSON, nested too deeply, not a list, or contains NaN or an infinity.
+    :param limit: maximal number of UTF-8 bytes of the reply; checked before the reply is parsed.
+    :raises Refused: ``reply``: the reply is too long, not JSON, nested too deeply, not a list, or contains NaN or an
+        infinity.
     """
     if len(reply) > limit or not (reply.isascii() or len(reply.encode("utf-8", "replace")) <= limit):
         raise Refused("reply", f"one yield may hand over at most {limit} bytes, got {len(reply)} characters")
@@ -42,7 +55,9 @@ def parse(reply: str, limit: int) -> list[Any]:
 
 
 def _depth(reply: str) -> int:
-    """The depth of nested brackets. Python's own limit depends on the caller's stack; the verdict must not."""
+    """The depth of nested brackets. Python's own limit on nesting depends on the caller's stack, and the verdict
+    must not depend on it.
+    """
     deepest = depth = 0
     quoted = escaped = False
     for char in reply:
@@ -63,7 +78,7 @@ def _depth(reply: str) -> int:
 def turn(reply: str, checker: Checker, limits: SandboxLimits) -> Ask | Done:
     """The checked reply to ``start`` or ``send``.
 
-    :raises Refused: the reply is refused, or it reports an error; with the kind of the verdict.
+    :raises Refused: the reply is not valid, or it reports an error. The exception has the kind of the verdict.
     """
     match parse(reply, limits.reply_bytes):
         case ["done"]:
@@ -76,18 +91,42 @@ def turn(reply: str, checker: Checker, limits: SandboxLimits) -> Ask | Done:
             raise _refusal(other, limits)
 
 
-def loaded(reply: str, limits: SandboxLimits) -> bool:
-    """Whether the loaded source defines ``can_start``. :raises Refused: where loading failed."""
-    return _flag("loaded", reply, limits)
+def loaded(reply: str, limits: SandboxLimits) -> Loaded:
+    """What the loaded source defines. :raises Refused: where loading failed."""
+    match parse(reply, limits.reply_bytes):
+        case ["loaded", bool(can_start), bool(takes_memory)]:
+            return Loaded(can_start, takes_memory)
+        case other:
+            raise _refusal(other, limits)
+
+
+def memory(reply: str, limits: SandboxLimits) -> str:
+    """The shared memory as JSON, as a call left it. :raises Refused: where it cannot be kept."""
+    overhead = len('["memory",]')
+    if reply.startswith('["memory",') and len(reply) - overhead > limits.shared_bytes:
+        size = len(reply) - overhead
+        raise Refused("memory", f"`memory` takes {size} bytes as JSON; at most {limits.shared_bytes} are kept")
+    match parse(reply, limits.shared_bytes + max(overhead, limits.reply_bytes)):
+        case ["memory", packed]:
+            try:
+                value = unpack(packed)
+                text = json.dumps(pack(value), separators=(",", ":"))
+            except PackingError:
+                value, text = None, ""
+            if not isinstance(value, dict) or len(text) > limits.shared_bytes:
+                raise Refused("reply", "what was handed over is no memory")
+            return text
+        case other:
+            raise _refusal(other, limits)
 
 
 def answer(reply: str, limits: SandboxLimits) -> bool:
-    """The answer of ``can_start``. :raises Refused: where it failed."""
+    """The answer of ``can_start``. :raises Refused: ``can_start`` failed."""
     return _flag("answer", reply, limits)
 
 
 def value(reply: str, limits: SandboxLimits) -> bool | float | dict[str, float]:
-    """What a feature, reward term or predicate returned, of whatever shape. :raises Refused: where it failed."""
+    """The unchecked return value of a feature, reward term or predicate. :raises Refused: the function failed."""
     match parse(reply, limits.reply_bytes):
         case ["value", bool() | int() | float() as number]:
             return number if isinstance(number, bool) else _float(number)
@@ -115,7 +154,7 @@ def _flag(tag: str, reply: str, limits: SandboxLimits) -> bool:
 
 
 def _refusal(message: list[Any], limits: SandboxLimits) -> Refused:
-    """The guest's report of an error, with its claims checked."""
+    """The exception for an error that the guest reports; every field of the report is checked."""
     match message:
         case ["error", "memory", str(text), line]:
             most = f"; an instance has {limits.memory_bytes / 2**20:g} MiB, the interpreter's own included"

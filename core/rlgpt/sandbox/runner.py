@@ -1,9 +1,10 @@
-"""One coded action for one episode: its generator, turn by turn."""
+"""Runs one coded action's generator, turn by turn, for one episode. A turn runs from one ``yield`` to the next."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from rlgpt.domain import CodedAction, Plain, Verdict
 from rlgpt.errors import UnknownNameError
@@ -11,17 +12,36 @@ from rlgpt.sandbox import replies
 from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.code_runner import CodeRunner, GuestSetup, MakeRoom
 from rlgpt.sandbox.encode import encode
-from rlgpt.sandbox.turns import Ask, Turn
+from rlgpt.sandbox.library import OBSERVE
+from rlgpt.sandbox.turns import Ask, Exhausted, Turn
+
+
+@dataclass
+class SharedMemory:
+    """The memory of one episode, which all actions that take it share.
+
+    Only its text goes from one instance to the next. ``run`` gets a copy and the host takes it back at the call's end;
+    ``can_start`` gets a copy that is dropped.
+
+    :ivar text: packed, as JSON.
+    """
+
+    text: str = "{}"
 
 
 class ActionRunner(CodeRunner):
-    """Runs one coded action."""
+    """Runs one coded action.
 
-    def __init__(self, action: CodedAction, setup: GuestSetup, make_room: MakeRoom) -> None:
-        super().__init__(action.name, action.source, "run", setup, make_room)
-        self.action = action
+    :param memory: of the episode.
+    """
+
+    def __init__(self, action: CodedAction, setup: GuestSetup, make_room: MakeRoom, memory: SharedMemory) -> None:
+        super().__init__(action.name, action.source, "run", setup, make_room, action.shared)
+        self.action, self._memory = action, memory
+        self._own_memory = any(p.name == "memory" for p in action.parameters)
         self._waits = False
-        self._yields = 0
+        self._yields = self._looks = 0
+        self._most_yields = max(setup.limits.yields, action.max_steps or 0)
         self._replies = 1
 
     @property
@@ -30,9 +50,9 @@ class ActionRunner(CodeRunner):
         return self._waits
 
     def start(self, parameters: Mapping[str, float]) -> Turn:
-        """Call ``run`` and go to its first yield; a generator that still waits is closed first.
+        """Call the action's ``run`` and execute it until its first yield. A generator that still waits is closed first.
 
-        :raises UnknownNameError: the action declares no such parameter.
+        :raises UnknownNameError: the action declares no parameter of that name.
         """
         declared = {p.name: p.default for p in self.action.parameters}
         for name in parameters:
@@ -42,41 +62,64 @@ class ActionRunner(CodeRunner):
         ready = self.load()
         if isinstance(ready, Verdict):
             return ready
-        self._waits, self._yields = True, 0
+        self._waits, self._yields, self._looks = True, 0, 0
         self._meter.begin_call()
         arguments = json.dumps({k: float(parameters.get(k, v)) for k, v in declared.items()})
-        return self._turn("start-action", self.action.name, arguments)
+        return self._turn("start-action", self.action.name, arguments, self._lent)
 
     def send(self, reply: Plain) -> Turn:
-        """Send what the waiting ``yield`` returns.
+        """Continue the waiting generator with ``reply``, the value of its ``yield``.
 
-        :raises PluginError: ``reply`` is not plain.
+        :raises PluginError: ``reply`` holds something other than None, bool, int, float, str, list and dict.
         """
         try:
             text = encode(reply, self.action.name, self._limits.view_bytes * self._replies)
         except Refused as refused:
-            self.cancel()
+            self.cancel(keep=False)
             return self.verdict(refused)
         return self._turn("send-reply", text)
 
     def can_start(self, view: str) -> bool | Verdict:
         """The answer of the loaded ``can_start``, given the view as JSON."""
-        answer = self._call("ask-can-start", self.action.name, view, kind="answer", read=replies.answer)
+        answer = self._call("ask-can-start", self.action.name, view, self._lent, kind="answer", read=replies.answer)
         if isinstance(answer, Verdict):
             answer = answer.model_copy(update={"message": f"in can_start(view): {answer.message}"[:500]})
         return answer
 
-    def cancel(self) -> Verdict | None:
+    def cancel(self, *, keep: bool = True) -> Verdict | None:
         """Close the generator that waits; its ``finally`` blocks run on the call's fuel.
 
-        :returns: the verdict where the clean-up had to be stopped; what it raises is dropped.
+        :param keep: take the memory back. False where the call failed.
+        :returns: the verdict where the clean-up had to be stopped, or the memory cannot be kept; what the clean-up
+            raises is dropped.
         """
         if not self._waits:
             return None
         self._waits, turn = False, self.fuel_used
         verdict = self._call("cancel-action", kind="turn", read=lambda reply, limits: None)
+        if verdict is None and keep:
+            verdict = self._remember()
         self.fuel_used = turn
         return verdict
+
+    @property
+    def _lent(self) -> str:
+        """The memory as the loaded code gets it; empty where it takes none."""
+        return self._memory.text if self._takes_memory else ""
+
+    @property
+    def _takes_memory(self) -> bool:
+        return self._loaded is not None and self._loaded.takes_memory and not self._own_memory
+
+    def _remember(self) -> Verdict | None:
+        """Take the memory back from the instance. :returns: the verdict where it cannot be kept."""
+        if not self._takes_memory:
+            return None
+        text = self._call("read-memory", self.action.name, kind="turn", read=replies.memory)
+        if isinstance(text, Verdict):
+            return text
+        self._memory.text = text
+        return None
 
     def drop(self) -> None:
         super().drop()
@@ -88,15 +131,21 @@ class ActionRunner(CodeRunner):
             export, *arguments, kind="turn", read=lambda reply, limits: replies.turn(reply, checker, limits)
         )
         if not isinstance(turn, Ask):
-            # a message that was refused leaves a generator behind
             if isinstance(turn, Verdict):
-                self.cancel()
-            self._waits = False
-            return turn
-        self._yields += 1
-        if self._yields > self._limits.yields:
-            self.cancel()
-            text = f"one call may yield {self._limits.yields} times: Budgets(yields=...)"
+                self.cancel(keep=False)  # a message that was refused leaves a generator behind
+                return turn
+            self._waits, fuel = False, self.fuel_used
+            verdict = self._remember()
+            self.fuel_used = fuel
+            return verdict or turn
+        looks = sum(request.name == OBSERVE for request in turn.requests)
+        self._looks += looks
+        self._yields += looks < len(turn.requests)
+        if self._yields > self._most_yields:
+            return Exhausted(self.cancel())
+        if self._looks > (most := max(self._limits.looks, 2 * self._most_yields)):
+            self.cancel(keep=False)
+            text = f"one call may look {most} times: nothing changes between two looks unless a primitive acts"
             return self.verdict(Refused("yields", text, turn.requests[0].line))
         self._replies = len(turn.requests)
         return turn

@@ -1,4 +1,6 @@
-"""WebAssembly's engine and the compiled guest, one per process; an instance is one running guest."""
+"""The WebAssembly engine and the compiled guest, one of each per process. An instance is one running copy of the
+guest.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.limits import SandboxLimits
 
 _STACK = 2 * 2**20
-"""Bytes of stack: four times the runtime's default, so that Python's own limits on nesting come first more often."""
+"""Bytes of stack: four times the runtime's default, so that Python's own limits on nesting are usually reached
+first.
+"""
 
 _SETTINGS = f"fuel, epochs, stack {_STACK}, explicit checks"
 TICK = 0.25
@@ -34,6 +38,7 @@ EXPORTS = (
     "ask-can-start",
     "call-function",
     "cancel-action",
+    "read-memory",
 )
 
 _ACTIVITY = {
@@ -41,14 +46,15 @@ _ACTIVITY = {
     "ask-can-start": "before it answered",
     "call-function": "before it answered",
     "cancel-action": "while it cleaned up",
+    "read-memory": "while its memory was read",
 }
-"""What the guest did when it was stopped, by export; every other export is a turn."""
+"""Exported function -> what the guest did when it was stopped, for messages. Every other export is a turn."""
 
 
 class Clock:
     """Ticks the engine's epoch from a daemon thread, so that a turn can be stopped by the wall clock.
 
-    Threads do not survive a fork: :meth:`ensure` starts one in the child.
+    Threads do not survive a fork, so :meth:`ensure` starts a new thread in the child.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -80,8 +86,8 @@ class Runtime:
         config.consume_fuel = True
         config.epoch_interruption = True
         config.max_wasm_stack = _STACK
-        # With signal handlers, which belong to the whole process, wasmtime once took a null entry of a table for an
-        # access outside of all memories and aborted the process.
+        # wasmtime's signal handlers belong to the whole process. With them, wasmtime once took a null entry of a table
+        # for an access outside of all memories and aborted the process.
         config.signals_based_traps = False
         self.engine = Engine(config)
         self.component: Component = cache.compiled(self.engine, cache.guest(), _SETTINGS)
@@ -106,7 +112,7 @@ def runtime() -> Runtime:
 
 
 class Instance:
-    """One running guest, with limits on fuel, memory and time.
+    """One running copy of the guest, with limits on fuel, memory and time.
 
     :ivar fuel_used: fuel of the newest call.
     """
@@ -132,9 +138,9 @@ class Instance:
             self._functions[name] = _with_known_type(function, self._store)
 
     def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> str:
-        """Call an export with at most ``fuel``.
+        """Call an exported function with at most ``fuel``.
 
-        :param exceeded: the message where the fuel runs out; None names the limit of a turn or of loading.
+        :param exceeded: the message if the fuel runs out; None: a message that names the limit of a turn or of loading.
         :raises Refused: ``fuel``, ``wall``, ``memory`` or ``error``; the instance must not be used again.
         """
         function, store = self._functions[export], self._store
@@ -147,7 +153,8 @@ class Instance:
         except (WasmtimeError, UnicodeError) as error:
             self.fuel_used = fuel - store.get_fuel()
             activity = _ACTIVITY.get(export, "between two yields")
-            budget = f"Budgets({'load' if export == 'load-action' else 'turn'}_fuel=...)"
+            limit = {"load-action": "load_fuel", "call-function": "function_fuel"}.get(export, "turn_fuel")
+            budget = f"SandboxLimits({limit}=...)"
             advice = "give loops a bound" + ("" if export in _ACTIVITY else ", yield inside them")
             _refuse(
                 str(error),
@@ -161,7 +168,9 @@ class Instance:
 
 
 def _with_known_type(function: Func, store: Store) -> Func:
-    """``function`` with its type cached. The binding asks the engine at every call: a seventh of a call's time."""
+    """``function`` with its type cached. Without the cache, the binding asks the engine for the type at every call,
+    which takes a seventh of the call's time.
+    """
     queried = function.type(store)
     cached = SimpleNamespace(params=queried.params, result=queried.result)
     function.type = lambda store: cached  # type: ignore[method-assign, assignment, return-value]
@@ -169,9 +178,9 @@ def _with_known_type(function: Func, store: Store) -> Func:
 
 
 def _refuse(error: str, *, fuel: str, wall: str) -> NoReturn:
-    """Raise what a trap means.
+    """Raise :class:`Refused` for a trap.
 
-    :param fuel: the message where fuel ran out; ``wall``: where time did.
+    :param fuel: the message if the fuel ran out; ``wall``: the message if the time ran out.
     """
     match = re.search(r"wasm trap: ([^\n]*)", error)
     trap = match.group(1) if match else error.strip().splitlines()[-1][:200]

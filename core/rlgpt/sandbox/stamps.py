@@ -1,6 +1,6 @@
-"""The stamp of a built guest, a custom section at the end of the file: which sources it was built from.
+"""The stamp of a built guest: a custom section at the end of the file that says from which sources it was built.
 
-This module has no imports from the package: the build of a wheel loads it by its path, without any dependency.
+This module imports nothing from the package, because the build of a wheel loads it by its path, without any dependency.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import hashlib
 import json
 from pathlib import Path
 
-FILES = ("app.py", "modules.py", "primitives.py", "surroundings.py", "vec.py", "rlgpt.wit")
+FILES = ("app.py", "modules.py", "packing.py", "primitives.py", "surroundings.py", "vec.py", "rlgpt.wit")
 """The guest's sources."""
 _SECTION = b"rlgpt-guest"
 
@@ -23,7 +23,7 @@ def sources_hash(sources: Path) -> str:
 
 
 def stamp(guest: Path) -> dict[str, str]:
-    """The stamp of ``guest``: ``sources`` (hash) and ``componentize_py`` (version); empty where it has none."""
+    """The stamp of ``guest``: ``sources`` (hash) and ``componentize_py`` (version); empty if the file has no stamp."""
     try:
         with guest.open("rb") as file:
             file.seek(max(0, guest.stat().st_size - 512))
@@ -35,7 +35,9 @@ def stamp(guest: Path) -> dict[str, str]:
 
 
 def section(stamp: dict[str, str]) -> bytes:
-    """A WebAssembly custom section (id 0) named ``rlgpt-guest``: binary format, section 2.5.2 of the core standard."""
+    """A WebAssembly custom section (id 0) named ``rlgpt-guest`` (core specification, section 2.5.2 of the binary
+    format).
+    """
     body = bytes([len(_SECTION)]) + _SECTION + json.dumps(stamp).encode()
     return b"\0" + _leb128(len(body)) + body
 

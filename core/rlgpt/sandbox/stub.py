@@ -1,10 +1,10 @@
-"""The library as Python text: what a language model reads before it writes a coded action."""
+"""Renders the library as Python text, the *stub*: a language model reads it before it writes a coded action."""
 
 from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rlgpt.domain import Parameter
 from rlgpt.sandbox.guest import vec
@@ -14,15 +14,20 @@ from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 from rlgpt.sandbox.printable import printable
 
 OF_ROTATIONS = frozenset({"quat", "quat_mul", "quat_inv", "rotate", "quat_angle", "slerp", "quat_from_euler", "euler"})
-"""Functions of ``vec`` that take or give a quaternion."""
+"""Functions of ``vec`` that take or return a quaternion."""
+
+SHARED = 3
+"""So many primitives must have a line of their outcome in common for it to be told once."""
 
 _TYPES = {"float": "float", "int": "int", "bool": "bool", "choice": "str"}
 
 
 def render(library: Library, limits: SandboxLimits = DEFAULT) -> str:
     """The library as Python text, for prompts: rules, signatures with units and ranges, the view, ``vec``."""
-    parts = [_rules(library, limits)]
-    parts += [_function(s) for s in library.primitives]
+    parts, shared = [_rules(library, limits)], _shared(library.primitives)
+    parts += [_comment(owners, rows, len(library.primitives)) for owners, rows in shared.items()]
+    told = {(name, row) for owners, rows in shared.items() for name in owners for row in rows}
+    parts += [_function(s, {row for name, row in told if name == s.name}) for s in library.primitives]
     parts += [_observe(library.view), *([vectors(library.vectors)] if library.vectors != "none" else [])]
     return "\n\n\n".join(parts) + "\n"
 
@@ -35,10 +40,10 @@ def _rules(library: Library, limits: SandboxLimits) -> str:
 A coded action is a generator function `run`, and perhaps `can_start`:
 
     def run(dx=0.1):                    # its declared parameters, all floats
-        view = yield observe()          # look: free of charge
+        view = yield observe()          # look: costs no step and no yield
         outcome = yield primitive(...)  # act: the call makes a request, `yield` carries it out and returns its outcome
         outcomes = yield [primitive(...), primitive(...)]    # several in order: a list of outcomes
-        if not outcome["..."]:
+        if not outcome.get("..."):      # a key may be missing: see the rules
             return                      # the call ends
 
     def can_start(view) -> bool:        # optional; a plain function: whether the action may be chosen now
@@ -47,33 +52,62 @@ A coded action is a generator function `run`, and perhaps `can_start`:
 Rules
 - A primitive does nothing until it is yielded; helper generators are called by `yield from helper()`.
 - Numbers outside their range are clipped; then, and only then, outcome["clipped"] lists the names of the arguments.
-- One call may yield {limits.yields} times, at most {limits.requests} requests each.
+- A primitive that runs into its own step limit returns {{"ended": "primitive limit"}} and none of its other keys.
+- One call may yield {limits.yields} times (max_steps times where that is more), at most {limits.requests} requests
+  each. Then it ends, which is no error. `yield observe()` is not counted; one call may look {limits.looks} times.
 - Between two yields there is time for about {limits.turn_fuel // 2000:,} steps of a simple loop. Loops need a bound.
+- `def run(memory, dx=0.1)` and `def can_start(view, memory)` get a dict that all actions share. It lasts for the
+  episode and is empty at first. It holds None, bool, numbers, str, and list, tuple, set and dict of these, in all
+  {limits.shared_bytes} bytes. What can_start changes in it is lost; so is what a call changes that ends by an error.
 - The source has at most {limits.source_bytes} bytes. Globals last until the episode ends.
 - There, without import: {modules}.
   Nothing else can be imported: no numpy, no files, no clock; print() goes nowhere.
 """'''
 
 
-def _function(signature: Signature) -> str:
+def _shared(primitives: Sequence[Signature]) -> dict[tuple[str, ...], list[str]]:
+    """Names of primitives -> what the outcomes of all these have in common: it is listed once.
+
+    Two primitives are too few, unless there are no others.
+    """
+    owners: dict[str, list[str]] = {}
+    for signature in primitives:
+        for key, doc in signature.outcome.items():
+            owners.setdefault(_outcome(key, doc), []).append(signature.name)
+    shared: dict[tuple[str, ...], list[str]] = {}
+    for row, names in owners.items():
+        if len(names) >= min(SHARED, max(2, len(primitives))):
+            shared.setdefault(tuple(names), []).append(row)
+    return shared
+
+
+def _comment(owners: Sequence[str], rows: Sequence[str], primitives: int) -> str:
+    who = "All primitives return" if len(owners) == primitives else f"{', '.join(owners)} return"
+    text = printable("\n".join([f"{who}, unless they end early:", *rows]))
+    return "\n".join(f"# {line}" for line in text.splitlines())
+
+
+def _function(signature: Signature, told: Collection[str]) -> str:
     arguments = ", ".join(f"{p.name}: {_TYPES[p.kind]} = {_number(p.default)}" for p in signature.parameters)
     lines = textwrap.dedent(signature.doc).strip().splitlines() or ["(undocumented)"]
-    if signature.parameters:
-        lines += ["", *_table([(p.name, _range(p), p.doc) for p in signature.parameters])]
-    if signature.outcome:
-        lines += ["", *_table([(f'outcome["{key}"]', doc) for key, doc in signature.outcome.items()])]
+    lines += [", ".join(filter(None, (f"{p.name}: {_range(p)}", p.doc))) for p in signature.parameters]
+    lines += [row for row in (_outcome(key, doc) for key, doc in signature.outcome.items()) if row not in told]
     return f"def {signature.name}({arguments}) -> dict:\n" + _docstring(lines)
 
 
+def _outcome(key: str, doc: str) -> str:
+    return f'outcome["{key}"]: {doc}'
+
+
 def _observe(view: Sequence[ViewDoc]) -> str:
-    lines = ["The world now. Costs no step. (privileged: known in simulation, no sensor of a real robot tells it)"]
-    if view:
-        rows = []
-        for key in view:
-            size = f"{key.size} numbers" if key.size > 1 else "number" if key.size == 1 else "-"
-            source = " (privileged)" if key.source == "privileged" else ""
-            rows.append((f'view["{key.name}"]', size, key.unit or "-", key.doc + source))
-        lines += ["", *_table(rows)]
+    lines = ["The world now. Costs no step. Of each key: count of numbers (none: for code only), unit, meaning."]
+    if any(key.source == "privileged" for key in view):
+        lines.append("privileged: known in simulation, no sensor of a real robot tells it.")
+    for key in view:
+        size = f"{key.size} numbers" if key.size > 1 else "1 number" if key.size == 1 else ""
+        source = "privileged" if key.source == "privileged" else ""
+        told = ", ".join(filter(None, (size, key.unit, source)))
+        lines.append(f'view["{key.name}"]{f" ({told})" if told else ""}: {key.doc}')
     return "def observe() -> dict:\n" + _docstring(lines)
 
 
@@ -87,7 +121,7 @@ def vectors(which: Vectors = "all") -> str:
         if inspect.isfunction(function) and function.__module__ == vec.__name__:
             arguments = ", ".join(inspect.signature(function).parameters)
             doc = (inspect.getdoc(function) or "").splitlines()[0]
-            lines.append(f"vec.{name}({arguments})".ljust(40) + f"  # {doc}")
+            lines.append(f"vec.{name}({arguments})  # {doc}")
     return "\n".join(lines)
 
 
@@ -107,13 +141,6 @@ def _number(value: float | int | bool | str) -> str:
         return repr(value)
     text = f"{value:.6g}"
     return text if set(text) & set(".en") else f"{text}.0"
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows with aligned columns; columns that would be wide are not padded."""
-    columns = len(rows[0]) - 1
-    widths = [min(28, max(len(row[i]) for row in rows)) for i in range(columns)]
-    return ["  ".join([*(row[i].ljust(widths[i]) for i in range(columns)), row[columns]]).rstrip() for row in rows]
 
 
 def _docstring(lines: Sequence[str]) -> str:

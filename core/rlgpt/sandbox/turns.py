@@ -1,4 +1,4 @@
-"""The results of a turn: the checked requests of a yield, the end of the generator, or a verdict."""
+"""The results of a turn: the checked requests of a yield, the end of the generator, of its yields, or a verdict."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rlgpt.domain import Scalar, Verdict
 
 
 class Request(NamedTuple):
-    """One checked request.
+    """One checked request: a call of a primitive that the host must carry out.
 
     :ivar name: a primitive of the library, or ``observe``.
     :ivar args: a value for every parameter of the primitive, within its range; defaults are filled in.
-    :ivar clipped: names of the arguments that were outside their range.
-    :ivar line: of the source, as the guest reports it; use it in messages only.
+    :ivar clipped: names of the arguments that were outside their range and are clipped.
+    :ivar line: line of the source as the guest reports it. It is not trusted: use it in messages only.
     """
 
     name: str
@@ -25,7 +25,9 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The generator yielded. Run ``requests`` in order, then send the outcome; a list of outcomes where ``many``."""
+    """The generator yielded requests. Run them in order, then send the outcome, or a list of outcomes if ``many``
+    is True.
+    """
 
     requests: tuple[Request, ...]
     many: bool = False
@@ -36,4 +38,14 @@ class Done:
     """The generator returned."""
 
 
-Turn = Ask | Done | Verdict
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """The generator yielded as often as it may and wanted to go on. It is closed; that is no fault.
+
+    :ivar verdict: on its clean-up, where that had to be stopped.
+    """
+
+    verdict: Verdict | None = None
+
+
+Turn = Ask | Done | Exhausted | Verdict

@@ -1,4 +1,6 @@
-"""For plugin authors: the contract (needs pytest), tiny environments, a scripted language model."""
+"""Tools for authors of plugins and trainers: the plugin contract (tests, which need pytest), small
+environments, and a scripted language model.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The grid with a count of all primitive steps in a file, and coded actions for it. Spawned processes can import it."""
+"""The grid environment with a count of all primitive steps in a file, and coded actions for it. Spawned
+processes can import this module.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ TASK = TASKS["grid/key"]
 
 
 class Counting(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Appends a byte to ``path`` for each step. The count shares no code with the counters under test."""
+    """A wrapper that appends a byte to ``path`` for each step. This count shares no code with the
+    counters under test.
+    """
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: str) -> None:
         super().__init__(env)
@@ -42,7 +46,7 @@ def counting_grid(path: str, task: Task) -> CountingGrid:
 
 
 class OneAtATime(CountingGrid):
-    """Allows one environment, as a real robot does."""
+    """A plugin that allows one environment at a time, as a real robot does."""
 
     def limits(self, task: Task) -> EnvLimits:
         return EnvLimits(max_envs=1)
@@ -73,12 +77,14 @@ BROKEN = action("broken", "def run():\n    yield use()\n    raise ValueError('no
 
 
 def grid_spec(counter: Path, *actions: CodedAction, task: Task = TASK, **setup: Any) -> EnvSpec:
-    """The grid with ``actions``. Its primitive steps are counted in ``counter``; ``setup`` changes the RLSetup."""
+    """The recipe of the grid with ``actions``. Its primitive steps are counted in the file ``counter``;
+    ``setup`` changes the RLSetup.
+    """
     default = GridPlugin().default_setup(task)
     chosen = default.model_copy(update={"coded_actions": tuple(a.name for a in actions), **setup})
     return EnvSpec(task, chosen, actions, factory=functools.partial(counting_grid, str(counter)))
 
 
 def counted(counter: Path) -> int:
-    """The primitive steps so far, of all processes."""
+    """The number of primitive steps so far, of all processes."""
     return counter.stat().st_size if counter.exists() else 0

@@ -1,4 +1,6 @@
-"""The counting grid with a fault at one of its primitive steps. Spawned processes can import it."""
+"""The counting grid environment with a fault at one of its primitive steps. Spawned processes can import
+this module.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.testing.counting import CountingGrid, counted, grid_spec
 
 Fault = Literal["raise", "hang", "kill"]
-"""The environment raises an error; its step never returns; its process is killed."""
+"""The kinds of fault: the environment raises an error; its step never returns; its process is killed."""
 
 
 class Faulty(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Fails when ``path`` counts ``at`` steps of all environments together."""
+    """A wrapper that fails at step number ``at``, counted in ``path`` over all environments."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: str, fault: Fault, at: int) -> None:
         super().__init__(env)

@@ -1,4 +1,5 @@
-"""A tiny deterministic environment for tests with two tasks: fetch the key, open the door. A step takes 10 us.
+"""A small deterministic environment for tests. It has two tasks: pick up the key, and open the door. A step takes 10
+us.
 
 Rows count downwards and columns to the right, both from 0 to 6. The reset's seed places agent, key and door in three
 different cells. ``use`` picks up the key in the agent's cell, and opens the door there if the agent holds the key.
@@ -24,7 +25,7 @@ DIRECTIONS = tuple(MOVES)
 USE = len(MOVES)
 
 SETTINGS = {"slip": 0.0}
-"""``slip`` is the probability that a move fails, 0 to 1."""
+"""The settings of a task: ``slip`` is the probability that a move fails, 0 to 1."""
 TASKS = {
     f"grid/{name}": Task(id=f"grid/{name}", goal=goal, horizon=horizon, success=success, settings=SETTINGS)
     for name, goal, horizon, success in (
@@ -144,7 +145,7 @@ def _near_door(ctx: Context) -> float:
 
 
 class GridPlugin(EnvironmentPlugin):
-    """Implements every method that a plugin can override, in few lines."""
+    """A plugin that overrides every method of a plugin in few lines."""
 
     name = "grid"
 

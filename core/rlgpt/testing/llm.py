@@ -1,4 +1,4 @@
-"""A language model that answers from a script, for tests of agents and of both loops."""
+"""``FakeLLM``: a language model that answers from a script, for tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ Script = Mapping[RequestKey | str, Answer | Sequence[Answer]] | Callable[[Reques
 
 
 class FakeLLM(LLM):
-    """Answers by key, by role, or with a function. :attr:`requests` lists the requests that it received.
+    """Answers from a script, which gives answers by request key, by role, or by a function. :attr:`requests` lists the
+    requests that it received.
 
     :param script: a function of the request, or a mapping from a whole :class:`RequestKey` or a role (``"slow"``) to
         an answer, or to a sequence of answers for successive requests. An exception as an answer is raised.
@@ -39,7 +40,8 @@ class FakeLLM(LLM):
     def complete(self, request: Request) -> Reply:
         """The scripted answer.
 
-        :raises LLMError: the script has no (further) answer; the message names the key and the script's keys.
+        :raises LLMError: the script has no further answer to this request; the message names the key and the script's
+            keys.
         """
         self.requests.append(request)
         answer = self.script(request) if callable(self.script) else self._look_up(self.script, request.key)

@@ -12,9 +12,11 @@ from rlgpt.testing.stage import Stage
 
 
 class Player(Stage):
-    """``player("move_to", x=0.1)`` calls a primitive and returns its outcome; ``{}`` where the episode has ended.
+    """Calls primitives: ``player("move_to", x=0.1)`` returns the outcome of ``move_to``, or ``{}`` if the episode has
+    ended.
 
-    Missing arguments have their defaults. Arguments are not clipped to their ranges, unlike those of a coded action.
+    Missing arguments have their defaults. Arguments are not clipped to their ranges, unlike the arguments in a coded
+    action's request.
     """
 
     def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:

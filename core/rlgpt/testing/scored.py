@@ -1,4 +1,4 @@
-"""A task without a success: the grid, in which the score is the number of cells walked."""
+"""A task that has a score and no success: the score in the grid environment is the number of cells walked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ TASK = Task(
 
 
 class Walk(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Reports the cells walked in a step, the row, and a metric that the task does not declare. No success."""
+    """A wrapper that reports the cells walked in a step, the row, and a metric that the task does not
+    declare. It reports no success.
+    """
 
     @property
     def agent(self) -> tuple[int, int]:
@@ -42,7 +44,7 @@ class Walk(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class WalkPlugin(GridPlugin):
-    """The grid's plugin with :data:`TASK` alone."""
+    """The grid's plugin with :data:`TASK` as its only task."""
 
     def tasks(self) -> Mapping[str, Task]:
         return {TASK.id: TASK}

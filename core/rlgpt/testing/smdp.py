@@ -1,4 +1,5 @@
-"""A fork whose better branch depends on whether an option of k steps is discounted by gamma^k.
+"""An environment with a choice between two rewards. The better choice depends on whether an option of k steps is
+discounted by gamma^k.
 
 The cells 0..K form a row, K = 10. The base action ``take`` ends the episode; its reward is NEAR = 0.6 in cell 0,
 FAR = 1.0 in cell K and 0 elsewhere. ``forward`` moves one cell (in cell K it stays) with reward 0. The option ``walk``

@@ -1,4 +1,4 @@
-"""Plays an environment and a plugin's primitives without a sandbox, for tests of plugins."""
+"""``Stage``: plays a plugin's environment and primitives without a sandbox, for tests."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rlgpt.plugin.types import Context, Primitive
 class Call:
     """One call of a primitive.
 
-    :ivar outcome: what the primitive returned; None where it did not return.
-    :ivar actions: the low-level actions that it yielded, in order.
-    :ivar invalid: the yielded action that is not in the low-level space, if any. The call ends there.
+    :ivar outcome: the dict that the primitive returned; None if it did not return.
+    :ivar actions: the actions of the base environment that it yielded, in order.
+    :ivar invalid: the first yielded action that is outside the action space, if any. The call ends there.
     :ivar overran: whether it yielded more than ``max_steps`` actions.
     :ivar success: whether ``info["success"]`` was True at one of its steps.
     """
@@ -55,7 +55,7 @@ class Stage:
         """
         observation, info = self.env.reset(seed=seed, options=dict(options) if options is not None else None)
         ctx = self.context
-        ctx.observation, ctx.info, ctx.step = observation, {**info, "env_reward": 0.0}, 0
+        ctx.previous, ctx.observation, ctx.info, ctx.step = None, observation, {**info, "env_reward": 0.0}, 0
         ctx.rng = np.random.default_rng(seed)
         ctx.memory.clear()
         self.env.action_space.seed(seed)
@@ -66,12 +66,13 @@ class Stage:
         """Take one primitive step."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         ctx = self.context
-        ctx.observation, ctx.info, ctx.step = observation, {**info, "env_reward": float(reward)}, ctx.step + 1
+        ctx.previous, ctx.observation = ctx.observation, observation
+        ctx.info, ctx.step = {**info, "env_reward": float(reward)}, ctx.step + 1
         self.over = terminated or truncated
         return observation, float(reward), terminated, truncated, info
 
     def random(self, steps: int) -> list[Any]:
-        """Take random steps, at most until the episode ends.
+        """Take random steps until the number is reached or the episode ends.
 
         :returns: the actions.
         """
@@ -107,7 +108,7 @@ class Stage:
 def arguments(parameters: Sequence[Parameter], count: int, seed: int = 0) -> list[dict[str, Plain]]:
     """At most ``count`` different settings of the parameters: defaults, both ends of the ranges, then random ones.
 
-    Choices alternate, so that each choice occurs if ``count`` is large enough.
+    The choices of a parameter are used in turn, so that each choice occurs if ``count`` is large enough.
     """
     rng = np.random.default_rng(seed)
     settings: list[dict[str, Plain]] = []

@@ -22,7 +22,8 @@ from rlgpt.rl.step_counter import STEPS_FILE
 from rlgpt.testing import smdp
 from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, counted, grid_spec, one_at_a_time
 
-SETTINGS = Hyperparameters()
+SETTINGS = Hyperparameters(num_envs=4, num_steps=32, learning_rate=1e-3)
+"""For trainings of a few thousand decisions from scratch."""
 
 
 def _die_at(make: type[Trainer], spec: EnvSpec, folder: Path, budget: int, points: int) -> None:
@@ -38,7 +39,7 @@ def _die_at(make: type[Trainer], spec: EnvSpec, folder: Path, budget: int, point
 
 
 class TrainerSuite:
-    """The tests.
+    """The tests for one trainer.
 
     :cvar make: the trainer's class; called without arguments.
     :cvar budget: primitive steps that suffice to learn the grid.
@@ -56,7 +57,7 @@ class TrainerSuite:
     @pytest.fixture(scope="class")
     @classmethod
     def trained(cls, tmp_path_factory: pytest.TempPathFactory) -> tuple[EnvSpec, Path, TrainingRecord, Path]:
-        """The grid with one useful coded action: spec, folder, record, counter."""
+        """A training on the grid with one useful coded action. Returns spec, folder, record and counter."""
         folder, counter = tmp_path_factory.mktemp("trained"), tmp_path_factory.mktemp("count") / "steps"
         spec = grid_spec(counter, TO_ROW)
         record = cls.make().train(spec, budget=cls.budget, seed=0, folder=folder, hyperparameters=SETTINGS)
@@ -168,7 +169,7 @@ class TrainerSuite:
         assert counted(counter) == before
 
     def test_missing_checkpoint_is_an_error(self, tmp_path: Path) -> None:
-        """Trained with a plugin that allows one environment, so the step file has one count."""
+        """The training uses a plugin that allows one environment, so the step file has one count."""
         spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
         spec = dataclasses.replace(spec, factory=functools.partial(one_at_a_time, str(tmp_path / "count")))
         self.make().train(spec, budget=200, seed=0, folder=folder, hyperparameters=SETTINGS)

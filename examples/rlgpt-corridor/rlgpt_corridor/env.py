@@ -8,13 +8,13 @@ import gymnasium
 import numpy as np
 
 LENGTH, DOOR, EXIT = 10.0, 6.0, 9.0
-"""m from the start of the corridor."""
+"""Length of the corridor, and positions of door and exit, in m from its start."""
 
 STRIDE = 0.25
-"""m in one step."""
+"""Length of one step, m."""
 
 REACH = 0.2
-"""m within which the switch can be pressed."""
+"""Distance within which the switch can be pressed, m."""
 
 
 class CorridorEnv(gymnasium.Env[np.ndarray, np.ndarray]):

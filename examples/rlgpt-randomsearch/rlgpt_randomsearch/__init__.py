@@ -1,4 +1,4 @@
-"""A slow agent, a trainer, a language model and an observer for rlgpt: baselines for language model and PPO."""
+"""An example distribution that adds a slow agent, a trainer, a language model and an observer to rlgpt."""
 
 from __future__ import annotations
 

@@ -19,17 +19,18 @@ from rlgpt.domain import ActionPlan, CodedAction, SubAction
 
 
 class RandomSlow(SlowAgent):
-    """Each plan has a random choice of the plugin's primitives as coded actions; a policy learns when to use which.
+    """A slow agent whose plans are random sets of the plugin's primitives as coded actions. A policy learns when to use
+    each of them.
 
     :param actions: the coded actions to choose from.
-    :param size: coded actions of a plan, at most.
+    :param size: maximal number of coded actions in a plan.
     """
 
     def __init__(self, actions: Sequence[CodedAction], size: int) -> None:
         self._actions, self._size = actions, size
 
     def plan(self, brief: Brief, history: History) -> ActionPlan:
-        """A plan that depends on the task and the iteration alone, so that a resumed run plans the same."""
+        """Make a plan that depends only on the task and the iteration, so that a resumed run has the same plan."""
         rng = random.Random(f"{brief.task.id} {len(history)}")
         chosen = rng.sample(self._actions, min(self._size, len(self._actions)))
         coded = [SubAction(name=a.name, description=a.doc, kind="code", reason="drawn at random") for a in chosen]

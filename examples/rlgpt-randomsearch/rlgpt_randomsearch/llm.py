@@ -1,4 +1,4 @@
-"""A language model whose replies stand in a file."""
+"""A language model whose replies are read from a file."""
 
 from __future__ import annotations
 

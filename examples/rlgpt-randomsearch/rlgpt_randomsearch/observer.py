@@ -1,4 +1,4 @@
-"""The learning curves of a run as CSV."""
+"""An observer that writes the learning curves of a run as CSV."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.loop import Observer
 class Curve(Observer):
     """Appends each point of a learning curve to a file: primitive steps, success rate, mean episode return.
 
-    :param path: of the file (``observers.curve.path=FILE``).
+    :param path: path of the file (``observers.curve.path=FILE``).
     """
 
     def __init__(self, *, path: str) -> None:

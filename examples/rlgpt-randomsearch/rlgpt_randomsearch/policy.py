@@ -1,4 +1,4 @@
-"""Linear policies."""
+"""Linear policies: each part of the action is a linear function of the observation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Weights = NDArray[np.float64]
 class Linear(Policy):
     """Each head of the action is a linear function of the observation: the largest value of a Discrete, tanh for a Box.
 
-    :param weights: [outputs, D + 1]; the last column is the bias.
+    :param weights: matrix ``[outputs, D + 1]``; the last column is the bias.
     """
 
     def __init__(self, space: spaces.Space[Any], weights: Weights) -> None:
@@ -37,7 +37,7 @@ class Linear(Policy):
         rng: np.random.Generator,
         sharpness: float = 1.0,
     ) -> Any:
-        """One decision. The policy is deterministic, so ``greedy`` and ``sharpness`` change nothing."""
+        """Choose an action. The policy is deterministic, so ``greedy`` and ``sharpness`` have no effect."""
         outputs = self.weights @ np.append(observation["obs"], 1.0)
         action: list[Any] = []
         for i, head in enumerate(_heads(self._space)):

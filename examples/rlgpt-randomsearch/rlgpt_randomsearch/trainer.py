@@ -1,4 +1,4 @@
-"""Hill climbing on the weights of a linear policy."""
+"""A trainer that improves a linear policy by hill climbing on its weights."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class RandomSearch(Trainer):
 def _episode(
     env: PolicyEnv, policy: Policy, rng: np.random.Generator, spent: Callable[[], bool]
 ) -> dict[str, Any] | None:
-    """What ``info["episode"]`` says of one episode; None where the budget ended first."""
+    """Play one episode and return its ``info["episode"]``; None if the budget ended before the episode."""
     observation, _ = env.reset()
     while not spent():
         observation, _, terminated, truncated, info = env.step(policy.act(observation, greedy=False, rng=rng))
@@ -130,7 +130,7 @@ def _write(folder: Path, weights: Weights) -> None:
 def _read(folder: Path, shape: tuple[int, int]) -> Weights:
     """The weights in ``folder``.
 
-    :raises TrainerError: there are none, or they do not fit.
+    :raises TrainerError: there are no weights, or they do not fit.
     """
     try:
         with Folder(folder, TrainerError).open(WEIGHTS, limit=LIMIT) as file:

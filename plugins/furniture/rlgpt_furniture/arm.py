@@ -17,15 +17,15 @@ import mujoco  # noqa: E402
 
 Array = NDArray[np.float64]
 DAMPING = 0.03
-"""lambda of :func:`rlgpt.plugin.resolved_rate.joint_step`."""
+"""Damping lambda of :func:`rlgpt.plugin.resolved_rate.joint_step`."""
 POSTURE_GAIN = 0.05
 """Share of the distance to the home posture that each step covers within the null space."""
 MAX_JOINT_STEP = 0.3
-"""rad, in one control step."""
+"""Largest displacement of a joint in one control step, rad."""
 
 
 class Arm:
-    """Kinematics of the arm, computed on a separate state: the simulation does not change."""
+    """Kinematics of the arm. They are computed on a copy of the state, so the simulation does not change."""
 
     def __init__(self) -> None:
         self.model: Any = mujoco.MjModel.from_xml_string(panda.arm_only())
@@ -39,7 +39,7 @@ class Arm:
     def pose(self, joints: Array) -> tuple[Array, Array]:
         """Position (3, m) and rotation matrix (9, row by row) of the point between the finger tips.
 
-        Both are views that the next call overwrites.
+        The next call overwrites both arrays.
         """
         data = self.data
         data.qpos[:7] = joints
@@ -47,7 +47,8 @@ class Arm:
         return data.site_xpos[self._site], data.site_xmat[self._site]
 
     def jacobian(self) -> Array:
-        """The Jacobian (6, 7) at the joints of the last :meth:`pose`: translation, then rotation in the world.
+        """The Jacobian (6, 7) at the joints of the last call of :meth:`pose`: first translation, then rotation, in
+        world coordinates.
 
         A view that the next call overwrites.
         """
@@ -56,7 +57,7 @@ class Arm:
         return self._jacobian[:, :7]
 
     def towards(self, joints: Array, position: Array, rotation: Array) -> Array:
-        """One step of resolved-rate control from ``joints`` (7, rad) towards a pose of the hand.
+        """Compute one step of resolved-rate control from ``joints`` (7, rad) towards a pose of the hand.
 
         See :func:`rlgpt.plugin.resolved_rate.joint_step`; its bias is a share of the distance to the home posture.
 

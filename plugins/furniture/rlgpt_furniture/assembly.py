@@ -1,4 +1,4 @@
-"""Which parts are assembled, and how connectors hold them."""
+"""Tracks which parts are assembled, and holds parts in connectors."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from rlgpt_furniture.arm import Array
 from rlgpt_furniture.furniture import Furniture, Joint
 
 PEG_TOLERANCE = 0.005
-"""m along each axis, as in FurnitureBench's simulator."""
+"""Tolerance of an assembled part's position along each axis, m, as in FurnitureBench's simulator."""
 MIN_COSINE = 0.94
-"""of each axis, as in FurnitureBench."""
+"""Minimal cosine of the angle between each axis of an assembled part and its place, as in FurnitureBench."""
 CONNECTOR_TOLERANCE = 0.010
-"""m along each axis within which a connector attaches a part."""
+"""Distance along each axis within which a connector attaches a part, m."""
 FULL_TWIST = math.pi / 2
-"""rad by which a part has to be turned in its connector, in either direction, instead of screwing."""
+"""Angle by which a part must be turned in its connector, in either direction, rad. It replaces screwing."""
 
 Matrix = tuple[float, float, float, float, float, float, float, float, float]
-"""Row by row."""
+"""The nine numbers of a rotation matrix, row by row."""
 _CONSTRAINTS = ("foot", "head", "weld")
 
 
 class Assembly:
     """The joints of one piece of furniture in one simulation.
 
-    :ivar made: whether each joint is made. A joint that is made stays so.
+    :ivar made: for each joint, whether it is made (its parts are assembled). A made joint stays made.
     :ivar place: index of the place in which each part sits or is held; -1: none.
-    :ivar twist: rad by which each held part has been turned.
+    :ivar twist: angle by which each held part has been turned, rad.
     """
 
     def __init__(self, furniture: Furniture, model: Any, connectors: bool) -> None:
@@ -44,7 +44,7 @@ class Assembly:
         self.clear()
 
     def clear(self) -> None:
-        """Nothing is assembled."""
+        """Reset: no part is assembled."""
         count = len(self.joints)
         self.made, self.place = [False] * count, [-1] * count
         self.twist, self._yaw = [0.0] * count, [0.0] * count
@@ -61,7 +61,7 @@ class Assembly:
     def update(self, data: Any, poses: list[list[float]]) -> int:
         """Update the joints from the poses (x, y, z, w, i, j, k of each part).
 
-        :returns: the number of joints that were made now.
+        :returns: the number of joints that are newly made.
         """
         new = 0
         for number, joint in enumerate(self.joints):
@@ -88,7 +88,7 @@ class Assembly:
         yaw = math.atan2(turn[3], turn[0])
         if self.place[number] < 0:
             joint = self.joints[number]
-            # an index counts the places of its own joint: place 0 of the bulb is not place 0 of the hood
+            # Each joint has its own places: place 0 of the bulb is not place 0 of the hood.
             taken = {p for p, j in zip(self.place, self.joints, strict=True) if j.places is joint.places}
             place = fits(joint, where, turn, CONNECTOR_TOLERANCE)
             if place >= 0 and place not in taken:
@@ -106,7 +106,7 @@ class Assembly:
         )
 
     def set_hinge(self, data: Any, number: int) -> None:
-        """Hold two points of the part's axis in place: the part can only turn about this axis."""
+        """Fix two points of the part's axis, so that the part can only turn about this axis."""
         x, y, z = self.joints[number].places[self.place[number]]
         for kind, height in ((0, -0.03), (1, 0.03)):
             row = self._constraint_ids[number][kind]
@@ -122,18 +122,18 @@ class Assembly:
         """Weld the part to its place with its current yaw."""
         x, y, z = self.joints[number].places[self.place[number]]
         half = self._yaw[number] / 2
-        # data of a weld: a point of the part, then the pose of the part in the base
+        # The data of a weld constraint are a point of the part, then the pose of the part relative to the base.
         row = self._constraint_ids[number][2]
         self._model.eq_data[row, :11] = (0, 0, 0, x, y, z, math.cos(half), 0, 0, math.sin(half), 1)
 
     def progress(self) -> list[float]:
-        """For each joint: 1 where it is made; where a connector holds its part, the share of the twist."""
+        """For each joint: 1 if it is made; the completed share of the twist if a connector holds its part; else 0."""
         if not self._connectors:
             return [float(m) for m in self.made]
         return [1.0 if m else min(1.0, abs(t) / FULL_TWIST) for m, t in zip(self.made, self.twist, strict=True)]
 
     def numbers(self) -> list[float]:
-        """The complete state, for :meth:`restore`."""
+        """The complete state as numbers, for :meth:`restore`."""
         return [float(v) for row in (self.made, self.place, self.twist, self._yaw) for v in row]
 
     def restore(self, data: Any, numbers: Array) -> None:
@@ -156,7 +156,8 @@ class Assembly:
 
 
 def fits(joint: Joint, where: tuple[float, float, float], turn: Matrix, tolerance: float) -> int:
-    """The index of the place of ``joint`` at which the part is, within ``tolerance`` m along each axis; -1: none."""
+    """The index in ``joint.places`` of the first position that is at most ``tolerance`` m from ``where`` along each
+    axis; -1 if there is none, or if the orientation ``turn`` does not fit."""
     if joint.upright:
         if turn[8] < MIN_COSINE:
             return -1

@@ -27,26 +27,26 @@ make_mujoco_importable()
 import mujoco  # noqa: E402
 
 PERIOD = TIMESTEP * SUBSTEPS
-"""s of one control step: 0.1."""
+"""Duration of one control step, 0.1 s."""
 HAND_STEP = 0.03
-"""m by which an action of 1 moves the target of the hand along an axis: 0.3 m/s."""
+"""Distance by which an action of 1 moves the hand's target along an axis, m; it corresponds to 0.3 m/s."""
 TURN_SCALE = 0.15
 """Added to a component of the delta quaternion by an action of 1: 0.3 rad about that axis."""
 JOINT_RATE = 1.5
-"""rad/s of a joint for an action of 1."""
+"""Velocity of a joint for an action of 1, rad/s."""
 MAX_JOINT_LEAD = 0.25
-"""rad between a joint and its target."""
+"""Largest difference between a joint and its target, rad."""
 MAX_HAND_LEAD = 0.08
-"""m between the hand and its target."""
+"""Largest distance between the hand and its target, m."""
 TARGET_BOUNDS = ((0.25, 0.8), (-0.55, 0.55), (0.004, 0.5))
-"""m, bounds of the hand's target: FurnitureBench's, higher because the legs are tall."""
+"""Bounds of the hand's target, m. They are FurnitureBench's, but higher, because the legs are tall."""
 GRIP_DEADBAND = 0.1
-"""A grip action of a smaller magnitude does not move the fingers."""
+"""A grip action with a smaller absolute value does not move the fingers."""
 CAMERA_PIXELS = 64
 ARM_JOINTS = 9
-"""Joints of the arm and the fingers, the first of qpos."""
+"""Number of joints of the arm and the fingers, which come first in ``qpos``."""
 SETTLE_STEPS = 10
-"""Control steps for which the parts come to rest before an episode."""
+"""Number of control steps before an episode, in which the parts come to rest."""
 
 Observation = dict[str, np.ndarray[Any, Any]]
 
@@ -78,7 +78,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / PERIOD)}  # noqa: RUF012
     substeps = SUBSTEPS
-    """Physics steps of one control step."""
+    """Number of physics steps in one control step."""
 
     def __init__(self, task: Task, *, seed: int, render_mode: str | None = None) -> None:
         if render_mode not in (None, "rgb_array"):
@@ -111,7 +111,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         self.target, self.rotation = np.zeros(3), np.eye(3).ravel()
         self.joints = np.array(panda.HOME)
         self._hand_position = np.zeros(3)
-        """Of the newest observation (3, m)."""
+        """Position of the hand in the newest observation (3, m)."""
         self.width, self.steps = panda.FINGER_TRAVEL, 0
         super().reset(seed=seed)
         self._start_episode()
@@ -147,7 +147,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         return self._observe(), float(new), success, truncated, self._info()
 
     def render(self) -> Any:
-        """A frame, uint8 (height, width, 3), or None where ``render_mode`` is None."""
+        """A frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
         return None if self.render_mode is None else self._frame("view", 640, 480)
 
     def close(self) -> None:
@@ -156,16 +156,16 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         self._cameras = {}
 
     def save(self) -> bytes:
-        """The state: after :meth:`load` the episode continues bit for bit."""
+        """The state of the episode. After :meth:`load` the episode continues bit for bit."""
         own = np.array([*self.target, *self.rotation, *self.joints, self.width, *self.assembly.numbers()])
         physics, tags = physics_of(self.model, self.data), self._tag_offsets.ravel()
         return pack({"own": own, "steps": self.steps, "tags": tags, "physics": physics})
 
     def load(self, state: bytes, *, seed: int | None = None) -> Observation:
-        """Return to a state of :meth:`save` of the same furniture.
+        """Return to a state that :meth:`save` returned for the same furniture.
 
-        :param seed: without effect, because nothing in an episode is random.
-        :returns: the observation there.
+        :param seed: has no effect, because nothing in an episode is random.
+        :returns: the observation in this state.
         :raises StateError: the state is damaged, or of another furniture.
         """
         saved = record(state, ("own", "steps", "tags", "physics"))
@@ -245,7 +245,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         return observation
 
     def _tagged(self, poses: Array) -> np.ndarray[Any, Any]:
-        """The parts' poses as the tags report them, with the error of the tags."""
+        """The poses of the parts as position tags report them, with their errors."""
         observed = poses.astype(np.float32)
         if self._tag_error:
             observed.reshape(self.parts, 7)[:, :2] += self._tag_offsets

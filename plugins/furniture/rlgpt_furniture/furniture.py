@@ -14,15 +14,15 @@ from functools import partial
 from rlgpt_furniture.shapes import Meshes, box
 
 PEG_RADIUS = 0.0128
-"""m, radius of a leg's peg."""
+"""Radius of a leg's peg, m."""
 PEG_LENGTH = 0.025
 PLUG_RADIUS = 0.013
-"""m, radius of the bulb's plug."""
+"""Radius of the bulb's plug, m."""
 CHAMFER = 0.002
 HOLE_FLOOR = 0.004
-"""m of wood under a blind hole."""
+"""Thickness of the wood under a blind hole, m."""
 HOLE_BLOCK = 0.022
-"""m, half side of the square of wedges around a hole."""
+"""Half side of the square of wedges around a hole, m."""
 _LYING = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)
 """Quaternion that turns z into x."""
 
@@ -31,11 +31,11 @@ _LYING = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)
 class Part:
     """A part of the furniture.
 
-    :ivar mass: kg.
-    :ivar start: x, y of its origin at yaw 0, m from the robot's base on the table.
-    :ivar height: of its origin above the table, m.
-    :ivar footprint: half sizes of the area it covers on the table along x and y at yaw 0, m.
-    :ivar lying: its quaternion (w, x, y, z) at yaw 0.
+    :ivar mass: mass, kg.
+    :ivar start: start position x, y of its origin at yaw 0, in m from the robot's base on the table.
+    :ivar height: height of its origin above the table at the start, m.
+    :ivar footprint: half sizes along x and y of the area that it covers on the table at yaw 0, m.
+    :ivar lying: its quaternion (w, x, y, z) on the table at yaw 0.
     """
 
     name: str
@@ -51,9 +51,9 @@ class Joint:
     """``part`` is assembled onto ``base`` at any of ``places`` (m in the frame of ``base``). A place takes one part.
 
     :ivar turns: order of the rotational symmetry about z: 4, or 0 for full symmetry.
-    :ivar upright: whether its orientation counts (not for FurnitureBench's hood).
-    :ivar after: index of the joint that has to be made before; None: none.
-    :ivar depth: m that the part goes into or over ``base``.
+    :ivar upright: whether the orientation must be right (not for FurnitureBench's hood).
+    :ivar after: index of a joint that must be made earlier; None: no such joint.
+    :ivar depth: depth by which the part goes into or over ``base``, m.
     """
 
     base: str
@@ -116,7 +116,7 @@ def _leg(meshes: Meshes, clearance: float, solid: bool, *, half: float) -> str:
 def _lamp_base(meshes: Meshes, clearance: float, solid: bool) -> str:
     wall, bottom, shoulder, top = PLUG_RADIUS + clearance, 0.0148, 0.0397, 0.0458
     return (
-        box((0, 0, -0.0162), (0.028, 0.028, 0.001))  # four corners to stand on
+        box((0, 0, -0.0162), (0.028, 0.028, 0.001))  # The top stands on four corners.
         + meshes.prism("foot", ((-0.0162, 0.0423), (bottom, 0.0423)))
         + meshes.ring("stand", ((bottom, wall, 0.0423), (shoulder, wall, 0.0423)))
         + meshes.ring("neck", ((shoulder, wall, 0.036), (top - CHAMFER, wall, 0.036), (top, wall + CHAMFER, 0.034)))
@@ -194,4 +194,4 @@ FURNITURE: dict[str, Furniture] = {
         ),
     ),
 }
-"""By name. The parts of the desk have the densities of the square table's."""
+"""Name -> furniture. The parts of the desk have the same densities as those of the square table."""

@@ -1,4 +1,6 @@
-"""The knowledge for the language model: pages about arm and parts whose text and numbers follow the settings."""
+"""The expert knowledge for the language model: pages about arm and parts. Their text and numbers depend
+on the settings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves the hand, one control step at a time, based on the observation. Every primitive uses this."""
+"""Moves the hand, one control step at a time, based on the observation. All primitives use this module."""
 
 from __future__ import annotations
 
@@ -15,22 +15,26 @@ from rlgpt_furniture.arm import Array, matrix, quaternion
 from rlgpt_furniture.env import JOINT_RATE, PERIOD, FurnitureTask
 
 MAX_SPEED, MIN_SPEED = 0.02, 0.003
-"""m, bounds of the hand's displacement in one control step."""
+"""Largest and smallest displacement of the hand in one control step, m."""
 MAX_TURN = 0.2
-"""rad, in one control step."""
+"""Largest rotation of the hand in one control step, rad."""
 MAX_JOINT_STRIDE = 0.12
-"""rad, of a joint in one control step along a path."""
+"""Largest displacement of a joint in one control step along a path, rad."""
 POSITION_TOLERANCE, ANGLE_TOLERANCE = 0.002, 0.02
-"""m and rad, within which a target counts as reached."""
+"""Distances, in m and rad, within which a target counts as reached."""
 BLOCKED_STEPS, MIN_APPROACH = 12, 0.001
-"""The hand is blocked if it comes nearer to its target by less than this (m, plus 0.1 m per rad) in so many steps."""
+"""The hand counts as blocked if the distance to its target (m, plus 0.1 m per rad) decreases by less than
+``MIN_APPROACH`` within ``BLOCKED_STEPS`` steps.
+"""
 
 Pose = tuple[Array, Array]
 """Position (3) and rotation (3, 3) in the world."""
 
 
 def cached(ctx: Context, name: Hashable, compute: Callable[[], Any]) -> Any:
-    """The result of ``compute`` for the newest observation, computed once: views and rewards need it many times."""
+    """The result of ``compute`` for the newest observation. It is cached, because views and rewards need
+    it many times.
+    """
     entry = ctx.memory.get("_cache")
     if entry is None or entry[0] is not ctx.observation:
         entry = ctx.memory["_cache"] = (ctx.observation, {})
@@ -85,7 +89,7 @@ def axis_rotation(axis: Array, angle: float) -> Array:
 
 
 def clip_norm(vector: Array, bound: float) -> Array:
-    """The vector, shortened to the norm ``bound`` where it is longer."""
+    """The vector; if it is longer than ``bound``, it is shortened to this norm."""
     norm = math.sqrt(float(vector @ vector))
     return vector if norm <= bound else vector * (bound / norm)
 
@@ -96,7 +100,7 @@ def grip_command(ctx: Context) -> float:
 
 
 Action = tuple[np.int64, NDArray[np.float32]]
-"""One low-level action: joint velocities and grip."""
+"""One action of the base environment: joint velocities and grip."""
 
 
 def command(ctx: Context, joints: Array) -> Action:
@@ -122,7 +126,7 @@ def steer(
 ) -> Run:
     """Move the hand in a straight line to ``target`` (3, m) and turn it to ``facing`` (3, 3).
 
-    The target of the hand leads the hand by two steps at most, which limits the force against an obstacle.
+    The target is at most two steps ahead of the hand, which limits the force against an obstacle.
 
     :returns: ``reached``, ``blocked``, ``distance`` (m), ``angle`` (rad), ``steps``.
     """
@@ -150,7 +154,7 @@ def steer(
 
 
 def follow(ctx: Context, target: Array, facing: Array, speed: float) -> Action:
-    """One action that moves the target of the hand, from its current place, towards a pose."""
+    """The action that moves the hand's target from its current place towards a pose."""
     model: FurnitureTask = ctx.model
     at, now = model.target, model.rotation.reshape(3, 3)
     place = at + clip_norm(target - at, speed)

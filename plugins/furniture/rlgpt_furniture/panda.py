@@ -9,22 +9,24 @@ from __future__ import annotations
 
 JOINTS = 7
 BASE_HEIGHT = 0.015
-"""m from the table to the underside of the base: FurnitureBench's bench clamp."""
+"""Height of the underside of the base above the table (FurnitureBench's bench clamp), m."""
 TCP = 0.1034
-"""m from the frame of the hand to the point between the finger tips."""
+"""Distance from the frame of the hand to the point between the finger tips, m."""
 HOME = (-0.0263, 0.3759, 0.1249, -2.1383, -0.0943, 2.4965, 0.7854)
-"""rad: FurnitureBench's reset joints, except for the last, which makes the fingers open along y."""
+"""Joint positions at reset, rad. They are FurnitureBench's, except for the last, with which the fingers
+open along y.
+"""
 LOWER_LIMITS = (-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973)
 UPPER_LIMITS = (2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973)
 STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 100.0)
-"""N m / rad: joint impedance of libfranka's example, the last one doubled."""
+"""Stiffness of the joints, N m / rad: the joint impedance of libfranka's example, with the last value doubled."""
 DAMPING = (50.0, 50.0, 50.0, 50.0, 30.0, 25.0, 15.0)
 MAX_TORQUE = (87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0)
-"""N m."""
+"""Torque limits of the joints, N m."""
 FINGER_TRAVEL = 0.04
-"""m, of each finger."""
+"""Range of each finger, m."""
 GRIP_STIFFNESS = 3000.0
-"""N / m of each finger's servo: 45 N on a part 0.03 m wide."""
+"""Stiffness of each finger's servo, N / m. It gives 45 N on a part that is 0.03 m wide."""
 MAX_GRIP_FORCE = 60.0
 
 _HALF = 0.70710678
@@ -135,7 +137,7 @@ def actuators() -> str:
 
 
 def arm_only() -> str:
-    """A model of the arm alone, for kinematics: the first nine joints of the scene."""
+    """A model that contains only the arm (the first nine joints of the scene), for kinematics."""
     return (
         f'<mujoco><compiler angle="radian" autolimits="true"/><default>{DEFAULTS}</default>'
         f"<worldbody>{body()}</worldbody></mujoco>"

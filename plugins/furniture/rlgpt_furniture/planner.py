@@ -1,7 +1,7 @@
 """Motion planning: inverse kinematics from several starts, then RRT-Connect in joint space with collision checks.
 
-RRT-Connect (Kuffner and LaValle 2000) is implemented here because it has to use the random generator of the episode.
-With the global generator of a library an episode would depend on the episodes before it.
+RRT-Connect (Kuffner and LaValle 2000) is implemented here because it has to use the random generator of the episode. A
+library would use a global generator, and then an episode would depend on earlier episodes.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ make_mujoco_importable()
 import mujoco  # noqa: E402
 
 RESOLUTION = 0.06
-"""rad between two collision checks along a path."""
+"""Distance between two collision checks along a path, rad."""
 MAX_EXTENSION = 0.4
-"""rad by which a tree grows at once."""
+"""Length by which a tree grows in one step, rad."""
 MAX_ITERATIONS = 120
 ALLOWED_PENETRATION = 0.0008
-"""m of penetration that does not count as a collision."""
+"""Depth of penetration that does not count as a collision, m."""
 
 
 class Planner:
-    """Plans motions in the current scene. The simulation does not change.
+    """Plans motions in the current scene. It does not change the simulation.
 
     :param rng: generator of the episode.
     :param carried: index of the part in the hand, which moves with it; -1: none.
@@ -70,17 +70,20 @@ class Planner:
         mujoco.mj_kinematics(self._model, data)
         mujoco.mj_collision(self._model, data)
         kinds = self._kind[data.contact.geom[: data.ncon]]
-        # kinds: 0 scene, 1 arm, 2 carried; the sum is 1 or 2 unless both are scene, or arm and carried part touch
+        # The kinds of geoms are 0 scene, 1 arm, 2 carried part. The sum of two kinds is 1 or 2 in a collision that
+        # counts: not scene with scene, and not arm with carried part.
         colliding = (kinds.sum(axis=1) > 0) & (kinds.sum(axis=1) < 3)
         return not bool((colliding & (data.contact.dist[: data.ncon] < -ALLOWED_PENETRATION)).any())
 
     def clear(self, start: Array, end: Array) -> bool:
-        """Whether the straight line in joint space is free, without its start."""
+        """Whether the straight line in joint space is free of collisions. The start is not checked."""
         count = max(1, int(np.ceil(np.abs(end - start).max() / RESOLUTION)))
         return all(self.free(start + (end - start) * (k / count)) for k in range(count, 0, -1))
 
     def reach(self, position: Array, rotation: Array, tries: int = 6) -> Array | None:
-        """Collision-free joints (7, rad) for a pose of the hand, near the current ones; None: none found."""
+        """Joint positions (7, rad) for a pose of the hand, free of collisions and near the current ones;
+        None: not found.
+        """
         arm, now = self._env.arm, self._env.joints
         best: tuple[float, Array] | None = None
         for number in range(tries):
@@ -96,7 +99,7 @@ class Planner:
         return None if best is None else best[1]
 
     def path(self, goal: Array) -> list[Array] | None:
-        """The joints along a collision-free path, the goal last; None: no path found."""
+        """Joint positions along a collision-free path, the goal last; None: no path was found."""
         start = self._env.joints.copy()
         if self.clear(start, goal):
             return [goal]

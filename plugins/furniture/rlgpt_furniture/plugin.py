@@ -1,4 +1,4 @@
-"""Furniture assembly as a plugin of rlgpt. The simulator is imported with the first environment."""
+"""The furniture plugin of rlgpt. The simulator is imported when the first environment is made."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class FurniturePlugin(EnvironmentPlugin):
         return primitives(task)
 
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
-        """Hand motions or joint velocities: primitives always use joint velocities; a policy uses one of the two."""
+        """The space contains hand motions and joint velocities. Primitives always use joint velocities; a
+        policy uses one of the two.
+        """
         return gymnasium.spaces.OneOf((env.action_space, env.action_space))
 
     def view_keys(self, task: Task) -> Sequence[ViewKey]:
@@ -63,18 +65,7 @@ class FurniturePlugin(EnvironmentPlugin):
         return default_setup(task)
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
-        return {
-            "num_envs": 4,
-            "num_steps": 64,
-            "minibatch_size": 64,
-            "update_epochs": 8,
-            "learning_rate": 5e-4,
-            "gae_lambda": 0.95,
-            "clip_coef": 0.2,
-            "ent_coef": 0.001,
-            "initial_std": 0.5,
-            "hidden": (128, 128),
-        }
+        return {"hidden": (128, 128)}
 
     def transcripts(self, task: Task) -> Sequence[Path]:
         return recordings("rlgpt_furniture", task)

@@ -38,7 +38,7 @@ def _not_made(ctx: Context) -> Joint | None:
 
 
 def _phase(value: float, ctx: Context) -> float:
-    """Joints that are made, plus ``value`` for the next one, as a share of all joints, in [0, 1]."""
+    """The number of made joints plus ``value`` for the next joint, as a share of all joints, in [0, 1]."""
     made = float(np.floor(ctx.observation["made"]).sum())
     count = len(ctx.observation["made"])
     return min(1.0, max(0.0, (made + value) / count)) if made < count else 1.0
@@ -77,7 +77,7 @@ def _upright(ctx: Context) -> float:
 
 
 def _away(ctx: Context, joint: Joint) -> tuple[float, float]:
-    """Distance from the part to the nearest place: across and along the z axis of the base, m."""
+    """Distance from the part to its nearest place, across and along the z axis of the base, m."""
     root, frame = _part(ctx, joint.base)
     where = frame.T @ (_part(ctx, joint.part)[0] - root)
     across = [math.hypot(where[0] - p[0], where[1] - p[1]) for p in joint.places]
@@ -94,7 +94,7 @@ def _align(ctx: Context) -> float:
 
 
 def _insert(ctx: Context) -> float:
-    """Depth of the part in its place: positive only within 1 cm across and with the part upright."""
+    """Depth of the part in its place. It is positive only if the part is upright and within 1 cm across."""
     joint = _next(ctx)
     if joint is None:
         return 1.0
@@ -120,7 +120,7 @@ def _success(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """The terms of a task. Each concerns the next joint; a joint that is made counts as 1."""
+    """The reward terms of a task. Each term is about the next joint; a made joint counts as 1."""
     twist = (RewardTerm("twist", "share of the twist of the next part, where a connector holds it", _twist),)
     return (
         RewardTerm("reach", "of the hand to the next part: 1 - tanh(5 x m)", _reach),
@@ -138,7 +138,7 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Potentials of the phases, with larger weights for later ones, and a bonus for success."""
+    """The default setup: potentials of the phases, with larger weights for later phases, and a bonus for success."""
     settings = read_settings(task)
     weights = {"reach": 1.0, "hold": 1.0, "upright": 1.0, "align": 2.0, "insert": 4.0, "made": 5.0}
     if settings.connectors:

@@ -15,18 +15,20 @@ import mujoco  # noqa: E402
 
 TIMESTEP = 0.001
 SUBSTEPS = 100
-"""Physics steps of one control step: 0.1 s, FurnitureBench's 10 Hz."""
+"""Number of physics steps in one control step, which lasts 0.1 s (FurnitureBench's 10 Hz)."""
 FENCE = (
     ("front", (0.6615, 0.0), (0.01, 0.175)),
     ("left", (0.6065, 0.175), (0.085, 0.01)),
     ("right", (0.6065, -0.175), (0.085, 0.01)),
 )
-"""FurnitureBench's obstacle: middle and half sizes on the table, m."""
+"""FurnitureBench's obstacle (the fence): centre and half sizes on the table, m."""
 FENCE_HEIGHT = 0.015
-"""m, half size."""
+"""Half height of the fence, m."""
 SOLREF, SOLIMP = "0.003 1", "0.99 0.9995 0.0005"
-"""solref and solimp of every contact. Parts weigh grams and fingers press with 45 N: with MuJoCo's impedance d the
-penetration is proportional to (1 - d) / d. At 0.99 it was 0.5 mm, and 2 mm where the arm pushed."""
+"""``solref`` and ``solimp`` of every contact. Parts weigh some grams, and fingers press with 45 N. The
+penetration is proportional to (1 - d) / d for MuJoCo's impedance d. For d = 0.99 it was 0.5 mm, and 2 mm
+if the arm pushed.
+"""
 _COLOURS = ("0.72 0.53 0.33 1", "0.45 0.58 0.7 1", "0.75 0.45 0.4 1", "0.5 0.65 0.45 1", "0.65 0.55 0.7 1")
 
 
@@ -71,7 +73,7 @@ def mjcf(furniture: Furniture, clearance: float, connectors: bool) -> str:
 
 
 def build(furniture: Furniture, clearance: float, connectors: bool) -> Any:
-    """The compiled model, with the masses of the parts set."""
+    """Compile the model and set the masses of the parts."""
     model = mujoco.MjModel.from_xml_string(mjcf(furniture, clearance, connectors))
     for part in furniture.parts:
         body = model.body(part.name).id
@@ -98,7 +100,9 @@ def _part(furniture: Furniture, number: int, meshes: Meshes, clearance: float, c
 
 
 def _connectors(furniture: Furniture) -> str:
-    """Two points that make a hinge, and a weld, for each joint. All are inactive until the parts are aligned."""
+    """The constraints of connectors: for each joint, two points that form a hinge, and a weld. All are
+    inactive until the parts are aligned.
+    """
     return "".join(
         f'<connect name="{j.part}_foot" body1="{j.base}" body2="{j.part}" anchor="0 0 0" active="false" '
         f'solref="0.01 1"/><connect name="{j.part}_head" body1="{j.base}" body2="{j.part}" anchor="0 0 0" '

@@ -14,21 +14,23 @@ from rlgpt_furniture.tasks import DEFAULTS, RANDOMNESS, furniture_of
 CAMERAS = ("front", "wrist")
 """Keys that the setting ``cameras`` adds to the observation."""
 MAX_CLEARANCE = 0.005
-"""m: with more clearance than the tolerance of a joint, a peg could rest in its hole without being counted."""
+"""Largest clearance, m. With more clearance than the tolerance of a joint, a peg could be in its hole
+without being counted.
+"""
 
 MAX_TAG_ERROR = 0.02
-"""m: with more, a hand that aims at a leg closes beside it."""
+"""Largest tag error, m. With a larger one, a hand that aims at a leg closes beside it."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """The settings of one task.
 
-    :ivar connectors: connectors hold the parts, which have to be twisted; else pegs go into holes.
-    :ivar clearance: m between a peg and its hole, all around, 0 to 0.005.
-    :ivar by_joints: base actions are joint velocities; else motions of the hand.
-    :ivar tag_error: m, largest horizontal error of the observed position of a part, 0 to 0.02.
-    :ivar cameras: the observation has ``front`` and ``wrist``.
+    :ivar connectors: whether connectors hold the parts, which must then be twisted. If not, pegs go into holes.
+    :ivar clearance: distance between a peg and its hole on all sides, 0 to 0.005 m.
+    :ivar by_joints: whether base actions are joint velocities. If not, they are motions of the hand.
+    :ivar tag_error: largest horizontal error of the observed position of a part, 0 to 0.02 m.
+    :ivar cameras: whether the observation has the images ``front`` and ``wrist``.
     """
 
     furniture: str
@@ -41,7 +43,7 @@ class Settings:
 
 
 def read_settings(task: Task) -> Settings:
-    """The settings of ``task``, with defaults for those that it lacks.
+    """The settings of ``task``, completed by defaults.
 
     :raises ConfigError: a setting has an invalid value.
     """
@@ -72,7 +74,7 @@ def _choice(task: Task, setting: str, valid: Iterable[str]) -> str:
 def _metres(task: Task, setting: str, high: float) -> float:
     value = _value(task, setting)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= high:
-        # also true for nan
+        # This is also true for NaN.
         raise ConfigError(f"{task.id}: setting {setting} is {value!r}; valid: a number of m from 0 to {high}.")
     return float(value)
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 WEDGES = 8
 ROUND_CORNERS = 16
-"""Corners of a round shape."""
+"""Number of corners of a round shape."""
 _HALF = math.pi / WEDGES
 
 Profile = Sequence[tuple[float, float, float]]
-"""(height, inner, outer) of each level, from below, m: inner radii of the octagons."""
+"""(height, inner, outer) of each level, from below, m. The radii are inner radii of octagons."""
 
 
 def box(centre: Sequence[float], half: Sequence[float], extra: str = "") -> str:
@@ -21,7 +21,7 @@ def box(centre: Sequence[float], half: Sequence[float], extra: str = "") -> str:
 
 
 class Meshes:
-    """The meshes of one model, and the geoms that show them."""
+    """Collects the meshes of one model and makes the geoms that use them."""
 
     def __init__(self) -> None:
         self._vertices: dict[str, str] = {}
@@ -32,7 +32,7 @@ class Meshes:
         return "".join(f'<mesh name="{n}" vertex="{v}" inertia="convex"/>' for n, v in self._vertices.items())
 
     def prism(self, name: str, profile: Sequence[tuple[float, float]], extra: str = "") -> str:
-        """A convex round body about z: (height, radius) of each level, m, from below. The same name is the same shape.
+        """A convex round body about z: (height, radius) of each level, m, from below. Equal names mean equal shapes.
 
         It is not a cylinder geom: MuJoCo sometimes reports that an upright cylinder lies millimetres deep in the plane
         under it.
@@ -44,7 +44,7 @@ class Meshes:
     def ring(self, name: str, profile: Profile, centre: tuple[float, float] = (0.0, 0.0), square: bool = False) -> str:
         """Geoms of a ring of eight wedges about z.
 
-        :param square: the outside is a square; ``outer`` is its half side.
+        :param square: whether the outside is a square, whose half side is ``outer``.
         """
         geoms = []
         for k in range(WEDGES):
@@ -64,7 +64,8 @@ class Meshes:
         extra: str = "",
     ) -> str:
         self._vertices[name] = " ".join(f"{v:.7g}" for p in points for v in p)
-        # MuJoCo moves the frame of a mesh to its middle, and the geom with it: ``pos`` is that of the points' origin
+        # MuJoCo moves the frame of a mesh to the mesh's centre, and the geom with it. ``pos`` is the position of the
+        # points' origin.
         return f'<geom class="part" type="mesh" mesh="{name}" pos="{centre[0]:.6g} {centre[1]:.6g} 0" {extra}/>'
 
 

@@ -13,7 +13,7 @@ from rlgpt_furniture.furniture import Furniture, Part
 
 @dataclass(frozen=True)
 class Spread:
-    """Largest differences of a start from FurnitureBench's: parts (m, rad), hand (m, rad)."""
+    """Largest differences between a start and FurnitureBench's start: of parts (m, rad) and of the hand (m, rad)."""
 
     shift: float
     turn: float
@@ -26,15 +26,17 @@ SPREADS = {
     "medium": Spread(0.05, math.radians(45), 0.05, math.radians(15)),
     "high": Spread(0.10, math.pi, 0.05, math.radians(15)),
 }
-"""Low and medium are FurnitureBench's. Its high has three fixed starts; here positions and angles are random."""
+"""The levels of randomness. Low and medium are FurnitureBench's. FurnitureBench's high level has three
+fixed starts; here positions and angles are random.
+"""
 START_AREA = ((0.34, 0.64), (-0.24, 0.24))
-"""m, bounds of x and y of the parts' origins: FurnitureBench's, 3 cm narrower towards the robot."""
+"""Bounds of x and y of the parts' origins, m. They are FurnitureBench's, but 3 cm narrower towards the robot."""
 PART_GAP = 0.012
-"""m kept free between two parts."""
+"""Minimal free distance between two parts, m."""
 
 
 def draw(furniture: Furniture, spread: Spread, rng: np.random.Generator) -> Array:
-    """qpos of the parts, ``(7 x parts,)``. No two parts overlap, and none lies on the fence.
+    """Draw ``qpos`` of the parts, ``(7 x parts,)``. No two parts overlap, and no part lies on the fence.
 
     :raises RuntimeError: no such start was found.
     """
@@ -58,7 +60,9 @@ def draw(furniture: Furniture, spread: Spread, rng: np.random.Generator) -> Arra
 
 
 def draw_tag_offsets(parts: int, error: float, rng: np.random.Generator) -> Array:
-    """Horizontal errors of the observed positions, ``(parts, 2)``, m: uniform in a disc of radius ``error``."""
+    """Draw horizontal errors of the observed positions, ``(parts, 2)``, m, uniformly from a disc of
+    radius ``error``.
+    """
     radius = error * np.sqrt(rng.uniform(0.0, 1.0, parts))
     angle = rng.uniform(-math.pi, math.pi, parts)
     return np.stack((radius * np.cos(angle), radius * np.sin(angle)), axis=1)
@@ -67,7 +71,7 @@ def draw_tag_offsets(parts: int, error: float, rng: np.random.Generator) -> Arra
 def _pose(part: Part, x: float, y: float, yaw: float) -> Array:
     w, z = math.cos(yaw / 2), math.sin(yaw / 2)
     a, b, c, d = part.lying
-    # the rotation about the vertical, times the lying orientation
+    # The rotation about the vertical axis, multiplied by the lying orientation.
     return np.array((x, y, part.height, w * a - z * d, w * b - z * c, w * c + z * b, w * d + z * a))
 
 

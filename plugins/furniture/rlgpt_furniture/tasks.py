@@ -1,4 +1,4 @@
-"""The tasks: furniture, randomness of the start, horizon."""
+"""The tasks. Each has a kind of furniture, a randomness of the start and a horizon."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFAULTS: Mapping[str, str | float | bool] = {
     "cameras": False,
     "tag_error": 0.0,
 }
-"""Settings of every task beside its furniture, with their defaults."""
+"""Settings that every task has in addition to its furniture, with their defaults."""
 _RULE = "within 5 mm along each axis, and the cosine of each axis is at least 0.94"
 
 

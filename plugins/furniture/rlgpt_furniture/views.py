@@ -1,4 +1,4 @@
-"""The view of coded actions, and of policies that use it: the arm, and the poses of the parts."""
+"""The view that coded actions see, and policies if they use it: the arm and the poses of the parts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 
 def view(ctx: Context) -> dict[str, Plain]:
     """The view at the current step."""
-    # these import the simulator, which listing the keys must not do
+    # These modules import the simulator; listing the keys must not import it.
     from rlgpt_furniture.motion import hand_pose, held_part, part_pose
 
     furniture: Furniture = ctx.model.furniture

@@ -48,7 +48,7 @@ def leg(play: Player, name: str, top: str, holes: list[Place], height: float, al
 
 
 def table(play: Player, legs: tuple[str, ...], top: str, holes: list[Place], height: float, along: float) -> None:
-    """Put in the legs one by one, into holes far from the robot first."""
+    """Insert the legs one by one, first into the holes that are far from the robot."""
     for _ in range(3):
         for name in legs:
             view = play.see()
@@ -89,7 +89,7 @@ def lamp(play: Player) -> None:
 
 
 def _bulb(play: Player) -> bool:
-    # grasped at its upper end: the palm must stay above the shoulder of the base
+    # The part is grasped at its upper end, because the palm must stay above the shoulder of the base.
     if not play("grasp", part="lamp_bulb", along_z=0.004, sink=-0.007).get("holding"):
         return False
     play("move_by", dz=0.12)
@@ -99,7 +99,7 @@ def _bulb(play: Player) -> bool:
         return False
     for turn in ("any", "0", "90", "180", "270"):
         if turn != "any":
-            # an obstacle for the hand on one side need not be one on another
+            # The hand may be blocked on one side but not on another.
             play("servo", **there, z=0.0678 + 0.12, turn=turn, tolerance=0.004)
             if not play("servo", **there, z=0.0678 + 0.07, tolerance=0.004).get("reached"):
                 continue
@@ -128,7 +128,9 @@ def _hood(play: Player) -> None:
 
 
 def connected(play: Player, kind: str, direction: int) -> None:
-    """The same with connectors: put in place, then twisted to the left (``direction`` 1) or to the right (-1)."""
+    """Assemble with connectors: parts are put in place, then twisted to the left (``direction`` 1) or to
+    the right (-1).
+    """
     if kind == "one_leg":
         stand(play)
         twist(play, "leg4", 0.018, direction)

@@ -103,7 +103,7 @@ def test_views_follow_a_restored_state(plugin: FurniturePlugin) -> None:
 
 
 @every_kind
-def test_starts_use_the_range_of_their_randomness(kind: str) -> None:
+def test_start_poses_use_the_whole_range_of_the_randomness(kind: str) -> None:
     for randomness, shift, turn in (("low", 0.015, 15), ("medium", 0.05, 45), ("high", 0.10, 180)):
         env = FurnitureTask(variant(kind, randomness=randomness), seed=0)
         starts_of_parts = []

@@ -26,16 +26,21 @@ _spec.loader.exec_module(players)
 MAX_DEPTH = 0.0005
 """m."""
 MAX_CLOSING_DEPTH = 0.0025
-"""m, at the moment when fingers close on a part: each moves at 0.75 m/s, 0.75 mm in one physics step."""
+"""Largest penetration at the moment when fingers close on a part, m. Each finger moves at 0.75 m/s, so
+0.75 mm in one physics step.
+"""
 
 CHECKED_EVERY_PHYSICS_STEP = ("one_leg", "one_leg_medium", "lamp")
-"""The other tasks, in which legs jam on each other, are checked at the end of each control step."""
+"""Tasks that are checked after every physics step. The other tasks, in which legs press against each
+other, are checked at the end of each control step.
+"""
 
 
 class DepthPlayer(Player):
     """Records the largest penetration, after every physics step and at the end of each control step.
 
-    Releases are left out: a released part falls, and at 1 m/s it is 1 mm deep at the first contact that MuJoCo finds.
+    Releases are not recorded: a released part falls, and at 1 m/s its penetration is 1 mm at the first contact that
+    MuJoCo finds.
     """
 
     def __init__(self, plugin: EnvironmentPlugin, task: Task) -> None:

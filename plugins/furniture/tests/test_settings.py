@@ -100,7 +100,9 @@ def test_an_invalid_tag_error_is_refused(value: Any) -> None:
 
 
 def test_a_tag_error_shifts_what_is_observed_and_nothing_else(plugin: FurniturePlugin) -> None:
-    """Each part by its own error, horizontal, within the setting, the same for a whole episode, saved with it."""
+    """Each part has its own horizontal error. The error is at most the setting, constant in an episode,
+    and saved with the episode.
+    """
     exact, wrong = (plugin.make_env(variant("one_leg", tag_error=error), seed=0) for error in (0.0, 0.006))
     errors = []
     for seed in (1, 2):
@@ -120,6 +122,6 @@ def test_a_tag_error_shifts_what_is_observed_and_nothing_else(plugin: FurnitureP
     np.testing.assert_array_equal(wrong.step(np.ones(8))[0]["parts"], told)
 
 
-def test_knowledge_tells_of_a_tag_error(plugin: FurniturePlugin) -> None:
+def test_knowledge_mentions_the_tag_error(plugin: FurniturePlugin) -> None:
     usual = plugin.knowledge(variant("one_leg"))
     assert plugin.knowledge(variant("one_leg", tag_error=0.0045)).removeprefix(usual).count("4.5 mm") == 1

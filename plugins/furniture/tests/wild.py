@@ -1,4 +1,4 @@
-"""Random actions by the million: the simulation stays finite, bounded and without warnings.
+"""Plays a million random actions and checks that the simulation stays finite and bounded and gives no warnings.
 
     python plugins/furniture/tests/wild.py wild.jsonl              # a million steps, most of an hour on two cores
     python plugins/furniture/tests/wild.py wild.jsonl 10000        # 10,000

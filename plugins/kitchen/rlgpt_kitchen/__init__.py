@@ -9,7 +9,7 @@ hookimpl = pluggy.HookimplMarker("rlgpt")
 
 @hookimpl
 def rlgpt_plugins() -> list[object]:
-    """The hook with which rlgpt finds the kitchen."""
+    """The hook by which rlgpt finds this plugin."""
     from rlgpt_kitchen.plugin import KitchenPlugin
 
     return [KitchenPlugin()]

@@ -8,7 +8,7 @@ from rlgpt.plugin.offscreen import ADVICE, find_backend
 from rlgpt.plugin.types import Check
 
 TESTED_VERSIONS = {"mujoco": ((3, 10), (3, 12)), "gymnasium-robotics": ((1, 4, 2), (1, 5)), "numpy": ((1, 26), (2, 4))}
-"""Version ranges this plugin is tested with: [low, high)."""
+"""Package -> range of versions with which this plugin is tested, [low, high)."""
 
 
 def _version(text: str) -> tuple[int, ...]:

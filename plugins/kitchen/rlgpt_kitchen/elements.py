@@ -1,4 +1,4 @@
-"""The seven elements of the kitchen that have a goal. Plain values: no simulator is imported here."""
+"""The seven elements of the kitchen that have a goal. This module imports no simulator."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ THRESHOLD = 0.3
 
 @dataclass(frozen=True)
 class Element:
-    """One element.
+    """An element: a movable thing in the kitchen, such as a door or a knob.
 
     :ivar label: its name in FrankaKitchen-v1.
     :ivar goal_text: its goal in words.
-    :ivar qpos: indices of its joints in the simulator's ``qpos`` (rad, m; the kettle: position and quaternion).
+    :ivar qpos: indices of its joints in the simulator's ``qpos`` (rad or m; for the kettle, position and quaternion).
     :ivar goal: their goal values.
-    :ivar start: their values at reset (without noise).
+    :ivar start: values of these joints at reset (without noise).
     :ivar site: the site that marks its handle.
-    :ivar joint: its main joint: the hinge, the slide, the knob (the kettle's is its free joint).
+    :ivar joint: name of its main joint: the hinge, the slide or the knob; for the kettle its free joint.
     :ivar body: the body at its root.
-    :ivar contact: target of the hand relative to the handle's site, m: used by the reach reward alone.
+    :ivar contact: target of the hand relative to the handle's site, m. Only the reach reward uses it.
     """
 
     name: str
@@ -51,7 +51,9 @@ class Element:
         return dist(self.start, self.goal)
 
     def progress(self, joints: tuple[float, ...]) -> float:
-        """Share of the way to the goal, in [0, 1]; 1 exactly where the environment counts the element as complete."""
+        """Completed share of the way to the goal, in [0, 1]. It is 1 exactly if the environment counts
+        the element as complete.
+        """
         share = (self.span - dist(joints, self.goal)) / (self.span - THRESHOLD)
         return min(1.0, max(0.0, share))
 

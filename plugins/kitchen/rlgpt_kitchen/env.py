@@ -1,4 +1,4 @@
-"""FrankaKitchen-v1 as the environment of a task: physics, goals and success are unchanged.
+"""The environment of a task: FrankaKitchen-v1 with unchanged physics, goals and success.
 
 Observations are copies of the environment's values.
 """
@@ -23,14 +23,15 @@ from rlgpt_kitchen.elements import ELEMENTS
 from rlgpt_kitchen.tasks import elements_of
 
 make_mujoco_importable()
-with contextlib.redirect_stderr(io.StringIO()):  # the import prints a notice about other environments in every process
+# The import would print a notice about other environments in every process.
+with contextlib.redirect_stderr(io.StringIO()):
     from gymnasium_robotics.envs.franka_kitchen.kitchen_env import KitchenEnv
 
 VIEWPOINT = Viewpoint(look_at=(-0.4, 0.4, 2.1), distance=2.0, azimuth=60.0, elevation=-22.0)
-"""Shows the counter, the knobs and the cabinets. The arm enters from the right."""
+"""Viewpoint of the camera. It shows the counter, the knobs and the cabinets, with the arm at the right."""
 
 OBSERVATION_BOUND = 100.0
-"""Observations are clipped to this: it makes the spaces finite and is far beyond the values of arm and objects."""
+"""Bound to which observations are clipped. It makes the spaces finite, and real values are far below it."""
 
 Observation = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
 
@@ -62,7 +63,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
             robot_noise_ratio=_ratio(task, "robot_noise_ratio"),
             object_noise_ratio=_ratio(task, "object_noise_ratio"),
         )
-        """FrankaKitchen-v1, unchanged."""
+        """The environment FrankaKitchen-v1, unchanged."""
         self.action_space = self.base.action_space
         self.observation_space = spaces.Dict(
             {
@@ -88,7 +89,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         return self._observe(observation), float(reward), bool(terminated), truncated, self._info(info)
 
     def render(self) -> Any:
-        """A frame, uint8 (height, width, 3), or None where ``render_mode`` is None."""
+        """A frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
         if self.render_mode is None:
             return None
         if self._camera is None:
@@ -102,7 +103,8 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         self.base.close()
 
     def save(self) -> bytes:
-        """The state: after :meth:`load` the episode continues bit for bit, with the same noise of sensors and motors.
+        """The state of the episode. After :meth:`load` the episode continues bit for bit, with the same noise of
+        sensors and motors.
 
         It does not contain the newest observation. That observation cannot be computed again, because it is noisy.
         """
@@ -118,10 +120,10 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         )
 
     def load(self, state: bytes, *, seed: int | None = None) -> None:
-        """Return to a state of :meth:`save` of the same elements.
+        """Return to a state that :meth:`save` returned for the same elements.
 
-        :param seed: of the noise from here on; None: the noise continues as it would have without a save.
-        :raises StateError: the state is damaged, or of other elements.
+        :param seed: seeds the noise from now on. None: the noise continues as it would have without a save.
+        :raises StateError: the state is damaged, or belongs to other elements.
         """
         saved = record(state, ("physics", "sensed", "completed", "steps", "noise"), seed=seed)
         done = saved["completed"]
@@ -139,7 +141,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         base.tasks_to_complete = set(base.goal) - set(labels)
 
     def _observe(self, observation: dict[str, Any]) -> Observation:
-        # the environment returns views of its own state, which change in the next step
+        # The environment returns arrays of its own state, which the next step changes.
         flat = np.clip(observation["observation"], -OBSERVATION_BOUND, OBSERVATION_BOUND)
         return {"robot": flat[:18].copy(), "objects": flat[18:].copy()}
 

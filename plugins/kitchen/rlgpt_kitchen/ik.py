@@ -18,18 +18,19 @@ Array = NDArray[np.float64]
 
 JOINTS = 7
 DAMPING = 0.05
-"""lambda of :func:`rlgpt.plugin.resolved_rate.joint_step`."""
+"""Damping lambda of :func:`rlgpt.plugin.resolved_rate.joint_step`."""
 LIMIT_MARGIN = 0.02
-"""rad, distance kept from the joint limits."""
+"""Distance that is kept from the joint limits, rad."""
 
 
 @dataclass(frozen=True)
 class Pose:
     """The hand's pose and the arm's state in one observation.
 
-    :ivar position: of the site ``end_effector`` in the world, m (3).
-    :ivar rotation: of that site in the world (3, 3).
-    :ivar jacobian: of that site with respect to the 7 joints: translation, then rotation in the world (6, 7).
+    :ivar position: position of the site ``end_effector`` in the world, m (3).
+    :ivar rotation: rotation of that site in the world (3, 3).
+    :ivar jacobian: Jacobian of that site with respect to the 7 joints: first translation, then rotation, in the world
+        (6, 7).
     :ivar joints: joint positions, rad (7).
     :ivar gravity: torques that hold the arm against gravity, N m (7).
     """
@@ -42,7 +43,7 @@ class Pose:
 
 
 class Arm:
-    """Kinematics of the arm, computed on a separate state: the simulation does not change."""
+    """Kinematics of the arm. They are computed on a copy of the state, so the simulation does not change."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -86,11 +87,14 @@ def rotation_vector(target: Array, current: Array) -> Array:
 
 
 _FORWARD = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
-"""The site's rotation at roll = pitch = yaw = 0: it points along +y, the fingers open along x, the back is up."""
+"""Rotation of the site for roll = pitch = yaw = 0: the hand points along +y, the fingers open along x,
+and its back is up.
+"""
 
 
 def rotation_of(angles: Array) -> Array:
-    """Rotation of the site (3, 3) for (roll, pitch, yaw), rad: Rz(yaw) Rx(pitch) Ry(roll) for a hand that points to +y.
+    """Rotation of the site (3, 3) for (roll, pitch, yaw), rad: Rz(yaw) Rx(pitch) Ry(roll), applied to a hand that
+    points along +y.
 
     Yaw turns the pointing direction to the left, pitch turns it up, roll turns the hand about it.
     """

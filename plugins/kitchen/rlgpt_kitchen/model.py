@@ -1,4 +1,4 @@
-"""Access to the simulation for primitives, views and reward terms. Nothing here steps it."""
+"""Read access to the simulation for primitives, views and reward terms. This module never advances the simulation."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class KitchenModel:
         self.stiffness: Array = self.model.actuator_gainprm[:JOINTS, 0].copy()
         period = base.robot_env.dt
         self.fraction: Array = 1.0 - np.exp(-period * self.stiffness / damping)
-        """Share of a commanded joint displacement that is reached within one control step (7)."""
+        """For each joint, the share of a commanded displacement that is reached within one control step (7)."""
         self.command = period * float(base.robot_env.act_rng[0])
-        """Joint displacement (rad) that an action of 1 commands."""
+        """Displacement of a joint (rad) that an action of 1 commands."""
         self.reach: Array = np.minimum(self.command, self.model.actuator_forcerange[:JOINTS, 1] / self.stiffness)
-        """Largest commanded displacement (rad, 7) that still adds torque."""
+        """For each joint, the largest commanded displacement that still increases the torque (rad, 7)."""
         self._owner = np.array([self._element_of(b) for b in self.model.geom_bodyid])
         self._left, self._right, wrist = (
             self.model.geom_bodyid == self.model.body(f"panda0_{part}").id

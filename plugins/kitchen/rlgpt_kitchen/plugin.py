@@ -1,4 +1,4 @@
-"""The kitchen as a plugin of rlgpt. The simulator is imported with the first environment."""
+"""The kitchen plugin of rlgpt. The simulator is imported when the first environment is made."""
 
 from __future__ import annotations
 
@@ -76,20 +76,6 @@ class KitchenPlugin(EnvironmentPlugin):
     def knowledge(self, task: Task) -> str:
         names = ("kitchen", *elements_of(task))
         return "\n".join(page("rlgpt_kitchen", name) for name in names)
-
-    def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
-        return {
-            "num_envs": 4,
-            "num_steps": 32,
-            "minibatch_size": 64,
-            "update_epochs": 8,
-            "learning_rate": 1e-3,
-            "gae_lambda": 0.95,
-            "clip_coef": 0.2,
-            "ent_coef": 0.001,
-            "initial_std": 0.6,
-            "hidden": (64, 64),
-        }
 
     def transcripts(self, task: Task) -> Sequence[Path]:
         return recordings("rlgpt_kitchen", task)

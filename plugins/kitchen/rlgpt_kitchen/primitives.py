@@ -1,4 +1,4 @@
-"""Skills for coded actions. None depends on a task."""
+"""The primitives (skills for coded actions). No primitive depends on a task."""
 
 from __future__ import annotations
 

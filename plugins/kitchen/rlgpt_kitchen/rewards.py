@@ -77,7 +77,9 @@ def _upright(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """The terms of a task: reach, progress and completion of each element, and some for all of them together."""
+    """The reward terms of a task: reach, progress and completion for each element, and terms for all
+    elements together.
+    """
     elements = [ELEMENTS[name] for name in elements_of(task)]
     terms = [maker(e) for e in elements for maker in (_reach, _progress, _complete)]
     terms += [
@@ -96,7 +98,9 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """The potential 4 nearness + 6 progress for an element, and 5 for its completion. PPO learnt with it in trials."""
+    """The default setup: for each element the potential 4 nearness + 6 progress, and 5 for its
+    completion. PPO learnt with these weights in trials.
+    """
     elements = elements_of(task)
     keys = ["robot", "hand_position", "gripper_closed", "time"]
     for name in elements:

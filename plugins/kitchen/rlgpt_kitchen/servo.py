@@ -1,4 +1,4 @@
-"""Moves the hand, one control step at a time. Every primitive uses this."""
+"""Moves the hand, one control step at a time. All primitives use this module."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from rlgpt_kitchen.ik import JOINTS, Array, Pose, rotation_vector
 from rlgpt_kitchen.model import KitchenModel
 
 SPEED = 0.04
-"""m, default displacement of the hand in one control step: close to the limit of the joints."""
+"""Default displacement of the hand in one control step, m. It is close to the limit of the joints."""
 MAX_TURN = 0.25
-"""rad, largest rotation in one control step."""
+"""Largest rotation of the hand in one control step, rad."""
 ANGLE_TOLERANCE = 0.1
-"""rad."""
+"""Angle within which a target counts as reached, rad."""
 INTEGRAL_GAIN, MAX_INTEGRAL = 0.15, 0.04
-"""Integral of the position error: the share added in each step, and its bound (m)."""
+"""Integral term of the position error: the share that is added in each step, and the bound of the integral (m)."""
 BLOCKED_STEPS, MIN_APPROACH = 8, 0.01
-"""The hand is blocked if it comes nearer to its target by less than this (m, plus 0.3 m per rad) in so many steps."""
+"""The hand counts as blocked if the distance to its target (m, plus 0.3 m per rad) decreases by less than
+``MIN_APPROACH`` within ``BLOCKED_STEPS`` steps.
+"""
 MAX_LAG = 0.05
-"""m. The waypoint of a path advances when the hand is nearer than this, and every BLOCKED_STEPS steps in any case."""
+"""Distance in m. The waypoint of a path advances when the hand is nearer than this, and every
+BLOCKED_STEPS steps in any case.
+"""
 SETTLE_STEPS = 10
-"""Steps reserved for the end of a path."""
+"""Number of steps that are reserved for the end of a path."""
 
 Servo = Generator[Array, None, dict[str, Plain]]
 
@@ -41,7 +45,7 @@ def grip_command(ctx: Context) -> float:
 
 
 def held_rotation(ctx: Context) -> Array:
-    """The rotation the hand keeps: the last one a primitive set, at first the current one."""
+    """The rotation that the hand keeps: the last one that a primitive set, or at first the current one."""
     if "rotation" not in ctx.memory:
         ctx.memory["rotation"] = pose_of(ctx).rotation
     rotation: Array = ctx.memory["rotation"]
@@ -49,7 +53,7 @@ def held_rotation(ctx: Context) -> Array:
 
 
 def command(ctx: Context, twist: Array) -> Array:
-    """The action (9) that displaces the hand by ``twist`` within this control step, as far as the joints can.
+    """The action (9) that displaces the hand by ``twist`` within this control step, as far as the joints allow.
 
     The motors are position servos that pull with ``stiffness * (commanded - current)`` against damping: in one step the
     joints cover the share ``fraction`` of the command. The torque against gravity is added, because the model does not
@@ -117,12 +121,12 @@ def servo(
 def along(
     ctx: Context, waypoint: Callable[[float], tuple[Array, Array | None]], length: int, *, tolerance: float, steps: int
 ) -> Servo:
-    """Move the hand along a path. The waypoint waits while the hand lags behind.
+    """Move the hand along a path. The waypoint does not advance while the hand is too far behind it.
 
     :param waypoint: function that maps the completed share of the path, in (0, 1], to a position (3, m) and a rotation
         (3, 3) or None.
-    :param length: steps that the path takes at the intended speed.
-    :returns: as :func:`servo`, for the end of the path.
+    :param length: number of steps that the path takes at the intended speed.
+    :returns: the result of :func:`servo` for the end of the path.
     """
     share, steps_taken = 0.0, 0
     while share < 1.0 and steps_taken < steps - SETTLE_STEPS:

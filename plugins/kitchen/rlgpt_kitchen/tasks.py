@@ -1,4 +1,4 @@
-"""The tasks: which elements have to reach their goals, within which horizon, with which noise."""
+"""The tasks. Each has elements that must reach their goals, a horizon and a level of noise."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from rlgpt.domain import Task
 from rlgpt_kitchen.elements import ELEMENTS
 
 HORIZON = 280
-"""Control steps of a task with one element: the environment's own default."""
+"""Horizon of a task with one element, in control steps: the environment's default."""
 
 SEQUENCE_HORIZON = 560
-"""Control steps of a sequence of four: twice the default, which is meant for motion at the limits of the joints."""
+"""Horizon of a sequence of four elements, in control steps: twice the default, because the default
+requires motion at the limits of the joints.
+"""
 
 NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.01, "object_noise_ratio": 0.0005}
-"""The environment's own defaults."""
+"""Noise of the clean tasks: the environment's defaults."""
 
 STRONG_NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.5, "object_noise_ratio": 0.3}
-"""Noise of the ``_noisy`` variants: up to 0.05 rad on every observed joint of the arm, also where the environment
-computes its motor commands from them; up to 0.03 m on the observed kettle and 0.03 rad on the observed doors. Fixed
-scripts that always solve the clean tasks solve 6 of 20 noisy episodes (hinge cabinet), 12 to 16 (microwave, switch,
-burners) or all (kettle, slide cabinet)."""
+"""Noise of the ``_noisy`` variants: up to 0.05 rad on every observed joint of the arm, from which the
+environment also computes its motor commands; up to 0.03 m on the observed kettle and 0.03 rad on the
+observed doors. Fixed scripts that always solve the clean tasks solve 6 of 20 noisy episodes (hinge
+cabinet), 12 to 16 (microwave, switch, burners) or all (kettle, slide cabinet).
+"""
 
 SEQUENCES: Mapping[str, tuple[str, ...]] = {
     "sequence_a": ("microwave", "kettle", "light_switch", "slide_cabinet"),

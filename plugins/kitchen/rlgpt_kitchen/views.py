@@ -1,4 +1,4 @@
-"""The view of coded actions, and of policies that use it."""
+"""The view that coded actions see, and policies if they use it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 
 
 def view(ctx: Context) -> dict[str, Plain]:
-    """The view at the current step, from the sensors; keys tagged privileged use the simulator's state."""
+    """The view at the current step, computed from the sensors. Keys that are tagged privileged are
+    computed from the simulator's state.
+    """
     model: KitchenModel = ctx.model
     pose = model.pose(ctx.observation)
     done = ctx.info.get("completed", ())

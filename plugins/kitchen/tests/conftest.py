@@ -1,4 +1,4 @@
-"""The plugin under test, and players of its tasks."""
+"""Fixtures: the plugin under test, and scripted players of its tasks."""
 
 from __future__ import annotations
 

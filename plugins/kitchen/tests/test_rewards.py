@@ -40,7 +40,7 @@ def test_progress_grows_towards_the_goal(name: str, a: float, b: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["kettle", "sequence_b"])
-def test_terms_are_bounded_and_continuous(make_player: Make, plugin: KitchenPlugin, name: str) -> None:
+def test_kitchen_reward_terms_are_bounded_and_continuous(make_player: Make, plugin: KitchenPlugin, name: str) -> None:
     player = make_player(name)
     terms = plugin.reward_terms(player.task)
     assert len({t.name for t in terms}) == len(terms)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
+from rlgpt.config.settings import with_settings
 from rlgpt_kitchen.plugin import KitchenPlugin
 
+NOISE = {"robot_noise_ratio": 0.6, "object_noise_ratio": 0.36}
 
-@pytest.mark.parametrize("name", ["microwave", "microwave_noisy", "kettle", "hinge_cabinet", "sequence_a"])
-def test_a_task_of_the_demonstrations_has_three_recordings(name: str) -> None:
+
+@pytest.mark.parametrize(("name", "settings", "count"), [("kettle", {}, 1), ("microwave_noisy", NOISE, 3)])
+def test_a_task_of_the_demonstrations_has_recordings(name: str, settings: Mapping[str, float], count: int) -> None:
     plugin = KitchenPlugin()
-    assert len(plugin.transcripts(plugin.tasks()[f"kitchen/{name}"])) >= 3
+    task = with_settings(plugin.tasks()[f"kitchen/{name}"], settings)
+    assert len(plugin.transcripts(task)) >= count

@@ -75,7 +75,7 @@ class BaseActions:
         pair = np.asarray(action)
         if pair.shape != self.space.shape or pair.dtype.kind not in "iu" or not self._has(pair):
             raise ConfigError(
-                f"{action!r} is no pair of {self.space}; valid: whole numbers from 0 to {len(MOVES) - 1} and from 0 to "
+                f"{action!r} is not a pair of {self.space}; valid: integers from 0 to {len(MOVES) - 1} and from 0 to "
                 f"{len(self.choices) - 1}."
             )
         first, second = (int(part) for part in pair)

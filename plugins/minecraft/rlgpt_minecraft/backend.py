@@ -1,4 +1,5 @@
-"""MineDojo itself, with the spaces of the embedded world: code and policies made there run here unchanged.
+"""The backend ``minedojo``: MineDojo itself, with the same spaces as the embedded world. So code and policies that were
+made in the embedded world run on it unchanged.
 
 The package needs its own interpreter (``make minedojo``). ``rlgpt.envs`` runs it there.
 """
@@ -89,7 +90,7 @@ class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
 
     def step(self, action: NDArray[np.int64]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         if not self.action_space.contains(np.asarray(action)):
-            raise ConfigError(f"{action!r} is no action; valid: {self.action_space}, like {no_op().tolist()}.")
+            raise ConfigError(f"{action!r} is not an action; valid: {self.action_space}, like {no_op().tolist()}.")
         obs, reward, terminated, truncated, info = self.worker.step(action)
         if "crash" in info:
             logger.warning("the episode is cut short: %s", info["crash"])

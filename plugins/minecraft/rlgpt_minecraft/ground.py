@@ -33,7 +33,7 @@ _LOW = np.array([_XLOW, _YLOW, _ZLOW])
 class Ground:
     """The voxels of one observation.
 
-    :param position: world coordinates of the feet, m. :param yaw: yaw of the look, degrees.
+    :param position: world coordinates of the feet, m. :param yaw: yaw of the view direction, degrees.
     """
 
     def __init__(self, voxels: Mapping[str, NDArray[Any]], position: Array, yaw: float) -> None:

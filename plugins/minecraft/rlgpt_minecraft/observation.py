@@ -180,7 +180,7 @@ class ParsedObservation:
 
     @property
     def look_elevation(self) -> float:
-        """Elevation of the look, positive upwards. The game's pitch is positive downwards."""
+        """Elevation of the view direction, positive upwards. The game's pitch is positive downwards."""
         return 0.0 - self.pitch
 
 

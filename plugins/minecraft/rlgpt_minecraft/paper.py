@@ -1,4 +1,5 @@
-"""The tier ``paper``: code has MineDojo's low-level actions and its body, policies have what lidar and voxels show.
+"""The tier ``paper`` (a setting of tasks). Code has MineDojo's low-level actions and sees only the player's body;
+policies also see lidar and voxels.
 
 In the paper, code sends MineDojo's actions and cannot see; the policy observes. So with this tier, no key of
 the view and no outcome names a block or an animal. Only policies can observe the numbers of blocks and animals

@@ -1,4 +1,4 @@
-"""Minecraft as a plugin of rlgpt. It imports a simulator only to make an environment."""
+"""The Minecraft plugin of rlgpt. It imports a simulator only when it makes an environment."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class MinecraftPlugin(EnvironmentPlugin):
     """MineDojo's harvest tasks and those of the paper, on the embedded world or on MineDojo itself."""
 
     name = NAME
+    vectors = "plain"
 
     def tasks(self) -> Mapping[str, Task]:
         return make_tasks()
@@ -92,19 +93,6 @@ class MinecraftPlugin(EnvironmentPlugin):
         from rlgpt_minecraft.knowledge_pages import knowledge
 
         return knowledge(task)
-
-    def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
-        return {
-            "num_envs": 8,
-            "num_steps": 32,
-            "minibatch_size": 64,
-            "update_epochs": 8,
-            "learning_rate": 1e-3,
-            "gae_lambda": 0.95,
-            "clip_coef": 0.2,
-            "ent_coef": 0.003,
-            "hidden": (64, 64),
-        }
 
     def transcripts(self, task: Task) -> Sequence[Path]:
         return recordings("rlgpt_minecraft", task)

@@ -68,7 +68,7 @@ class Progress:
     def check(self, state: object) -> None:
         """Check a state that may come from a stranger.
 
-        :raises StateError: it is no result of :meth:`as_state` of the same task.
+        :raises StateError: the state is not a result of :meth:`as_state` for the same task.
         """
         now = self.as_state()
         same = isinstance(state, dict) and state.keys() == now.keys()
@@ -76,7 +76,7 @@ class Progress:
             raise StateError("the saved progress of the episode is damaged, or of another task.")
 
     def restore(self, state: Any) -> None:
-        """Return to a state of :meth:`as_state` that :meth:`check` accepts."""
+        """Return to a state from :meth:`as_state` that :meth:`check` accepts."""
         self._had, self._start = dict(state["had"]), state["start"]
         self._place, self._ticks = state["place"], state["dig_ticks"]
         self._nearest, self._dug, self._most = dict(state["nearest"]), dict(state["dug"]), dict(state["most"])

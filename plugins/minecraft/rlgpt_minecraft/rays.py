@@ -1,9 +1,10 @@
 """The rays of the lidar and their directions.
 
-MineDojo rotates the look by ``rotatePitch`` and ``rotateYaw`` of the game's ``Vec3d``: first about the world's x axis,
-then about y (``JSONWorldDataHelper.getDirectedRays``). So the pitch of a ray raises it if the look points south, lowers
-it if the look points north, and has no effect if it points east or west. The yaw turns it to the left. Observations
-contain the pitch and yaw of a ray, not its direction. This module computes the direction by the same two rotations.
+MineDojo rotates the view direction by ``rotatePitch`` and ``rotateYaw`` of the game's ``Vec3d``: first about the
+world's x axis, then about y (``JSONWorldDataHelper.getDirectedRays``). So the pitch of a ray raises the ray if the
+player faces south, lowers the ray if the player faces north, and has no effect if the player faces east or west. The
+yaw turns the ray to the left. Observations contain the pitch and yaw of a ray, not its direction. This module computes
+the direction by the same two rotations.
 """
 
 from __future__ import annotations
@@ -26,21 +27,22 @@ RAYS = tuple((math.radians(pitch), math.radians(yaw), DISTANCE) for pitch in PIT
 """Pitch (radians), yaw (radians) and length (m) of each ray, in the format of MineDojo's ``lidar_rays``."""
 
 CENTRE = 0
-"""Index of the ray along the look."""
+"""Index of the ray along the view direction."""
 
 _PITCH, _YAW = (np.array([ray[i] for ray in RAYS]) for i in (0, 1))
 _SIN_PITCH, _COS_PITCH, _SIN_YAW, _COS_YAW = np.sin(_PITCH), np.cos(_PITCH), np.sin(_YAW), np.cos(_YAW)
 
 
 def look_vector(yaw: float, pitch: float) -> tuple[float, float, float]:
-    """Return the unit vector of a look. ``yaw`` and ``pitch`` are in degrees; as in the game, pitch is positive
-    downwards."""
+    """Return the unit vector of a view direction. ``yaw`` and ``pitch`` are in degrees. As in the game, pitch is
+    positive downwards.
+    """
     a, b = math.radians(yaw), math.radians(pitch)
     return -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
 
 
 def directions(yaw: float, pitch: float) -> Array:
-    """Return the unit vectors of all rays of a look: float64 ``(rays, 3)``; x east, y up, z south."""
+    """Return the unit vectors of all rays of a view direction: float64 ``(rays, 3)``; x east, y up, z south."""
     x, y, z = look_vector(yaw, pitch)
     lifted = y * _COS_PITCH + z * _SIN_PITCH
     along = z * _COS_PITCH - y * _SIN_PITCH

@@ -74,7 +74,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         return obs.observation, reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
-        """What the player sees: uint8 ``(height, width, 3)``, or None where ``render_mode`` is None."""
+        """The player's view, uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
         return self.base.render()
 
     def close(self) -> None:
@@ -92,9 +92,9 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         return pack(state)
 
     def load(self, state: bytes, *, seed: int | None = None) -> None:
-        """Return to a state of :meth:`save` of the same task.
+        """Return to a state that :meth:`save` returned for the same task.
 
-        :param seed: of the world's random numbers from here on; None: the saved random numbers continue.
+        :param seed: seeds the world's random numbers from now on. None: the saved random numbers continue.
         :raises StateError: the state is damaged, or of another task or version.
         """
         saved = record(state, ("world", "steps", "counts", "progress"))

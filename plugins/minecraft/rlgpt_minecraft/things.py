@@ -17,8 +17,8 @@ from rlgpt.errors import UnknownNameError
 class Thing:
     """A thing to look for.
 
-    :ivar label: its name in texts.
-    :ivar seen_as: its name in observations.
+    :ivar label: the thing's name in the texts that a model reads.
+    :ivar seen_as: the thing's name in MineDojo's observations.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The tier ``paper``: code is blind and has low-level actions only; the policy sees."""
+"""The tier ``paper``: code sees no blocks and no animals and has only low-level actions; the policy sees them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_no_key_of_the_view_and_no_outcome_names_a_block_or_an_animal(make_playe
     assert "cow" not in plugin.summarize(player.see())
 
 
-def test_the_policy_sees_what_code_of_the_default_tier_sees(make_player: Make) -> None:
+def test_policy_of_the_paper_tier_observes_the_view_of_the_default_tier(make_player: Make) -> None:
     usual = make_player("harvest_milk", seed=4)
     blind = make_player("harvest_milk", seed=4, tier="paper")
     view, seen = usual.see(), blind.plugin.policy_view(blind.context)
@@ -39,7 +39,7 @@ def test_the_policy_sees_what_code_of_the_default_tier_sees(make_player: Make) -
 
 
 @pytest.mark.parametrize("name", ["harvest_log", "wooden_pickaxe", "harvest_milk_rgb"])
-def test_the_default_setup_observes_what_there_is(make_player: Make, name: str) -> None:
+def test_default_setup_of_the_paper_tier_observes_only_existing_keys(make_player: Make, name: str) -> None:
     blind = make_player(name, tier="paper")
     setup = blind.plugin.default_setup(blind.task)
     builder = ObservationBuilder(
@@ -48,7 +48,7 @@ def test_the_default_setup_observes_what_there_is(make_player: Make, name: str) 
     assert ("feet_blocked[0]" in builder.names) == (not SPECS[name].pixels)
 
 
-def test_act_is_minedojos_action_for_so_many_ticks(make_player: Make) -> None:
+def test_act_repeats_an_action_of_minedojo_for_the_given_ticks(make_player: Make) -> None:
     player = make_player("harvest_milk", tier="paper")
     player.reset(2)
     start = player.see()
@@ -64,7 +64,7 @@ def test_act_is_minedojos_action_for_so_many_ticks(make_player: Make) -> None:
     assert outcome["moved"] == pytest.approx(np.hypot(*np.delete(after["position"], 1)), abs=0.02)
 
 
-def test_the_library_of_another_tier_is_unchanged_and_its_own_is_small() -> None:
+def test_paper_tier_has_a_small_library_and_changes_no_other_tier() -> None:
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/wooden_pickaxe"]
     blind = task.model_copy(update={"settings": {**task.settings, "tier": "paper"}})

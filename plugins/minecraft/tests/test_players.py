@@ -221,7 +221,7 @@ def wins(player: Player, script: Callable[[Player], None], seeds: int) -> int:
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_script_wins_the_task(make_player: Make, name: str) -> None:
+def test_script_of_primitives_solves_the_task(make_player: Make, name: str) -> None:
     assert wins(make_player(name), SCRIPTS[name], 5) >= 4
 
 

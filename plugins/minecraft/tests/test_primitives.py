@@ -88,7 +88,7 @@ def _around(room: Player, dx: int, block: str) -> Stride:
 
 @pytest.mark.parametrize(("block", "why"), [("lava", "lava"), ("air", "fall")])
 @pytest.mark.parametrize("dx", [1, -1])
-def test_detours_avoid_lava_and_cliffs(room: Player, block: str, why: str, dx: int) -> None:
+def test_approach_detours_around_lava_and_cliffs(room: Player, block: str, why: str, dx: int) -> None:
     height = room.feet()[1]
     stride = _around(room, dx, block)
     assert (room.see()["life"], room.feet()[1]) == (20, height)
@@ -96,7 +96,7 @@ def test_detours_avoid_lava_and_cliffs(room: Player, block: str, why: str, dx: i
 
 
 @pytest.mark.parametrize("block", ["lava", "air"])
-def test_detour_at_a_hazard_takes_the_other_side(room: Player, block: str) -> None:
+def test_approach_takes_the_other_side_of_a_hazard(room: Player, block: str) -> None:
     """The floor ends two steps east. West, it continues past the wall."""
     x, y, z = room.feet()
     room.type(
@@ -183,7 +183,7 @@ def test_shears_take_wool(room: Player) -> None:
     assert 1 <= room.see()["wool_count"] <= 3
 
 
-def test_place_and_use_a_crafting_table(room: Player) -> None:
+def test_primitives_place_and_use_a_crafting_table(room: Player) -> None:
     room.type("/clear", "/give @p crafting_table 1", "/give @p wool 3", "/give @p planks 3")
     assert room("craft", item="bed") == {"made": 0, "missing": "crafting table", "count": 0}
     outcome = room("place", item="crafting_table")
@@ -242,7 +242,7 @@ def test_mine_keeps_its_block_while_the_body_slides(room: Player) -> None:
     assert sum(t["ticks"] for t in outcome) >= 60
 
 
-def test_dig_down_and_dig_ahead(room: Player) -> None:
+def test_dig_primitives_dig_down_and_ahead(room: Player) -> None:
     x, y, z = room.feet()
     room.type(
         "/replaceitem entity @p slot.weapon.mainhand iron_pickaxe 1",

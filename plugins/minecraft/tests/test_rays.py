@@ -55,6 +55,6 @@ def test_pitch_of_a_ray_depends_on_the_heading() -> None:
     assert found == pytest.approx([18.0, -18.0, 0.0], abs=1e-9)
 
 
-def test_rays_are_distinct() -> None:
+def test_ray_directions_are_distinct() -> None:
     assert len({(round(p, 9), round(y, 9)) for p, y, _ in RAYS}) == len(RAYS)
     assert all(distance == 40 for _, _, distance in RAYS)

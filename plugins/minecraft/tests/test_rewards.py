@@ -39,7 +39,7 @@ def test_nearness_rewards_only_new_minimal_distances(room: Player) -> None:
     assert value(room, "near_log") == pytest.approx(near, abs=1e-6)
 
 
-def test_aim_and_dig_reward_only_their_thing(room: Player) -> None:
+def test_aim_and_dig_rewards_apply_only_to_their_thing(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z + 2} log")
     assert (value(room, "aim_log"), value(room, "aim_leaves"), value(room, "dig_log")) == (1, 0, 0)

@@ -41,7 +41,7 @@ def test_every_name_exists_in_minedojo(task: Task) -> None:
 
 
 @every_task
-def test_path_ends_at_the_target_and_contains_every_needed_item(task: Task) -> None:
+def test_crafting_path_ends_at_the_target_and_contains_every_needed_item(task: Task) -> None:
     spec = spec_of(task)
     assert spec.path[-1] == spec.target
     assert set(dict(spec.needs)) <= set(spec.path)

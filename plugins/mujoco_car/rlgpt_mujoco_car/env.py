@@ -37,20 +37,24 @@ make_mujoco_importable()
 import mujoco  # noqa: E402
 
 PERIOD = TIMESTEP * SUBSTEPS
-"""s of one control step: 0.05."""
+"""Duration of one control step, 0.05 s."""
 TOUCH_SUBSTEPS = 4
-"""Physics steps between two checks for contact with a wall: 0.01 s."""
+"""Number of physics steps between two checks for contact with a wall; they last 0.01 s."""
 TOUCH_PERIOD = TIMESTEP * TOUCH_SUBSTEPS
 WALL_CONTACTS = 6
 """Index of the number of wall contacts in the sensor data."""
 MAX_TOUCH_CHECKS = round(1.0 / TOUCH_PERIOD)
-"""Consecutive checks that may find contact with a wall: one second. One more loses the episode."""
+"""Number of consecutive checks that may find contact with a wall; they last one second. One more check
+with contact ends the episode as lost.
+"""
 PARKED_STEPS = 10
-"""Control steps for which the car must stand in the parking space."""
+"""Number of control steps for which the car must stand in the parking space."""
 PARKING_TOLERANCE = (0.09, 0.06, 0.12)
-"""Largest offset of the parked car: along the road (m), across it (m), heading (rad)."""
+"""Largest errors of the parked car: along the road (m), across the road (m), in heading (rad)."""
 GOAL_HEIGHT_TOLERANCE = 0.05
-"""m that a car at the goal may be below the ground there. A car that fell beside the road has not arrived."""
+"""Height by which a car at the goal may be below the ground there, m. A car that fell beside the road has
+not arrived.
+"""
 PIXEL_SIZE = 64
 
 Observation = dict[str, np.ndarray[Any, Any]]
@@ -74,8 +78,8 @@ class CarTask(gymnasium.Env[Any, Any]):
     - ``touching`` (1): seconds of uninterrupted contact with a wall;
     - ``pixels`` (64, 64, 3), uint8, from behind the windscreen: only with ``camera=True`` in the task's settings.
 
-    With the setting ``sensor_delay`` all but the pixels is observed so many seconds late. ``friction`` makes the ground
-    slippery.
+    The setting ``sensor_delay`` delays all observations except the pixels by this number of seconds. The setting
+    ``friction`` makes the ground slippery.
 
     The reward is the progress along the road since the last step, in m. ``info["success"]``: the car has reached the
     end of the road, stands in the parking space, or is on top of the hill. The episode is lost after one second of
@@ -84,7 +88,7 @@ class CarTask(gymnasium.Env[Any, Any]):
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / PERIOD)}  # noqa: RUF012
     substeps = SUBSTEPS
-    """Physics steps of one control step."""
+    """Number of physics steps in one control step."""
 
     def __init__(self, task: Task, *, seed: int, render_mode: str | None = None) -> None:
         if render_mode not in (None, "rgb_array"):
@@ -94,7 +98,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         self._draw_scene, self._is_parking = SCENARIOS[self._scenario], self._scenario == "parking"
         self._friction = friction(task)
         self._late: deque[SensorVector] = deque(maxlen=1 + round(sensor_delay(task) / PERIOD))
-        """The newest readings; the oldest of them is observed."""
+        """The newest sensor readings. The oldest of them is the current observation."""
         self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
         entries: dict[str, gymnasium.Space[Any]] = {
             "rays": spaces.Box(0.0, RAY_RANGE, (RAYS,), np.float32),
@@ -109,7 +113,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         self._camera: Camera | None = None
         self._pixel_camera: Camera | None = None
         self.position = (0.0, 0.0)
-        """x, y of the middle of the rear axle, m."""
+        """Position x, y of the centre of the rear axle, m."""
         self.height = self.heading = self.progress = self._upright = 0.0
         self.steps = self.touch_checks = self.parked_steps = 0
         super().reset(seed=seed)
@@ -140,7 +144,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         return observation, self.progress - before, ended, truncated, self._info(success)
 
     def render(self) -> Any:
-        """A frame, uint8 (height, width, 3), or None where ``render_mode`` is None."""
+        """A frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
         if self.render_mode is None:
             return None
         if self._camera is None:
@@ -154,7 +158,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         self._camera = self._pixel_camera = None
 
     def save(self) -> bytes:
-        """The state: after :meth:`load` the episode continues bit for bit.
+        """The state of the episode. After :meth:`load` the episode continues bit for bit.
 
         It does not contain the scene, but the state of the random generator from which the scene is drawn again.
         """
@@ -165,10 +169,10 @@ class CarTask(gymnasium.Env[Any, Any]):
         return pack({**state, "late": np.array(late, np.float32).reshape(-1, SENSOR_COUNT)})
 
     def load(self, state: bytes, *, seed: int | None = None) -> Observation:
-        """Return to a state of :meth:`save`, also of another environment or an earlier episode.
+        """Return to a state that :meth:`save` returned, also in another environment or an earlier episode.
 
-        :param seed: without effect, because nothing in an episode is random.
-        :returns: the observation there.
+        :param seed: has no effect, because nothing in an episode is random.
+        :returns: the observation in this state.
         :raises StateError: the state is damaged, or of another scenario.
         """
         saved = record(state, ("scenario", "drawn", "physics", "counts", "late"))
@@ -199,7 +203,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         observation = self._observe()
         if not len(late):
             return observation
-        # earlier sensor readings cannot be computed again, so they are restored
+        # Earlier sensor readings cannot be computed again, so they are part of the state.
         self._late.clear()
         self._late.extend(late)
         return self._components(self._late[0]) | {key: observation[key] for key in observation if key == "pixels"}
@@ -224,7 +228,7 @@ class CarTask(gymnasium.Env[Any, Any]):
             if camera is not None:
                 camera.show(self.model)
         self.data = mujoco.MjData(self.model)
-        # views of the simulator's memory, valid as long as its data
+        # These arrays share the simulator's memory and are valid as long as its data exist.
         self._qpos, self._sensordata, self._control = self.data.qpos, self.data.sensordata, self.data.ctrl
         self._segments = segments(scene)
         points = scene.road.points
@@ -244,14 +248,14 @@ class CarTask(gymnasium.Env[Any, Any]):
         if not self._is_parking:
             near = dx * dx + dy * dy < self._goal_radius * self._goal_radius and self.height > self._min_goal_height
             return near and dx * self._goal_direction[0] + dy * self._goal_direction[1] <= 0.0
-        # the parking space lies along x: distances along and across it are those of the world
+        # The parking space lies along the x axis, so distances along and across it are those along x and y.
         along, across, angle = PARKING_TOLERANCE
         inside = abs(dx) < along and abs(dy) < across and abs(turn - self.heading) < angle
         self.parked_steps = self.parked_steps + 1 if inside and abs(float(self._sensordata[0])) < 0.05 else 0
         return self.parked_steps >= PARKED_STEPS
 
     def _read_sensors(self) -> SensorVector:
-        """The sensor readings. Updates the position of the car on the road."""
+        """Read the sensors, and update the position of the car on the road."""
         flat = np.empty(SENSOR_COUNT, np.float32)
         self._index, x, y, self.height, self.heading, self._upright, self.progress = read_sensors(
             self._qpos,

@@ -1,4 +1,4 @@
-"""The car as a plugin of rlgpt. The simulator is imported with the first environment."""
+"""The car plugin of rlgpt. The simulator is imported when the first environment is made."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from rlgpt_mujoco_car.tasks import friction, make_tasks, scenario_of, sensor_del
 
 
 class CarPlugin(EnvironmentPlugin):
-    """A 1:10 car: winding roads, a blocked start, a parking space, a hill."""
+    """Tasks for a 1:10 car: winding roads, a blocked start, a parking space, a hill."""
 
     name = "mujoco_car"
+    vectors = "plain"
 
     def tasks(self) -> Mapping[str, Task]:
         return make_tasks()
@@ -73,20 +74,6 @@ class CarPlugin(EnvironmentPlugin):
         if delay := sensor_delay(task):
             pages.append(page("rlgpt_mujoco_car", "late").format(delay=delay))
         return "\n\n".join(pages)
-
-    def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
-        return {
-            "num_envs": 4,
-            "num_steps": 64,
-            "minibatch_size": 64,
-            "update_epochs": 8,
-            "learning_rate": 1e-3,
-            "gae_lambda": 0.95,
-            "clip_coef": 0.2,
-            "ent_coef": 0.001,
-            "initial_std": 0.6,
-            "hidden": (64, 64),
-        }
 
     def transcripts(self, task: Task) -> Sequence[Path]:
         return recordings("rlgpt_mujoco_car", task)

@@ -1,4 +1,6 @@
-"""Skills for coded actions, based on the car's observation alone. None depends on a task."""
+"""The primitives (skills for coded actions). They use only the car's observation, and no primitive
+depends on a task.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,15 @@ from rlgpt_mujoco_car.views import clearance
 Run = Generator[Any, None, Mapping[str, Plain]]
 
 MIN_CLEARANCE = 0.25
-"""m of free space ahead below which `follow` ends at low speed; more at higher speed."""
+"""Free distance ahead below which `follow` ends at low speed, m. The distance is larger at higher speed."""
 
 
 class _Motion:
-    """Moves the car and keeps the odometry of a call, from the measured speed and turning rate.
+    """Moves the car and computes the odometry of a call from the measured speed and turning rate.
 
-    :ivar x: forwards since the call began, m, in the frame of the car at that time.
-    :ivar y: to the left, m.
-    :ivar angle: turned to the left, rad.
+    :ivar x: distance forwards since the call began, m, in the frame of the car at that time.
+    :ivar y: distance to the left, m.
+    :ivar angle: angle turned to the left, rad.
     :ivar distance: length of the path, m.
     """
 

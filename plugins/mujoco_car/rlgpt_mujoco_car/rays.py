@@ -11,7 +11,9 @@ from rlgpt_mujoco_car.scene import WALL_HALF_THICKNESS, Box, Scene, wall_corners
 
 
 def segments(scene: Scene) -> Array:
-    """``(N, 4)``: x, y of both ends of each segment, m: the inner faces of the walls and the outlines of boxes."""
+    """The segments, ``(N, 4)``: x, y of both ends of each, m. They are the inner faces of the walls and
+    the outlines of boxes.
+    """
     left, right = wall_corners(scene.road)
     faces = [np.concatenate((edge[:-1], edge[1:]), axis=1) for edge in (_inward(left, -1.0), _inward(right, 1.0))]
     if scene.closed:
@@ -22,9 +24,9 @@ def segments(scene: Scene) -> Array:
 
 
 def _inward(edge: Array, side: float) -> Array:
-    """The corners of a wall's inner face, ``(M, 2)``: half of its thickness towards the road.
+    """The corners of a wall's inner face, ``(M, 2)``. This face is half of the wall's thickness towards the road.
 
-    :param side: 1 where the road is on the left of the wall, -1 where it is on the right.
+    :param side: 1 if the road is on the left of the wall, -1 if it is on the right.
     """
     steps = np.diff(edge, axis=0)
     along = np.concatenate((steps[:1], steps[:-1] + steps[1:], steps[-1:]))

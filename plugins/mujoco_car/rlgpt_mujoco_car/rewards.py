@@ -48,7 +48,7 @@ def _success(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """The terms of every task; ``energy`` on the hill only."""
+    """The reward terms of a task. Only the task on the hill has ``energy``."""
     terms = [
         RewardTerm("progress", "share of the road's length that lies behind the car", _progress),
         RewardTerm("nearness", "to the goal: 1 - tanh(1.5 x distance in m)", _nearness),
@@ -63,7 +63,9 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Weights 10 for progress (parking: nearness and angle), 3 for energy (hill), 5 for success; small costs."""
+    """The default setup: weight 10 for progress (for parking: nearness and angle), 3 for energy (hill), 5
+    for success, and small costs.
+    """
     scenario = scenario_of(task)
     weights = {"success": 5.0, "touching": 0.02, "time": 0.005}
     if scenario == "parking":

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 SPACING = 0.25
-"""m between points of the centre line."""
+"""Distance between points of the centre line, m."""
 STRAIGHT_LENGTH = 3.0
-"""m of straight road at the start and at the end."""
+"""Length of the straight road at the start and at the end, m."""
 MIN_BEND_RADIUS = 1.2
-"""Smallest radius of a bend, m. The car turns within 0.48 m at full lock."""
+"""Smallest radius of a bend, m. The car's smallest turning radius is 0.48 m."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Road:
 
     @property
     def length(self) -> float:
-        """m along the centre line."""
+        """Length along the centre line, m."""
         return SPACING * (len(self.points) - 1)
 
     @property
     def normals(self) -> Array:
-        """``(N, 2)``: unit vectors to the left of the line."""
+        """Unit vectors to the left of the line, ``(N, 2)``."""
         return np.stack((-np.sin(self.headings), np.cos(self.headings)), axis=1)
 
     def at(self, along: float, offset: float = 0.0) -> tuple[Array, float]:
@@ -58,8 +58,8 @@ class Road:
 def winding(rng: np.random.Generator, length: float, half_width: float) -> Road:
     """A road of alternating bends that does not approach itself.
 
-    Each bend has a radius from :data:`MIN_BEND_RADIUS` to 3 m and ends at 20 to 60 degrees from +x, on the other side
-    than the bend before it.
+    Each bend has a radius from :data:`MIN_BEND_RADIUS` to 3 m and ends with a heading of 20 to 60 degrees from +x.
+    Successive bends end on opposite sides.
     """
     curvatures = [0.0] * round(STRAIGHT_LENGTH / SPACING)
     side = rng.choice((-1.0, 1.0))

@@ -14,7 +14,7 @@ from rlgpt_mujoco_car.vehicle import BODY_LENGTH, BODY_WIDTH, MASS, WHEELBASE
 
 GRAVITY = 9.81
 OVERHANG = (BODY_LENGTH - WHEELBASE) / 2
-"""m, from each axle to the bumper."""
+"""Distance from each axle to its bumper, m."""
 PARKED_CAR_RGBA = "0.3 0.4 0.6 1"
 
 
@@ -49,8 +49,8 @@ def blocked_start(rng: np.random.Generator) -> Scene:
 
     The wall starts at one side of a road 1.4 m wide and leaves a gap of 0.45 to 0.55 m at the other. The car stands 6
     to 16 cm before it on the blocked side, with a wall 2 to 2.5 m behind. After the gap the road winds for 5.5 to 11 m.
-    Lengths across the road are between the middles of walls, which are 0.08 m thick: the free length is 0.04 m less at
-    each.
+    Lengths across the road are measured between the centres of walls, which are 0.08 m thick. So the free length is
+    0.04 m less for each wall.
     """
     road = winding(rng, 9.0, 0.7)
     side = float(rng.choice((-1.0, 1.0)))

@@ -12,13 +12,13 @@ from rlgpt_mujoco_car.road import Array, Road
 
 TIMESTEP = 0.0025
 SUBSTEPS = 20
-"""Physics steps of one control step: 0.05 s."""
+"""Number of physics steps in one control step, which lasts 0.05 s."""
 WALL_HALF_THICKNESS = 0.04
-"""m."""
+"""Half of a wall's thickness, m."""
 MAX_WALL_BEND = 0.25
-"""rad that the road turns along one straight piece of wall."""
+"""Largest angle by which the road turns along one straight piece of wall, rad."""
 WALL_HEIGHT = 0.16
-"""m, above the highest ground of the road."""
+"""Height of the walls above the highest ground of the road, m."""
 WALL_GROUP = 2
 """Group of the geoms that the car must not touch for long. The sensor ``walls`` counts the contacts with them."""
 RAMP_FOOT_SHARE = 0.2
@@ -42,16 +42,16 @@ class Box:
 class Scene:
     """The world of one episode.
 
-    :ivar start: x, y (m) and heading (rad) of the middle of the rear axle.
+    :ivar start: x, y (m) and heading (rad) of the centre of the rear axle at the start.
     :ivar goal: the same at the goal.
     :ivar boxes: obstacles.
-    :ivar wet: patches of slippery ground, of friction :data:`WET_FRICTION`.
-    :ivar gravity: m/s^2 in the world; tilted where the road climbs.
+    :ivar wet: patches of slippery ground; their friction is :data:`WET_FRICTION`.
+    :ivar gravity: gravity vector, m/s^2. It is tilted if the road climbs.
     :ivar ramp: start (x, m), length along the ground (m) and angle (rad) of a ramp across the road; None: no ramp.
-    :ivar force: of the motor, N.
-    :ivar closed: a wall stands across the start of the road.
+    :ivar force: force of the motor, N.
+    :ivar closed: whether a wall stands across the start of the road.
     :ivar plateau: length of the level ground after the ramp, m.
-    :ivar friction: of the ground, as a share of the default friction.
+    :ivar friction: friction of the ground, as a share of the default friction.
     """
 
     road: Road
@@ -68,7 +68,7 @@ class Scene:
 
     @property
     def summit(self) -> float:
-        """Height of the plateau, m; 0 where there is none."""
+        """Height of the plateau, m; 0 if there is no plateau."""
         if self.ramp is None:
             return 0.0
         _, length, angle = self.ramp
@@ -124,9 +124,9 @@ def wall_corners(road: Road) -> tuple[Array, Array]:
 
 
 def _walls(scene: Scene) -> Iterable[str]:
-    """Boxes along both edges, and across the start where the road is closed.
+    """The walls: boxes along both edges of the road. If the road is closed, more boxes stand across its start.
 
-    All are as high as the highest one needs to be, because rays are computed in the plane, without heights.
+    All boxes have the height that the highest one needs, because rays are computed in the plane, without heights.
     """
     left, right = wall_corners(scene.road)
     top = scene.summit + WALL_HEIGHT
@@ -139,7 +139,7 @@ def _walls(scene: Scene) -> Iterable[str]:
 def _corners(road: Road) -> list[int]:
     """Indices of the points between which a wall is straight.
 
-    The road turns by at most :data:`MAX_WALL_BEND` between two of them, unless they are neighbours.
+    Between two successive indices the road turns by at most :data:`MAX_WALL_BEND`, unless they are neighbouring points.
     """
     corners = [0]
     for i in range(1, len(road.points)):
@@ -177,7 +177,7 @@ def _ground_friction(scene: Scene) -> str:
 
 
 def _wet(box: Box, friction: float) -> str:
-    # priority: the patch's friction is used, not the larger of the two
+    # With priority, the patch's friction is used, not the larger one of the two.
     grip = WET_FRICTION * friction
     return (
         f'<geom type="box" pos="{box.x} {box.y} -0.0095" size="{box.half_length} {box.half_width} 0.01" '

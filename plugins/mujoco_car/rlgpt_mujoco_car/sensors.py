@@ -1,4 +1,6 @@
-"""Sensor readings and position of the car, compiled by numba: they are computed in every step."""
+"""Computes sensor readings and the position of the car. The functions are compiled by numba, because
+every step calls them.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ from rlgpt_mujoco_car.road import SPACING, Array
 
 RAYS = 20
 RAY_RANGE = 5.0
-"""m, the reading of a ray that hits nothing."""
+"""Reading of a ray that hits nothing, m."""
 LOOKAHEAD = (0.5, 1.0, 1.5, 2.25, 3.0)
-"""m along the road from the car to the points that are observed."""
+"""Distances along the road from the car to the observed points, m."""
 COMPONENT_SIZES = {"rays": RAYS, "motion": 5, "road": 2 + 2 * len(LOOKAHEAD), "goal": 4, "touching": 1}
 """The components of the sensor vector in order, and the size of each."""
 SENSOR_COUNT = sum(COMPONENT_SIZES.values())
@@ -59,7 +61,7 @@ def _cast_rays(x: float, y: float, heading: float, segments: Array, out: SensorV
         facing = 1.0 if cross >= 0.0 else -1.0
         for i in range(RAYS):
             dx, dy = directions[i, 0], directions[i, 1]
-            # divide only for the few rays that hit the segment
+            # The division is done only for the few rays that hit the segment.
             across = facing * (dx * ey - dy * ex)
             share = facing * (ax * dy - ay * dx)
             if across > 0.0 and 0.0 <= share <= across:
@@ -84,13 +86,13 @@ def _read_sensors(
 ) -> Located:
     """Fill ``out`` (float32, :data:`SENSOR_COUNT`) with the sensor readings.
 
-    :param qpos: of the simulator.
-    :param sensordata: of the simulator.
+    :param qpos: the simulator's ``qpos``.
+    :param sensordata: the simulator's ``sensordata``.
     :param centre_line: ``(N, 3)``, x, y (m) and heading (rad) of the road's points.
-    :param segments: ``(M, 4)``, what rays can hit, m.
+    :param segments: ``(M, 4)``, the segments that rays can hit, m.
     :param goal: x, y (m) and heading (rad).
-    :param index: of the road's point that was nearest at the last call, where the search begins.
-    :param touch_seconds: s of uninterrupted contact with a wall.
+    :param index: index of the road's point that was nearest at the last call. The search begins there.
+    :param touch_seconds: duration of uninterrupted contact with a wall, s.
     :returns: index of the nearest point; x, y, height (m) and heading (rad) of the car; cosine of its tilt; metres
         along the road.
     """

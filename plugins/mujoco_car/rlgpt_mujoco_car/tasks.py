@@ -31,7 +31,7 @@ _TASKS: Mapping[str, tuple[str, int, str]] = {
 }
 
 DEFAULTS: Mapping[str, float | bool] = {"camera": False, "sensor_delay": 0.0, "friction": 1.0}
-"""Settings of every task beside its scenario, with their defaults."""
+"""Settings that every task has in addition to its scenario, with their defaults."""
 MAX_SENSOR_DELAY = 0.5
 MIN_FRICTION = 0.1
 
@@ -51,10 +51,10 @@ def make_tasks() -> dict[str, Task]:
 
 
 def scenario_of(task: Task) -> str:
-    """The scenario of a task, a name of :data:`rlgpt_mujoco_car.scenarios.SCENARIOS`.
+    """The scenario of a task: a name in :data:`rlgpt_mujoco_car.scenarios.SCENARIOS`.
 
-    :raises UnknownNameError: its settings name no scenario.
-    :raises ConfigError: its settings name another scenario than its goal and success describe.
+    :raises UnknownNameError: the task's settings contain an unknown scenario.
+    :raises ConfigError: the scenario in the settings is not the one that the task's goal and success describe.
     """
     scenario = str(task.settings.get("scenario", ""))
     if scenario not in _TASKS:
@@ -80,17 +80,17 @@ def has_camera(task: Task) -> bool:
 
 
 def sensor_delay(task: Task) -> float:
-    """Age of what is observed, s: the setting ``sensor_delay``.
+    """Delay of the observations, s (the setting ``sensor_delay``).
 
-    :raises ConfigError: it is no number from 0 to 0.5.
+    :raises ConfigError: the setting is not a number from 0 to 0.5.
     """
     return _number(task, "sensor_delay", 0.0, MAX_SENSOR_DELAY, "s")
 
 
 def friction(task: Task) -> float:
-    """Friction of the ground and of its wet patches, as a share of the default: the setting ``friction``.
+    """Friction of the ground and of its wet patches, as a share of the default (the setting ``friction``).
 
-    :raises ConfigError: it is no number from 0.1 to 1.
+    :raises ConfigError: the setting is not a number from 0.1 to 1.
     """
     return _number(task, "friction", MIN_FRICTION, 1.0, "of dry ground")
 

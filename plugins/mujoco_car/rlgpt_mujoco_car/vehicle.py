@@ -1,7 +1,7 @@
 """The car: a 1:10 model with Ackermann steering, independent suspension and rear drive, as MJCF.
 
 Sizes are those of common 1:10 touring cars (wheelbase 0.26 m, track 0.2 m, tyres 65 mm, 1.6 kg). The paper's car was
-never published: this is a reconstruction.
+never published; this model is a reconstruction.
 """
 
 from __future__ import annotations
@@ -12,34 +12,40 @@ WHEELBASE = 0.26
 TRACK = 0.20
 WHEEL_RADIUS = 0.0325
 TYRE_HALF_WIDTH = 0.013
-"""m."""
+"""Half width of a tyre, m. The constants above are in m, too."""
 BODY_LENGTH, BODY_WIDTH = 0.40, 0.19
-"""m."""
+"""Length and width of the body, m."""
 CHASSIS_MASS, CABIN_MASS, WHEEL_MASS, HUB_MASS = 1.3, 0.1, 0.03, 0.02
-"""kg. Each arm has a hub at its end; each front wheel has a second one, which steers."""
+"""Masses of chassis, cabin, a wheel and a hub, kg. Each arm has a hub at its end; each front wheel has a
+second hub, which steers.
+"""
 SPRUNG_MASS = CHASSIS_MASS + CABIN_MASS
-"""kg, carried by the springs."""
+"""Mass that the springs carry, kg."""
 MASS = SPRUNG_MASS + 4 * WHEEL_MASS + 6 * HUB_MASS
-"""kg, of the whole car: 1.64."""
+"""Mass of the whole car: 1.64 kg."""
 MAX_STEER = 0.5
-"""rad, of the virtual wheel at the middle of the front axle."""
+"""Largest steering angle of the virtual wheel at the centre of the front axle, rad."""
 MAX_SPEED = 2.5
-"""m/s, forwards and backwards."""
+"""Largest speed, forwards and backwards, m/s."""
 MAX_FORCE = 12.0
-"""N, of the motor at the tyres. A scenario may have a weaker motor."""
+"""Force of the motor at the tyres, N. A scenario may have a weaker motor."""
 STIFFNESS, DAMPING = 500.0, 12.0
-"""N/m and N s/m of each spring: the car sags by 7 mm and has the damping ratio c / (2 sqrt(k m)) = 0.45."""
+"""Stiffness (N/m) and damping (N s/m) of each spring. The car sags by 7 mm and has the damping ratio c /
+(2 sqrt(k m)) = 0.45.
+"""
 SPRING_PRELOAD = 0.00785
-"""m of compression of each spring with the wheel level with the axle. A car at rest stands 1 mm higher."""
+"""Compression of each spring when the wheel is at the height of the axle, m. A car at rest stands 1 mm higher."""
 
 TURNING_RADIUS = WHEELBASE / math.tan(MAX_STEER)
-"""m, of the middle of the rear axle at full lock: 0.48."""
+"""Turning radius of the centre of the rear axle at the largest steering angle: 0.48 m."""
 
 _WHEEL_SIDES = {"fl": (1, 1), "fr": (1, -1), "rl": (-1, 1), "rr": (-1, -1)}
 
 
 def ackermann(steer: float) -> tuple[float, float]:
-    """Angles of the left and the right front wheel (rad) for a virtual middle wheel at ``steer`` (positive: left)."""
+    """Angles of the left and the right front wheel (rad) for a virtual centre wheel at the angle
+    ``steer`` (positive: left).
+    """
     if abs(steer) < 1e-6:
         return steer, steer
     radius = WHEELBASE / math.tan(steer)
@@ -47,7 +53,9 @@ def ackermann(steer: float) -> tuple[float, float]:
 
 
 def body(x: float, y: float, z: float, heading: float) -> str:
-    """The car as an MJCF body, with the middle of its rear axle above (x, y) and its wheels on the ground at ``z``."""
+    """The car as an MJCF body. The centre of its rear axle is above (x, y), and its wheels are on the
+    ground at height ``z``.
+    """
     half = heading / 2
     wheels = "".join(_wheel(name, *place) for name, place in _WHEEL_SIDES.items())
     # The origin is above the middle of the rear axle, which has no lateral velocity: this keeps the kinematics simple.

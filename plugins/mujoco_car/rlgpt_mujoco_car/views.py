@@ -1,4 +1,4 @@
-"""The view of coded actions, and of policies that use it. All of it comes from the observation."""
+"""The view that coded actions see, and policies if they use it. It is computed only from the observation."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from rlgpt_mujoco_car.vehicle import BODY_LENGTH, BODY_WIDTH
 _RAY_ANGLES = np.arange(RAYS) * (2 * math.pi / RAYS)
 _RAY_COS, _RAY_SIN = np.cos(_RAY_ANGLES), np.sin(_RAY_ANGLES)
 SIDE_MARGIN = 0.01
-"""m beside the body that belong to its path."""
+"""Distance beside the body that still belongs to its path, m."""
 CORNER_MARGIN = 0.02
-"""m that a hit may lie inside the outline of the body: a corner of an obstacle can lie between two rays."""
+"""Depth by which a hit may be inside the outline of the body, m, because a corner of an obstacle can be
+between two rays.
+"""
 
 VIEW_KEYS = (
     ViewKey("speed", "forwards; negative is backwards", "m/s", size=1),
@@ -62,7 +64,7 @@ def clearance(rays: np.ndarray[tuple[int], np.dtype[np.float32]]) -> tuple[float
     :param rays: ``(20,)``, m, as in the observation.
     """
     x, y = rays * _RAY_COS, rays * _RAY_SIN
-    # a wall beside the body is neither ahead nor behind, and a hit beyond the bumpers is not beside the body
+    # A wall beside the body is neither ahead nor behind, and a hit beyond the bumpers is not beside the body.
     lane, flank = np.abs(y) < BODY_WIDTH / 2 + SIDE_MARGIN, np.abs(x) < BODY_LENGTH / 2 + SIDE_MARGIN
     front, rear = x[lane & (x > BODY_LENGTH / 2 - CORNER_MARGIN)], -x[lane & (x < CORNER_MARGIN - BODY_LENGTH / 2)]
     left, right = y[flank & (y > BODY_WIDTH / 2 - CORNER_MARGIN)], -y[flank & (y < CORNER_MARGIN - BODY_WIDTH / 2)]

@@ -9,7 +9,7 @@ from typing import Any
 from rlgpt.testing.player import Player
 
 LANE = 0.43
-"""m from the middle line to the middle of the gap of a blocked start."""
+"""Distance from the centre line to the centre of the gap of a blocked start, m."""
 
 
 def winding_road(play: Player) -> None:

@@ -29,7 +29,9 @@ every_task = pytest.mark.parametrize("task", list(TASKS))
 
 @every_task
 @pytest.mark.parametrize("actions", [None, (), (BACK,)], ids=["bare", "K=0", "K=1"])
-def test_gymnasiums_checker_passes(task: str, actions: tuple[CodedAction, ...] | None, plugin: CarPlugin) -> None:
+def test_car_environment_passes_gymnasiums_checker(
+    task: str, actions: tuple[CodedAction, ...] | None, plugin: CarPlugin
+) -> None:
     env = plugin.make_env(TASKS[task], seed=0)
     checked = env if actions is None else extend(env, actions, plugin=plugin, task=task)
     checked.action_space.seed(0)
@@ -41,7 +43,7 @@ def test_gymnasiums_checker_passes(task: str, actions: tuple[CodedAction, ...] |
 
 
 @every_task
-def test_stable_baselines_checker_passes(task: str, plugin: CarPlugin) -> None:
+def test_car_environment_passes_stable_baselines_checker(task: str, plugin: CarPlugin) -> None:
     from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines
 
     env = flat_view(extend(plugin.make_env(TASKS[task], seed=0), (BACK,), plugin=plugin, task=task))
@@ -135,7 +137,7 @@ def test_one_second_of_contact_with_a_wall_ends_the_episode() -> None:
     assert steps_in_contact == pytest.approx(1.0 / PERIOD, abs=2)
 
 
-def test_contact_that_ends_within_a_step_is_counted_from_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contact_time_restarts_after_contact_ends_within_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     contacts = itertools.cycle((2, 1, 0, 1, 3))
     physics = mujoco.mj_step
 
@@ -186,7 +188,9 @@ def test_too_long_contact_at_the_goal_is_no_success() -> None:
 
 
 def place_on_the_hill(env: CarTask, along: float, offset: float = 0.0, heading: float = 0.0) -> None:
-    """Put the car's rear axle ``along`` m beyond the foot of the ramp: on the ramp, or on top of the hill after it."""
+    """Place the car with its rear axle ``along`` m beyond the foot of the ramp, which is on the ramp or
+    on top of the hill.
+    """
     assert env.scene.ramp is not None
     foot, length, angle = env.scene.ramp
     short = max(0.0, length - along)

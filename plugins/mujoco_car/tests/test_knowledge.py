@@ -47,7 +47,7 @@ def test_steering_takes_two_steps_to_full_lock_and_three_from_lock_to_lock(open_
 
 
 @pytest.mark.parametrize("speed", [0.3, 1.0])
-def test_the_circle_at_full_lock_has_the_stated_size(open_ground: CarTask, speed: float) -> None:
+def test_turning_circle_at_full_lock_has_the_stated_size(open_ground: CarTask, speed: float) -> None:
     for _ in range(60):
         forward, _, rate, _, _ = open_ground.step((speed / 2.5, 1.0))[0]["motion"]
     radius = float(forward / rate)

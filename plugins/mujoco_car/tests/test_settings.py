@@ -94,7 +94,7 @@ def test_a_closed_camera_unregisters_its_exit_handler(plugin: CarPlugin, monkeyp
 
 
 @needs_frames
-def test_gymnasiums_checker_passes_with_the_camera(plugin: CarPlugin) -> None:
+def test_car_environment_with_camera_passes_gymnasiums_checker(plugin: CarPlugin) -> None:
     env = plugin.make_env(variant(camera=True), seed=0)
     env.action_space.seed(0)
     with warnings.catch_warnings():
@@ -122,7 +122,7 @@ def test_the_doctor_reports_that_the_camera_needs_opengl(plugin: CarPlugin, monk
 
 
 def drive(plugin: CarPlugin, steps: int = 12, seed: int = 3, **settings: Plain) -> list[dict[str, np.ndarray]]:
-    """The observations of an episode with fixed actions, the reset's first."""
+    """The observations of an episode with fixed actions. The first one is that of the reset."""
     env = plugin.make_env(variant("winding_road_wet", **settings), seed=0)
     observations = [env.reset(seed=seed)[0]]
     observations += [env.step(np.array((0.4, 0.2 * (-1) ** step)))[0] for step in range(steps)]
@@ -130,14 +130,14 @@ def drive(plugin: CarPlugin, steps: int = 12, seed: int = 3, **settings: Plain) 
     return observations
 
 
-def test_late_sensors_show_what_was_there_so_many_steps_ago(plugin: CarPlugin) -> None:
+def test_delayed_sensors_show_the_state_of_earlier_steps(plugin: CarPlugin) -> None:
     now, late = drive(plugin), drive(plugin, sensor_delay=0.15)
     for step, seen in enumerate(late):
         for name, value in seen.items():
             np.testing.assert_array_equal(value, now[max(0, step - 3)][name])
 
 
-def test_an_episode_with_late_sensors_continues_from_a_saved_state(plugin: CarPlugin) -> None:
+def test_episode_with_delayed_sensors_continues_from_a_saved_state(plugin: CarPlugin) -> None:
     env = plugin.make_env(variant(sensor_delay=0.2), seed=0)
     env.reset(seed=1)
     action = np.array((-0.5, 0.3))
@@ -151,7 +151,7 @@ def test_an_episode_with_late_sensors_continues_from_a_saved_state(plugin: CarPl
     env.close()
 
 
-def test_slippery_ground_lengthens_the_way_to_a_speed(plugin: CarPlugin) -> None:
+def test_slippery_ground_increases_the_distance_to_reach_a_speed(plugin: CarPlugin) -> None:
     dry, wet = (drive(plugin, steps=3, friction=share)[-1]["motion"][0] for share in (1.0, 0.2))
     assert wet < 0.7 * dry
 
@@ -162,7 +162,7 @@ def test_a_delay_or_friction_out_of_range_is_refused(plugin: CarPlugin, settings
         plugin.make_env(variant(**settings), seed=0)
 
 
-def test_the_knowledge_tells_of_late_sensors_and_slippery_ground_where_there_are_any(plugin: CarPlugin) -> None:
+def test_knowledge_mentions_delay_and_friction_only_if_they_are_set(plugin: CarPlugin) -> None:
     usual = plugin.knowledge(variant())
     changed = plugin.knowledge(variant(sensor_delay=0.15, friction=0.4))
     assert changed.startswith(usual)

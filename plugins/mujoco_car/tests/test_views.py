@@ -14,7 +14,7 @@ ANGLES = np.arange(RAYS) * 2 * np.pi / RAYS
 
 
 def walls(ahead: float, behind: float, left: float, right: float) -> np.ndarray:
-    """Rays in a box, with the distances (m) of its sides from the body."""
+    """The rays of a car in a rectangular box whose sides have the given distances (m) from the body."""
     cos, sin = np.cos(ANGLES), np.sin(ANGLES)
     with np.errstate(divide="ignore"):
         forward = np.where(cos > 0, ahead + BODY_LENGTH / 2, behind + BODY_LENGTH / 2) / np.abs(cos)

@@ -15,7 +15,7 @@ BOTH = pytest.mark.parametrize("guarded", [True, False], ids=["guarded", "bare"]
 
 
 def says(reply: str) -> str:
-    """A program that makes the guest send ``reply``."""
+    """The source of a program that makes the guest send ``reply``."""
     return f"def run():\n    {APP}['_reply'] = lambda *_: {reply!r}\n    yield grasp()"
 
 

@@ -82,6 +82,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     ),
     "replies on no list": ("forged_replies/not_on_the_list", "forged_replies/choice_that_is_a_list"),
     "shared state": ("shared_state/constants", "shared_state/builtins", "shared_state/keep_between_calls"),
+    "memories": ("shared_state/a_memory_*", "shared_state/a_forged_memory"),
     "random state": ("shared_state/seed", "shared_state/random_replaced", "shared_state/random_state"),
     "SystemExit": ("exits/system_exit", "exits/quit", "exits/exit_at_load"),
     "KeyboardInterrupt and its like": ("exits/keyboard_interrupt", "exits/generator_exit"),

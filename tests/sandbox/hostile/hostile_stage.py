@@ -1,4 +1,4 @@
-"""The stage of hostile programs: a grid world, and a comparison of everything that they could touch.
+"""Runs hostile programs in a grid world, and compares everything that they could have changed.
 
 A program plays through ``extend()``, as a policy would choose it; then an honest action plays the next episode. Every
 low-level action that reached the simulator is played again on an untouched simulator: state, reward and ends must be
@@ -25,14 +25,14 @@ import psutil
 from hostile_programs import Targets
 from rlgpt.domain import CodedAction, Decision, Verdict
 from rlgpt.options import BrokenActionWarning, ExtendedEnv, extend
-from rlgpt.sandbox import Ask, Done, Guest, Sandbox, Turn
+from rlgpt.sandbox import Ask, Done, Exhausted, Guest, Sandbox, Turn
 from rlgpt.testing.grid import TASKS, GridEnv, GridPlugin
 
 TASK = TASKS["grid/door"]
 KEY = "RLGPT_CANARY_API_KEY"
 SECRET = "canary-31337-do-not-tell"
 DECISIONS = 8
-"""How often a program is chosen in one episode."""
+"""How often a program's action is chosen in one episode."""
 
 PROBE = """
 def run():
@@ -137,7 +137,7 @@ class Stage:
         )
 
     def honest_episode(self, seed: int = 4) -> Decision:
-        """The next episode, with the honest action."""
+        """Play the next episode with the honest action, and return its report."""
         self.env.quarantine(["hostile", "neighbour"])
         self.env.reset(seed=seed)
         decision: Decision = self.env.step(self.env.extension.write("probe"))[4]["decision"]
@@ -152,6 +152,8 @@ def straight(guest: Guest, *, action: str = "hostile", turns: int = 60) -> Turn:
             break
         replies = [{"agent": [1, 1], "door": [5, 5], "holding": False, "moved": 1} for _ in turn.requests]
         turn = guest.send(list(replies) if turn.many else replies[0])
+    if isinstance(turn, Exhausted):
+        turn = turn.verdict or Done()
     assert isinstance(turn, Ask | Done | Verdict)
     return turn
 
@@ -196,6 +198,6 @@ def host_state(targets: Targets) -> dict[str, Any]:
 def _children() -> list[int]:
     tasks = Path("/proc/self/task")
     if tasks.is_dir():
-        # psutil looks at every process of the machine: too slow to do hundreds of times
+        # psutil reads every process of the machine, which is too slow for hundreds of calls.
         return sorted(int(pid) for task in tasks.iterdir() for pid in (task / "children").read_text().split())
     return sorted(p.pid for p in psutil.Process().children())

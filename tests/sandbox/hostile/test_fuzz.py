@@ -1,4 +1,4 @@
-"""An episode survives any message of a guest at any moment. Only requests and verdicts come of it.
+"""An episode survives any message of a guest at any moment. Each message becomes a request or a verdict.
 
 ``tests/sandbox/test_replies.py`` reads single replies; here a guest that sends arbitrary messages plays whole decisions
 through the host and the options.
@@ -30,13 +30,18 @@ ARGUMENTS = st.dictionaries(
 REQUESTS = st.tuples(st.sampled_from(["go", "use", "observe", "win"]), ARGUMENTS, SCALARS).map(list)
 ASKS = st.tuples(st.just("ask"), st.booleans() | SCALARS, st.lists(REQUESTS | JSON, max_size=18) | JSON)
 ERRORS = st.tuples(st.just("error"), st.sampled_from(get_args(VerdictKind)) | st.text(), st.text() | JSON, SCALARS)
-WORDS = st.sampled_from(['["done"]', '["loaded",true]', '["loaded",false]', '["answer",true]', '["answer",false]'])
+WORDS = st.sampled_from(
+    [
+        *('["done"]', '["loaded",true,true]', '["loaded",false,false]', '["answer",true]', '["answer",false]'),
+        *('["memory",{"a":{"":["set",1]}}]', '["memory",{"":["tuple"]}]', '["memory",{"":["dict",[[],1]]}]'),
+    ]
+)
 MESSAGES = (ASKS | ERRORS | JSON).map(json.dumps) | WORDS
 
 
 @st.composite
 def damaged(draw: st.DrawFn) -> str:
-    """A message with a piece cut out, doubled, or replaced by something else."""
+    """A message in which a part is removed, repeated or replaced."""
     text = draw(MESSAGES)
     start = draw(st.integers(0, len(text)))
     end = draw(st.integers(start, len(text)))
@@ -65,11 +70,11 @@ def stage() -> Iterator[Stage]:
     """A stage whose hostile action has a ``can_start``, so that every export is used."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runtime, "Instance", Liar)
-        Liar.script = iter(['["loaded",true]', '["loaded",false]', '["loaded",false]'])
+        Liar.script = iter(['["loaded",true,true]', '["loaded",false,false]', '["loaded",false,false]'])
         yield Stage(f"def can_start(view): ...\n{BENIGN}", Sandbox())
 
 
-READY = ('["loaded",true]', '["answer",true]')
+READY = ('["loaded",true,true]', '["answer",true]')
 """The messages that let a decision begin."""
 
 
@@ -88,10 +93,12 @@ def test_episode_survives_a_guest_that_sends_anything(stage: Stage, ready: Seque
 
 
 @given(SAID | st.text())
-@pytest.mark.parametrize("read", [replies.loaded, replies.answer])
-def test_flag_replies_are_bool_or_refused(read: Any, said: str) -> None:
+@pytest.mark.parametrize(
+    ("read", "kind"), [(replies.loaded, replies.Loaded), (replies.answer, bool), (replies.memory, str)]
+)
+def test_replies_are_read_or_refused(read: Any, kind: type, said: str) -> None:
     try:
-        assert isinstance(read(said, SandboxLimits()), bool)
+        assert isinstance(read(said, SandboxLimits()), kind)
     except Refused as refused:
         Verdict(kind=refused.kind, action="a", message=refused.message[:500], line=refused.line)
 

@@ -36,7 +36,7 @@ def test_names_are_checked_before_they_name_a_file(name: str) -> None:
         SubAction.model_validate({"name": name, "description": "", "kind": "code", "reason": ""})
 
 
-def test_unchecked_name_does_not_leave_the_folder(tmp_path: Path) -> None:
+def test_bundle_with_an_unchecked_name_writes_no_file_outside(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="not the name of a file"):
         save_bundle(_sneaky("../../escaped"), tmp_path / "inner" / "b")
     run = Run.create(tmp_path / "run", task="grid/key", seed=0, config={})
@@ -47,7 +47,7 @@ def test_unchecked_name_does_not_leave_the_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("attack", ["name", "link", "linked folder", "size", "manifest size", "number"])
 def test_bundle_of_a_stranger_is_refused(attack: str, tmp_path: Path) -> None:
-    """Otherwise a secret would be read, or any amount of data."""
+    """If such a bundle were loaded, a secret or any amount of data would be read."""
     (tmp_path / "go.py").write_text("secret")
     action = CodedAction(name="go", doc="", source="def run():\n    yield\n")
     folder = save_bundle(Bundle(actions=(action,)), tmp_path / "bundle")
@@ -78,7 +78,7 @@ def test_bundle_of_a_stranger_is_refused(attack: str, tmp_path: Path) -> None:
 
 
 class _RunsCode:
-    """Its pickle is a call that makes a folder."""
+    """An object whose pickle is a call that makes a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -95,7 +95,7 @@ def test_weights_are_read_without_code(tmp_path: Path) -> None:
     assert not made.exists()
 
 
-def test_page_of_a_report_escapes_text() -> None:
+def test_report_page_escapes_hostile_text() -> None:
     script = "<script>alert(1)</script>"
     page = html.render(Page(title=script, note=script, comparisons=(), stories=()))
     assert script not in page

@@ -64,7 +64,7 @@ def test_the_time_limit_stops_a_turn_without_a_fuel_limit(guarded: bool, open_gu
     if not guarded:
         deadline = wasmtime.Store.set_epoch_deadline
         monkeypatch.setattr(wasmtime.Store, "set_epoch_deadline", lambda store, ticks: deadline(store, 2**40))
-    # without the clock nothing but fuel ends it: enough for hundreds of ticks there, without an end with the clock
+    # Without the clock, only fuel ends the program. The fuel is enough for hundreds of ticks of the clock.
     limits = SandboxLimits(
         turn_fuel=10**15 if guarded else 4 * 10**9, call_fuel=10**15, episode_fuel=10**15, wall_seconds=0.3
     )
@@ -75,12 +75,17 @@ def test_the_time_limit_stops_a_turn_without_a_fuel_limit(guarded: bool, open_gu
 
 
 @BOTH
-def test_the_limit_of_yields_stops_an_endless_call(guarded: bool, open_guest: Open) -> None:
-    guest = open_guest("def run():\n    while True:\n        yield observe()", limits=_without("yields", guarded))
+@pytest.mark.parametrize(
+    ("field", "request_", "ends"), [("yields", "grasp()", "Exhausted"), ("looks", "observe()", "yields")]
+)
+def test_the_limits_of_yields_and_looks_stop_an_endless_call(
+    guarded: bool, field: str, request_: str, ends: str, open_guest: Open
+) -> None:
+    guest = open_guest(f"def run():\n    while True:\n        yield {request_}", limits=_without(field, guarded))
     turn = guest.start("a", {})
-    for _ in range(100):
+    for _ in range(600):
         turn = guest.send({}) if isinstance(turn, Ask) else turn
-    assert kind_of(turn) == ("yields" if guarded else "Ask")
+    assert kind_of(turn) == (ends if guarded else "Ask")
 
 
 @BOTH

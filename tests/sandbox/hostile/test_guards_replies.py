@@ -66,7 +66,7 @@ def test_control_characters_do_not_reach_a_verdict(open_guest: Open) -> None:
     ],
 )
 def test_fatal_verdict_replaces_the_instance(kind: VerdictKind, harm: str, library: Library) -> None:
-    """Otherwise the next call of the action would find no memory, or a broken interpreter."""
+    """If the instance were kept, the next call of the action would have no memory, or a broken interpreter."""
     source = f"kept = calls = 0\ndef run(harm):\n    global kept, calls\n    calls += 1\n    if harm:\n        {harm}\n"
     source += "    x = bytes(10**7)\n    yield move_to(tries=calls)"
     harmful = Parameter(name="harm", low=0.0, high=1.0, default=0.0)
@@ -98,7 +98,9 @@ print([n for n in range(1, 65) if (caught() & ~before) >> (n - 1) & 1])
 @BOTH
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux which signals are caught")
 def test_wasmtime_installs_no_signal_handlers(guarded: bool) -> None:
-    """Signal handlers belong to the whole process. Together with another library's, they once ended it."""
+    """Signal handlers belong to the whole process. Together with those of another library, wasmtime's
+    handlers once ended the process.
+    """
     command = [sys.executable, "-c", HANDLERS, "guarded" if guarded else "bare"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     added = json.loads(done.stdout)
@@ -111,8 +113,8 @@ PEEKS = """(component (import "wasi:cli/environment@0.2.0" (instance
 
 
 @BOTH
-def test_linker_gives_a_guest_nothing(guarded: bool) -> None:
-    """Two guards: the guest imports nothing (``--stub-wasi``), and the linker provides nothing."""
+def test_linker_gives_the_guest_no_system_functions(guarded: bool) -> None:
+    """There are two guards: the guest imports nothing (``--stub-wasi``), and the linker provides nothing."""
     engine = runtime().engine
     guest = runtime().component if guarded else Component(engine, PEEKS)
     assert bool(guest.type.imports(engine)) is not guarded
@@ -154,7 +156,7 @@ def test_long_message_of_a_guest_is_cut(kind: VerdictKind, open_guest: Open) -> 
 @BOTH
 @pytest.mark.parametrize("where", ["in run", "in can_start", "at the top", "a primitive"])
 def test_guest_cuts_long_messages(guarded: bool, where: str, open_guest: Open) -> None:
-    """Otherwise a long message would be refused, and the model would not learn what was wrong."""
+    """If it were not cut, a long message would be refused, and the language model would not learn the fault."""
     wrong = "raise ValueError('x' * 10**5)"
     lax = "pass" if guarded else f"{APP}['_text'] = str"
     head = {

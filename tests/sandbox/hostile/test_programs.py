@@ -47,32 +47,32 @@ def targets(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Itera
     with pytest.MonkeyPatch.context() as patch, watched(tmp_path_factory.mktemp("host")) as found:
         patch.setenv(KEY, SECRET)
         Stage(BENIGN, sandbox).attack()
-        gc.collect()  # so that files left open by earlier tests do not close between two comparisons
+        gc.collect()  # This closes files that earlier tests left open; they must not close between two comparisons.
         yield found
 
 
 @pytest.fixture(scope="module")
 def undisturbed(sandbox: Sandbox) -> Decision:
-    """The honest episode without an attack before it."""
+    """The report of the honest episode if there was no attack before it."""
     stage = Stage(BENIGN, sandbox)
     stage.attack()
     return stage.honest_episode()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_corpus_has_programs_of_every_kind(kind: str) -> None:
+def test_hostile_corpus_has_programs_of_every_kind(kind: str) -> None:
     there = {pattern: matching([p.name for p in PROGRAMS], pattern) for pattern in KINDS[kind]}
     assert all(there.values()), f"of {kind} there are no {[pattern for pattern in there if not there[pattern]]}"
     assert len({name for found in there.values() for name in found}) >= 2
 
 
-def test_every_file_of_the_corpus_has_a_kind() -> None:
+def test_every_file_of_the_hostile_corpus_has_a_kind() -> None:
     wanted = {pattern.partition("/")[0] for patterns in KINDS.values() for pattern in patterns}
     assert {p.name.partition("/")[0] for p in PROGRAMS} == wanted
 
 
 @pytest.mark.parametrize("verdict", ["error", "load", "type", "reply", "primitive"])
-def test_corpus_refuses_a_program_without_a_message(verdict: str, tmp_path: Path) -> None:
+def test_hostile_corpus_refuses_a_program_without_a_message(verdict: str, tmp_path: Path) -> None:
     entry = f'[mute]\nverdict = "{verdict}"\nsource = "x = 1"\n'
     (tmp_path / "kind.toml").write_text(entry)
     with pytest.raises(ValueError, match=r"kind\.toml: \[mute\] ends in .*says"):
@@ -81,7 +81,7 @@ def test_corpus_refuses_a_program_without_a_message(verdict: str, tmp_path: Path
     assert programs(tmp_path) == [Program("kind/mute", "x = 1", verdict, "no open() here")]
 
 
-def test_corpus_is_large_and_without_duplicates() -> None:
+def test_hostile_corpus_is_large_and_without_duplicates() -> None:
     assert len(PROGRAMS) >= 150
     assert len({p.source for p in PROGRAMS}) == len(PROGRAMS)
     assert sum(p.verdict == "returned" for p in PROGRAMS) < len(PROGRAMS) / 8, "most are to be stopped, not let go"
@@ -89,7 +89,7 @@ def test_corpus_is_large_and_without_duplicates() -> None:
 
 @pytest.fixture(scope="module")
 def neighbour(sandbox: Sandbox) -> list[tuple[str, str]]:
-    """The other honest action in an episode without an attack."""
+    """The report of the other honest action in an episode without an attack."""
     stage = Stage(BENIGN, sandbox)
     stage.env.reset(seed=3)
     first, second = stage.neighbour()

@@ -1,1 +1,1 @@
-"""One module for each command; each has `main(arguments) -> int`."""
+"""The commands of ``rlgpt``. Each is a module with a function `main(arguments) -> int`."""

@@ -1,4 +1,4 @@
-"""``rlgpt design``: both loops on an environment without a plugin."""
+"""``rlgpt design``: a run on an environment that has no plugin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgpt.errors import ConfigError
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Run with an environment that the flags describe. Everything else is as in ``rlgpt train``."""
+    """Start a run on the environment that the flags describe. All other settings work as in ``rlgpt train``."""
     labels = names("--labels", arguments.labels)
     environment = {
         "id": arguments.env,
@@ -31,7 +31,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def number_or_rule(given: str | None) -> float | str | None:
-    """A return as a number; a rule as text."""
+    """Parse the flag: a number is a return, other text is a rule."""
     try:
         return None if given is None else float(given)
     except ValueError:
@@ -39,7 +39,7 @@ def number_or_rule(given: str | None) -> float | str | None:
 
 
 def text(option: str, given: str | None) -> str | None:
-    """The text of a file.
+    """Read the text of a file.
 
     :raises ConfigError: there is no such file.
     """
@@ -51,9 +51,9 @@ def text(option: str, given: str | None) -> str | None:
 
 
 def names(option: str, given: str | None) -> list[str] | dict[str, str] | None:
-    """Names, separated by commas or in a JSON file: a list, or name -> meaning.
+    """Parse names: separated by commas, or from a JSON file with a list or with name -> meaning.
 
-    :raises ConfigError: there is no such file, or it holds something else.
+    :raises ConfigError: the file does not exist, or has another content.
     """
     if given is None or not given.endswith(".json"):
         return None if given is None else [name.strip() for name in given.split(",")]
@@ -77,9 +77,9 @@ def _are_names(found: Any, depth: int) -> bool:
 
 
 def action(given: str | None, labels: list[str] | dict[str, str] | None) -> Any:
-    """A label, or an action as JSON.
+    """Parse a label, or an action as JSON.
 
-    :raises ConfigError: it begins like JSON and is not JSON.
+    :raises ConfigError: the text begins like JSON but is not valid JSON.
     """
     if given is None or given in (labels or ()):
         return given

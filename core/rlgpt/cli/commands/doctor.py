@@ -1,4 +1,4 @@
-"""``rlgpt doctor``: is everything here that a run needs?"""
+"""``rlgpt doctor``: checks whether this machine has everything that a run needs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rlgpt.cli.checks import all_checks
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Print the checks.
+    """Run the checks and print their results.
 
-    :returns: 1 where something essential is missing (a run cannot work), else 0.
+    :returns: 1 if something essential is missing, so that no run can work; else 0.
     """
     checks = list(all_checks())
     failed = any(essential and not check.ok for check, essential in checks)

@@ -1,4 +1,6 @@
-"""``rlgpt evaluate``: the best iteration of a run on fresh seeds, perhaps with other settings of its task."""
+"""``rlgpt evaluate``: evaluates the best iteration of a run on fresh seeds, optionally with other
+settings of its task.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,15 @@ from rlgpt.runs import Run
 from rlgpt.terminal import say
 
 FRESH = 700_000
-"""Offset of these seeds among those of a run: training, selection and report use others."""
+"""Offset of the evaluation's seeds. Training, selection and report of a run use other seeds."""
 
 PREFIX = "task_settings."
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Print success rate, score, metrics, return and steps in each mode; keep the evaluations in the run's folder."""
+    """Print success rate, score, metrics, return and steps in each mode, and store the evaluations in the
+    run's folder.
+    """
     from rlgpt.cli.commands.resume import with_overrides
     from rlgpt.cli.film import film
     from rlgpt.config.approval import require_approval
@@ -32,7 +36,7 @@ def main(arguments: argparse.Namespace) -> int:
     from rlgpt.config.runs import config_of
 
     if arguments.episodes < 1:
-        raise ConfigError(f"--episodes {arguments.episodes}: at least 1 is needed.")
+        raise ConfigError(f"--episodes {arguments.episodes}: it must be at least 1.")
     run = Run.open(Path(arguments.run))
     history = run.iterations()
     if not history:
@@ -46,7 +50,7 @@ def main(arguments: argparse.Namespace) -> int:
         config = with_overrides(config, words, manager)
     require_approval(run, config, checks.keys_of(arguments.overrides), manager, evaluation=True)
     if changes and config.environment is not None:
-        raise ConfigError(f"{run.folder} has an environment without a plugin and no task_settings. Leave them out.")
+        raise ConfigError(f"{run.folder} has an environment without a plugin, so it has no task_settings. Remove them.")
     # An evaluation has no agents, so it needs no language model.
     changed = {"task_settings": {**config.task_settings, **changes}, "agents": AgentsConfig(name="rl_only")}
     context = replace(build(config.model_copy(update=changed), run.folder, manager), run=run)
@@ -63,7 +67,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def settings(overrides: Sequence[str]) -> dict[str, Any]:
-    """The task's settings that are changed for an evaluation.
+    """Parse the task settings that an evaluation changes.
 
     :raises ConfigError: an override changes something else.
     """
@@ -72,13 +76,17 @@ def settings(overrides: Sequence[str]) -> dict[str, Any]:
         override = checks.parse(text)
         name = override.key_or_group.removeprefix(PREFIX)
         if name == override.key_or_group or override.is_delete() or override.is_sweep_override():
-            raise ConfigError(f"{text!r}: an evaluation changes settings of its task only: task_settings.NAME=VALUE.")
+            raise ConfigError(
+                f"{text!r}: an evaluation can change only settings of its task: task_settings.NAME=VALUE."
+            )
         changes[name] = override.value()
     return changes
 
 
 def _modes(kept: Mode) -> tuple[Mode, ...]:
-    """The ways to act that are evaluated. Of a policy: samples, its likeliest choices, and what was selected."""
+    """The modes that are evaluated. For a policy: samples, most likely choices, and the mode that the
+    selection chose.
+    """
     if kept == "code":
         return ("code",)
     return ("sampled", *(("sharpened",) if kept == "sharpened" else ()), "greedy")
@@ -89,12 +97,12 @@ def _listed(changes: Mapping[str, Any]) -> str:
 
 
 def _suffix(changes: Mapping[str, Any]) -> str:
-    """The suffix of a file name for the changed settings."""
+    """The suffix of the file name that identifies the changed settings."""
     return "".join(f"-{re.sub(r'[^A-Za-z0-9_.=]+', '_', f'{name}={value}')[:40]}" for name, value in changes.items())
 
 
 def _line(e: Evaluation) -> str:
-    """One line of figures, and one for each metric of the task."""
+    """A line with the figures of an evaluation, and a line for each metric of the task."""
     from rlgpt.report.figures import mean_score, metric_figures, score_name
 
     figures = [f"{e.mode:<8}"]

@@ -1,4 +1,4 @@
-"""``rlgpt new-plugin``: the folder of a new distribution, a working plugin to change."""
+"""``rlgpt new-plugin``: writes the folder of a new distribution with a working plugin, which the user then changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``rlgpt report``: the page of one run, or one that compares several."""
+"""``rlgpt report``: writes an HTML page about one run, or one that compares several runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``rlgpt resume``: finished stages are read, and no request that was paid for is repeated."""
+"""``rlgpt resume``: continues a run. Finished stages are read from disk, and no request that was paid for
+is repeated.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Continue a run, perhaps with settings changed."""
+    """Continue a run, optionally with changed settings."""
     folder, manager = Path(arguments.run), PluginManager()
     there = Run.open(folder)
     config = config_of(there)
@@ -35,13 +37,13 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginManager) -> RunConfig:
-    """The configuration of a run that exists, changed.
+    """The configuration of an existing run with the user's changes.
 
-    :raises ConfigError: a run keeps this setting for its whole life, or a value cannot be used.
+    :raises ConfigError: a setting cannot change in an existing run, or a value is not valid.
     """
     for override in map(checks.parse, overrides):
         if (key := override.key_or_group.partition(".")[0]) in KEPT and not _is_kept(config, override):
-            raise ConfigError(f"a run keeps its {key} for its whole life: start a new run instead.")
+            raise ConfigError(f"a run keeps its {key} and cannot change it: start a new run instead.")
     with opened(manager) as app:
         checked = checks.check(overrides, app.config_loader, manager)
         config = changed(config, app.config_loader, overrides, checked)
@@ -52,7 +54,9 @@ def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginM
 
 
 def _is_kept(config: RunConfig, override: Override) -> bool:
-    """Whether an override repeats a task setting with its value. In a run made elsewhere this approves the setting."""
+    """Whether an override repeats a task setting with its present value. In a run that was made
+    elsewhere, this approves the setting.
+    """
     group, _, name = override.key_or_group.partition(".")
     known = group == "task_settings" and name in config.task_settings and not override.is_sweep_override()
     return known and bool(config.task_settings[name] == override.value())

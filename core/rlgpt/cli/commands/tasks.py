@@ -1,4 +1,4 @@
-"""``rlgpt tasks``: the tasks of the installed plugins."""
+"""``rlgpt tasks``: lists the tasks of the installed plugins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgpt.terminal import say
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """List tasks by a pattern; broken plugins are named on stderr."""
+    """List the tasks that match a pattern. Broken plugins are reported on stderr."""
     manager = PluginManager()
     tasks = manager.tasks()
     matching = [task for name, task in tasks.items() if fnmatch.fnmatchcase(name, arguments.pattern)]

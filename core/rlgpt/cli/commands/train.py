@@ -1,4 +1,4 @@
-"""``rlgpt train``: one run, or a sweep."""
+"""``rlgpt train``: starts one run, or a sweep of runs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rlgpt.plugin import PluginManager
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Check the overrides, compose the configuration, run.
+    """Check the overrides, compose the configuration and run.
 
-    :returns: 0, or the exit status of the run; of a sweep, the highest one.
+    :returns: the exit status of the run, or the highest one of the runs of a sweep.
     """
     return launch(arguments, {})
 
 
 def launch(arguments: argparse.Namespace, given: Mapping[str, Any]) -> int:
-    """What ``train`` and ``design`` have in common.
+    """The common part of ``train`` and ``design``: start a run, or a sweep.
 
-    :param given: plain values of the configuration's keys, instead of their defaults.
+    :param given: key of the configuration -> value that replaces its default.
     """
     manager = PluginManager()
     overrides = list(arguments.overrides)

@@ -1,6 +1,7 @@
-"""Meta-World in a separate interpreter, because it pins a version of MuJoCo that other simulators do not support.
+"""Runs Meta-World in a separate interpreter, because it pins a version of MuJoCo that other simulators do not support.
 
-``requirements.txt`` beside this file says what that interpreter needs; ``make metaworld`` makes one in ``.metaworld``.
+``requirements.txt`` in this folder lists the packages that the interpreter needs; ``make metaworld`` makes such an
+interpreter in ``.metaworld``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from rlgpt.errors import ConfigError
 HERE = Path(__file__).parent
 PYTHON = "RLGPT_METAWORLD_PYTHON"
 MAX_EPISODE_STEPS = 500
-"""Steps after which Meta-World truncates an episode."""
+"""Number of steps after which Meta-World truncates an episode."""
 
 OBSERVATIONS = {
     "hand_x": "gripper, to the robot's right, m",
@@ -55,7 +56,7 @@ LABELS = {
 def make(
     task: str, *, seed: int = 0, horizon: int = MAX_EPISODE_STEPS, render_mode: str | None = None
 ) -> gymnasium.Env[Any, Any]:
-    """A task of Meta-World, for example ``drawer-open-v3``, in a worker process.
+    """Make a task of Meta-World, for example ``drawer-open-v3``, in a worker process.
 
     :param seed: draws the 50 positions of the object; each reset chooses one of them by its own seed.
     :param horizon: steps after which an episode is truncated, at most 500.
@@ -77,7 +78,7 @@ def make(
 
 
 def worker(task: str, seed: int, render_mode: str | None = None) -> WorkerEnv:
-    """The task without a time limit."""
+    """Make the task without a time limit."""
     return WorkerEnv(recipe(task, seed=seed), render_mode=render_mode)
 
 
@@ -107,7 +108,9 @@ def recipe(task: str, *, seed: int = 0) -> Recipe:
 
 
 def python() -> Path | None:
-    """The interpreter that has Meta-World: ``RLGPT_METAWORLD_PYTHON``, else that of ``make metaworld``."""
+    """The interpreter with Meta-World: the one that ``RLGPT_METAWORLD_PYTHON`` names, else that of ``make
+    metaworld``.
+    """
     named = os.environ.get(PYTHON)
     places = [Path(named)] if named else [p / ".metaworld" / "bin" / "python" for p in (Path.cwd(), HERE.parents[3])]
     return next((place for place in places if place.is_file()), None)

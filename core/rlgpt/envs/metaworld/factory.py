@@ -1,4 +1,6 @@
-"""Runs in Meta-World's interpreter and makes one of its tasks. Imports only gymnasium, numpy and metaworld."""
+"""Makes a task of Meta-World. This module runs in Meta-World's interpreter and imports only gymnasium,
+numpy and metaworld.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ import numpy as np
 
 
 def make(task: str, seed: int = 0, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """The environment of ``task``.
+    """Make the environment of ``task``.
 
     :param seed: draws the 50 positions of the object; each reset chooses one of them.
     """
@@ -19,8 +21,9 @@ def make(task: str, seed: int = 0, render_mode: str | None = None) -> gymnasium.
 
 
 class Places(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Each reset chooses one of the benchmark's positions by its seed. Observations have no bounds, because those of
-    Meta-World exceed the bounds it declares."""
+    """A wrapper: the seed of each reset chooses one of the benchmark's positions. Its observation space
+    has no bounds, because Meta-World's observations exceed the declared bounds.
+    """
 
     def __init__(self, env: Any, tasks: list[Any]) -> None:
         super().__init__(env)

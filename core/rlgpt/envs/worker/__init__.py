@@ -1,11 +1,11 @@
-"""The worker process: it runs an environment for another process, in another interpreter.
+"""The worker process, which runs an environment in its own interpreter for another process.
 
-Python 3.8 or newer with numpy runs this package, with any version of gym or gymnasium. It is written for 3.8 and
-imports nothing else. ``rlgpt.envs`` in the other process starts it as ``rlgpt_worker`` (see :data:`BOOT`), and imports
-it for what both share: frames, descriptions of spaces, places in the shared memory.
+This package runs in Python 3.8 or newer with numpy and any version of gym or gymnasium. It imports nothing else.
+``rlgpt.envs`` in the other process starts it as ``rlgpt_worker`` (see :data:`BOOT`), and also imports it, because both
+sides share the code for frames, descriptions of spaces, and positions in the shared memory.
 
-A frame is four bytes of length (big endian) and a JSON object. Numbers of a fixed shape lie in shared memory; text and
-sequences travel in the frame, as ``inline``.
+A frame is four bytes of length (big endian) and a JSON object. Arrays of a fixed shape are in shared memory; text and
+sequences are in the frame, under the key ``inline``.
 
 ==========  =========================================  =========================================================
 order       with                                       answer
@@ -17,7 +17,8 @@ order       with                                       answer
 ``render``                                             frame (shape, base64) or null
 ==========  =========================================  =========================================================
 
-Every failure is answered with ``error``. This process ends when the connection closes or the other process is gone.
+The answer to an order that fails is ``error``. The worker process ends when the connection closes or the other process
+is gone.
 """
 
 BOOT = """
@@ -29,4 +30,6 @@ s.loader.exec_module(m)
 from rlgpt_worker.program import main
 main(sys.argv[2:])
 """
-"""For ``python -c``, with the path of this file. Only the package is on the path, so that no other module is hidden."""
+"""The program for ``python -c``; its argument is the path of this file. It imports only this package and
+adds no folder to ``sys.path``, so that it hides no other module.
+"""

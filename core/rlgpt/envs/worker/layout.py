@@ -1,4 +1,6 @@
-"""The places of the parts of an observation or an action: numbers in shared memory, text and sequences in frames."""
+"""Computes where the parts of an observation or an action are transferred: arrays in shared memory, text
+and sequences in frames.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ ALIGNMENT = 64
 
 
 class Numbers:
-    """A part of fixed shape, in the shared memory."""
+    """A part with a fixed shape; it is in the shared memory."""
 
     def __init__(self, path: str, space: Described, offset: int) -> None:
         self.path, self.offset = path, offset
@@ -42,13 +44,13 @@ class Numbers:
 
 
 class Words:
-    """A part without a fixed size (text, arrays of text, sequences), in the frame."""
+    """A part without a fixed size (text, arrays of text, sequences); it is in the frame."""
 
     def __init__(self, path: str, space: Described) -> None:
         self.path, self.space, self.shape = path, space, tuple(space.get("shape", ()))
 
     def attach(self, memory: Any) -> None:
-        """Nothing of this part is in the memory."""
+        """Does nothing, because this part is not in the shared memory."""
 
     def write(self, value: Any, inline: list[Any]) -> None:
         if self.space["kind"] == "text":
@@ -117,7 +119,7 @@ Layout = Union[Numbers, Words, Parts]  # noqa: UP007 (evaluated at runtime by Py
 
 
 def layout(space: Described, path: str, offset: int = 0) -> tuple[Layout, int]:
-    """The layout of a described space in memory from ``offset`` on, and the offset of its end."""
+    """The layout of a described space in the shared memory from ``offset`` on, and the offset of its end."""
     kind = space["kind"]
     if kind in ("dict", "tuple"):
         named = [part if kind == "dict" else (str(number), part) for number, part in enumerate(space["parts"])]
@@ -133,7 +135,7 @@ def layout(space: Described, path: str, offset: int = 0) -> tuple[Layout, int]:
 
 
 def layouts(observation: Described, action: Described) -> tuple[Layout, Layout, int]:
-    """The layouts of both spaces, and how many bytes of memory they share."""
+    """The layouts of observation and action space, and the size of the shared memory in bytes."""
     first, end = layout(observation, "observation")
     second, end = layout(action, "action", end)
     return first, second, max(end, 1)

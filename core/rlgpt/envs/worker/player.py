@@ -1,4 +1,4 @@
-"""The environment itself, with the protocol of old gym or of gymnasium."""
+"""Runs the environment in the worker, with the interface of old gym or of gymnasium."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 INFO_ARRAY = 4096
-"""Numbers of an array in ``info``, at most; a larger array is left out."""
+"""Maximal number of elements of an array in ``info``; a larger array is left out."""
 
 Message = Dict[str, Any]  # noqa: UP006
 
 
 class Player:
-    """An environment with either protocol: a step returns five values or four, ``reset`` takes a seed or does not."""
+    """An environment with either interface: a step returns five or four values, and ``reset`` may or may
+    not accept a seed.
+    """
 
     def __init__(self, env: Any) -> None:
         self.env = env
@@ -93,7 +95,7 @@ class Player:
 
 
 def plain(value: Any) -> Any:
-    """``value`` of an ``info`` as JSON can hold it: text, numbers, bools, None, and lists and dicts of these.
+    """Convert a value of ``info`` to JSON values: text, numbers, bools, None, and lists and dicts of these.
 
     :raises Unusable: ``value`` is anything else.
     """
@@ -111,7 +113,7 @@ def plain(value: Any) -> Any:
 
 
 def load(factory: str) -> Callable[..., Any]:
-    """The function that ``package.module:name`` or ``path/to/file.py:name`` names."""
+    """Import the function ``package.module:name`` or ``path/to/file.py:name``."""
     where, _, name = factory.rpartition(":")
     if not where.endswith(".py"):
         return getattr(importlib.import_module(where), name)  # type: ignore[no-any-return]
@@ -124,7 +126,7 @@ def load(factory: str) -> Callable[..., Any]:
 
 
 def make(order: Message) -> Player:
-    """Make the environment of the first order."""
+    """Make the environment that the first order describes."""
     sys.path[:0] = order["paths"]
     factory = load(order["factory"])
     arguments = dict(order["arguments"])

@@ -17,15 +17,15 @@ from .player import Message, Player, make
 from .spaces import Unusable
 
 FRAME_LIMIT = 64 << 20
-"""Bytes of one frame, at most."""
+"""Maximal size of one frame, in bytes."""
 CLOSING = 30.0
-"""Seconds that an environment has to close once its parent is gone."""
+"""Time that an environment has for its ``close`` after its parent is gone, in seconds."""
 
 
 def pack(message: Message) -> bytes:
-    """The frame of a message.
+    """Convert a message to a frame.
 
-    :raises Unusable: it is larger than ``FRAME_LIMIT``.
+    :raises Unusable: the frame is larger than ``FRAME_LIMIT``.
     """
     text = json.dumps(message, separators=(",", ":")).encode()
     if len(text) > FRAME_LIMIT:
@@ -34,7 +34,7 @@ def pack(message: Message) -> bytes:
 
 
 def receive(connection: socket.socket) -> Message | None:
-    """The next order; None when the connection is closed."""
+    """Receive the next order; None if the connection is closed."""
     data = b""
     while len(data) < 4 or len(data) < 4 + struct.unpack_from("!I", data)[0]:
         part = connection.recv(1 << 16)
@@ -45,9 +45,10 @@ def receive(connection: socket.socket) -> Message | None:
 
 
 def end_with(parent: int, ending: threading.Event) -> None:
-    """End the process group once the parent is gone, even in the middle of a step.
+    """Start a thread that ends the process group when the parent is gone, even in the middle of a step.
 
-    A closed connection is noticed between steps only, and not at all where other children of the parent hold it open.
+    The main thread notices a closed connection only between steps, and not at all if other children of the parent hold
+    it open.
     """
     while os.getppid() == parent:
         time.sleep(1.0)
@@ -96,7 +97,7 @@ def serve(connection: socket.socket, memory: int, ending: threading.Event) -> No
 
 
 def failure(fault: BaseException) -> Message:
-    """The answer to an order that failed."""
+    """The answer to an order that failed, with the error."""
     trace = "".join(traceback.format_exception(type(fault), fault, fault.__traceback__, limit=-6))
     return {"error": {"kind": type(fault).__name__, "text": str(fault)[:4000], "trace": trace[-8000:]}}
 

@@ -1,4 +1,4 @@
-"""Spaces of gym, gymnasium and MineDojo, described as JSON."""
+"""Describes spaces of gym, gymnasium and MineDojo as JSON."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ class Unusable(ValueError):
 
 
 def describe(space: Any) -> Described:
-    """A space as JSON. Spaces are recognised by the names of their classes, because several packages define them.
+    """Describe a space as JSON. The class name identifies the kind of space, because several packages define such
+    classes.
 
-    :raises Unusable: the space is of another class.
+    :raises Unusable: the class is none of these.
     """
     names = {kind.__name__ for kind in type(space).__mro__}
     if "Dict" in names:
@@ -49,9 +50,9 @@ def describe(space: Any) -> Described:
 
 
 def text_key(key: Any) -> str:
-    """``key`` of a dict.
+    """Check that the key of a dict is text, and return it.
 
-    :raises Unusable: it is not text.
+    :raises Unusable: the key is not text.
     """
     if not isinstance(key, str):
         raise Unusable(f"the key {key!r} of a dict is no text and cannot be sent")
@@ -71,7 +72,7 @@ def _numbers(space: Any) -> Described:
 
 
 def _bound(values: Any) -> str:
-    """The bounds; a single one where all are equal."""
+    """The bounds as a list, or as a single number if all are equal."""
     flat = np.ravel(values)
     same = flat.size > 0 and bool((flat == flat[0]).all())
     return encoded(flat[:1] if same else flat)

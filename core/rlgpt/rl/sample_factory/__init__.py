@@ -1,4 +1,6 @@
-"""Training by Sample Factory, the throughput engine. Importing it needs no Sample Factory; making the trainer does."""
+"""Training with the library Sample Factory, which is made for high throughput. This package can be
+imported without Sample Factory; making the trainer requires it.
+"""
 
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings
 from rlgpt.rl.sample_factory.trainer import SampleFactory

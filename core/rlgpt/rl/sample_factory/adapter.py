@@ -1,4 +1,4 @@
-"""A PolicyEnv with Sample Factory's interface. It counts its decisions in the shared status."""
+"""Gives a PolicyEnv the interface of Sample Factory, and counts decisions in the shared status."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from rlgpt.rl.sample_factory.shared_status import DECISIONS, FIRST_ENV, SharedSt
 from rlgpt.rl.step_counter import StepCounter
 
 LAST = "last_"
-"""Prefix of the entries with the last observation of an episode that a time limit cut. Other entries begin the next
-one."""
+"""Prefix of the observation entries that hold the last observation of a truncated episode. The entries
+without the prefix hold the first observation of the next episode.
+"""
 
 _Agents = tuple[list[dict[str, NDArray[Any]]], list[float], list[bool], list[bool], list[dict[str, Any]]]
 
 
 def policy_entries(space: spaces.Dict) -> tuple[str, ...]:
-    """The entries of an observation that the networks read (Sample Factory's buffers cannot hold an empty one)."""
+    """The entries of an observation that the networks read: those that are not empty, because Sample
+    Factory's buffers cannot hold empty ones.
+    """
     read = (key for key in space.spaces if key == "obs" or key.startswith("image_"))
     return tuple(key for key in read if 0 not in (space[key].shape or ()))
 
@@ -38,16 +41,16 @@ def image_shapes(space: spaces.Dict) -> dict[str, tuple[int, ...]]:
 
 
 class Adapter(gymnasium.Env[Any, Any]):
-    """One environment as Sample Factory's one-agent "multi-agent" one: lists of length 1, with a reset at the end of
-    each episode.
+    """One environment in Sample Factory's multi-agent interface, with one agent: values are lists of length 1, and the
+    end of an episode resets the environment.
 
     Sample Factory drops the last observation of an episode when it resets, and has no place for a decision's duration.
-    So the observation after a decision, even if it begins a new episode, has additional entries: ``duration`` of that
-    decision; and for each entry that the networks read, ``last_ENTRY``: the episode's last observation if a time limit
-    cut it, else zeros. With self-imitation there is also the outcome of the episode
-    (:mod:`rlgpt.rl.sample_factory.episode_tag`).
+    So the observation after a decision, even if it begins a new episode, has additional entries. ``duration`` is the
+    number of primitive steps of that decision. For each entry that the networks read, ``last_ENTRY`` is the episode's
+    last observation if a time limit truncated the episode, else zeros. With self-imitation there is also the result of
+    the episode (:mod:`rlgpt.rl.sample_factory.episode_tag`).
 
-    Without branches the mask is left out, because each entry costs time at every step.
+    An action space without a selector has no mask entry, because each entry costs time at every step.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium's own attribute
@@ -80,7 +83,9 @@ class Adapter(gymnasium.Env[Any, Any]):
 
     @classmethod
     def build(cls, job: Job, index: int) -> Adapter:
-        """Environment ``index`` of a training, with a stream of seeds of its own; its primitive steps are counted."""
+        """Make environment ``index`` of a training. It draws episodes from seeds of its own, and its
+        primitive steps are counted.
+        """
         shared_status, row = SharedStatus(job.folder / STATUS_FILE), FIRST_ENV + index
         step_counter = StepCounter(job.folder / STEPS_FILE, job.hyperparameters.num_envs)
 
@@ -101,7 +106,9 @@ class Adapter(gymnasium.Env[Any, Any]):
     def reset(  # type: ignore[override]
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[list[dict[str, NDArray[Any]]], list[dict[str, Any]]]:
-        """``seed`` is ignored: Sample Factory passes the environment's index, for every seed of the training."""
+        """Reset the environment. ``seed`` is ignored, because Sample Factory always passes the
+        environment's index, whatever the training's seed.
+        """
         observation = {**self._reset(), **self._blank}
         if self._episode_tag is not None:
             observation[EPISODE_TAG] = self._episode_tag.begin()

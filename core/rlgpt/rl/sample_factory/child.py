@@ -1,7 +1,8 @@
-"""The process that trains. Started by :mod:`rlgpt.rl.sample_factory.supervisor`, never by hand.
+"""The child process in which a training runs. :mod:`rlgpt.rl.sample_factory.supervisor` starts it; users never do.
 
-Its standard input carries the job, then lines that ask it to stop. The end of the input means that the parent is gone.
-It answers with JSON lines on a separate pipe; its output goes to the log.
+The parent writes the job to the child's standard input, and later a line if the child must stop. The end of the input
+means that the parent is gone. The child answers with JSON lines on a separate pipe; its standard output goes to the
+log.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from rlgpt.rl.sample_factory.processes import die_with_parent
 
 
 def main() -> None:
-    """Train, then exit without a clean-up: after a failure, processes would wait for each other. The parent ends the
-    group."""
+    """Train, then exit without a clean-up, because after a failure the processes would wait for each
+    other. The parent ends the process group.
+    """
     stop = threading.Event()
     events = os.fdopen(int(sys.argv[1]), "w", buffering=1)
     os.set_inheritable(events.fileno(), False)
@@ -66,8 +68,9 @@ def _exactly(control: FileIO, count: int) -> bytes:
 
 
 def _prepare(prepared: dict[str, Any]) -> None:
-    """Let pickles refer to all modules that the parent can import, and to objects of its script, as multiprocessing's
-    spawn does."""
+    """Prepare imports so that the job's pickle can refer to all modules of the parent and to objects in
+    its script, as multiprocessing's spawn does.
+    """
     process: Any = multiprocessing.current_process()
     process._inheriting = True
     try:
@@ -88,7 +91,7 @@ def _send(events: TextIO, **message: Any) -> None:
         events.write(json.dumps(message) + "\n")
         events.flush()
     except BrokenPipeError:
-        return  # the parent is gone, and this process is ending
+        return  # The parent is gone, and this process ends as well.
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Carries the outcome of episodes from the environments to the learner, whose batches are rollouts in any order."""
+"""Passes the results of episodes from the environments to the learner, which receives rollouts in any
+order. An *episode tag* is an observation entry with such a result.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,9 @@ from rlgpt.rl.imitation import End, SelfImitation
 from rlgpt.rl.network import Batch
 
 EPISODE_TAG = "course"
-"""Entry of an observation: index of the environment, number of its decisions, and success and return of the episode
-that just ended, if any. It exists only with self-imitation."""
+"""Name of the tag entry. The tag contains the environment's index, its number of decisions, and the
+success and return of the episode that just ended, if any. It exists only with self-imitation.
+"""
 
 SPACE = spaces.Box(-np.inf, np.inf, (4,), np.float64)
 
@@ -26,7 +29,7 @@ _Piece = tuple[Batch, torch.Tensor, tuple[End, ...]]
 
 
 class EpisodeTag:
-    """The environment's side: the tag of each observation."""
+    """Makes the tag of each observation, in the environment's process."""
 
     def __init__(self, slot: int) -> None:
         self._slot, self._decisions = slot, 0
@@ -35,7 +38,9 @@ class EpisodeTag:
         return self._say(None)
 
     def after(self, episode: dict[str, Any] | None) -> NDArray[np.float64]:
-        """The tag after a decision; ``episode`` is the environment's info about the episode that the decision ended."""
+        """The tag after a decision. ``episode`` is the environment's info about the episode if the
+        decision ended it.
+        """
         self._decisions += 1
         return self._say(episode)
 
@@ -45,9 +50,11 @@ class EpisodeTag:
 
 
 class TrajectoryReorderer:
-    """The learner's side: gives each environment's rollouts to self-imitation in the order of play.
+    """Passes the rollouts of each environment to self-imitation in the order in which they were played. It runs in the
+    learner's process.
 
-    With several batches of trajectories in flight, a later one may arrive first; it waits for those before it.
+    If several batches of rollouts are on the way, a later one may arrive first. It is stored until the earlier ones
+    have arrived.
     """
 
     def __init__(self, imitation: SelfImitation) -> None:
@@ -56,10 +63,10 @@ class TrajectoryReorderer:
         self._waiting: defaultdict[int, dict[int, _Piece]] = defaultdict(dict)
 
     def see(self, observations: Batch, actions: torch.Tensor, dones: torch.Tensor) -> None:
-        """A batch of rollouts.
+        """Receive a batch of rollouts.
 
-        :param observations: entries ``[rollouts, T + 1, ...]`` that the network reads, the mask, and the tag.
-        :param actions: flat, ``[rollouts, T, action_size]``; with ``dones``, ``[rollouts, T]``.
+        :param observations: entries ``[rollouts, T + 1, ...]``: those that the network reads, the mask and the tag.
+        :param actions: flat actions, ``[rollouts, T, action_size]``. ``dones`` is ``[rollouts, T]``.
         :raises TrainerError: rollouts are missing.
         """
         tags = observations[EPISODE_TAG].cpu()

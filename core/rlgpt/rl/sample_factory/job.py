@@ -1,4 +1,6 @@
-"""The job of a child process. Our parent process sends it as a pickle through a pipe; it is never on disk."""
+"""The job of a child process: everything that it needs for one session of training. The parent sends it
+as a pickle through a pipe; it is never stored on disk.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,12 @@ _ADVICE = "Restore the file from a copy, or delete that line: the training goes 
 
 
 def curve_lines(folder: Path) -> JsonLines[CurvePoint]:
-    """The points of the learning curve; only the parent appends."""
+    """The file with the points of the learning curve. Only the parent appends to it."""
     return JsonLines(Folder(folder, TrainingFolderError), CURVE, CurvePoint, _ADVICE)
 
 
 def verdict_lines(folder: Path) -> JsonLines[Verdict]:
-    """The verdicts of all environments; each process appends. Up to about 1 MiB are kept."""
+    """The file with the verdicts of all environments. Every process appends to it, up to a size of about 1 MiB."""
     return JsonLines(Folder(folder, TrainingFolderError), VERDICTS, Verdict, _ADVICE, full=1 << 20)
 
 
@@ -34,9 +36,9 @@ def verdict_lines(folder: Path) -> JsonLines[Verdict]:
 class Job:
     """One session of training.
 
-    :ivar carried: primitive steps that earlier sessions spent. The seeds of this session's episodes depend on it, so
-        that no session repeats the episodes of another.
-    :ivar curve: of earlier sessions, because the choice of the best policy also uses points before a resume.
+    :ivar carried: primitive steps that earlier sessions spent. The episode seeds of this session depend on this number,
+        so that no session repeats the episodes of another.
+    :ivar curve: learning curve of earlier sessions. The choice of the best policy also uses these points.
     """
 
     spec: EnvSpec
@@ -52,7 +54,7 @@ class Job:
 
     @property
     def coded(self) -> tuple[str, ...]:
-        """Coded actions in the order of their columns in the shared status."""
+        """Names of the coded actions, in the order of their columns in the shared status."""
         return tuple(self.spec.setup.coded_actions)
 
     def draw(self, stream: int) -> int:

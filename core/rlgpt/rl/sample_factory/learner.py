@@ -1,7 +1,7 @@
-"""Sample Factory's learner, with durations, branches and truncation. A lost checkpoint is an error, never a silent
-restart.
+"""Sample Factory's learner, extended by decisions with durations, action spaces with branches, and truncated episodes.
+A lost checkpoint is an error, never a silent restart.
 
-Everything is a subclass: the worker processes that Sample Factory spawns can import it, and the library itself stays
+All changes are subclasses. So the worker processes that Sample Factory spawns can import them, and the library stays
 unchanged for other code in the process.
 """
 
@@ -40,10 +40,10 @@ _LOG = logging.getLogger(__name__)
 class OptionLearner(Learner):  # type: ignore[misc]
     """PPO over decisions of many primitive steps.
 
-    Differences from its base: advantages are semi-Markov (:mod:`rlgpt.rl.advantage`), an episode cut by a time limit
-    is bootstrapped from its own last observation, the old policy's distribution is the branched one, minibatches need
-    not divide a rollout, self-imitation may follow an update (:mod:`rlgpt.rl.imitation`), and a checkpoint that cannot
-    be read is an error.
+    The class differs from its base class in these points: advantages are semi-Markov (:mod:`rlgpt.rl.advantage`); a
+    truncated episode is bootstrapped from its own last observation; the old policy has the distribution of
+    :mod:`rlgpt.rl.distribution`; the size of a minibatch need not divide the size of a rollout; self-imitation may
+    follow an update (:mod:`rlgpt.rl.imitation`); a checkpoint that cannot be read is an error.
     """
 
     def init(self) -> Any:
@@ -60,10 +60,10 @@ class OptionLearner(Learner):  # type: ignore[misc]
     # -- checkpoints --------------------------------------------------------------------------------------------------
 
     def load_from_checkpoint(self, policy_id: int, load_progress: bool = True) -> None:
-        """Resume, or begin with a warm start, or begin from zero.
+        """Resume a training, or begin one with a warm start, or begin one with random weights.
 
-        :raises TrainerError: a checkpoint cannot be read or does not fit; or there were updates, but no checkpoint
-            contains them.
+        :raises TrainerError: a checkpoint cannot be read or does not fit; or earlier sessions made updates that no
+            checkpoint contains.
         """
         job: Job = self.cfg.job
         network = self.actor_critic.network
@@ -85,7 +85,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
             begin_from(job.warm_start, network, Returns.of(job.spec.setup, job.hyperparameters))
 
     def save_best(self, policy_id: int, metric: str, merit: Merit | None) -> bool:
-        """Receive the runner's merit of the newest weights, and save them if they are the best."""
+        """Receive the merit of the newest weights from the runner, and save the weights if they are the best."""
         if not is_best(merit, self._best):
             return False
         self._best = merit
@@ -111,7 +111,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return True
 
     def _apply_lr(self, lr: float) -> None:
-        super()._apply_lr(float(lr))  # a numpy scalar would end in the checkpoint, which then cannot be loaded safely
+        super()._apply_lr(float(lr))  # A numpy scalar in the checkpoint would prevent a safe load.
 
     # -- one training iteration ---------------------------------------------------------------------------------------
 
@@ -132,12 +132,14 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return stats
 
     def _follow(self, follower: TrajectoryReorderer, batch: TensorDict) -> None:
-        """Pass the rollouts to self-imitation before the update, which overwrites the actions of stale rollouts."""
+        """Pass the rollouts to self-imitation. This happens before the update, because the update
+        overwrites the actions of stale rollouts.
+        """
         entries = {**self.actor_critic.read(batch["obs"]), EPISODE_TAG: batch["obs"][EPISODE_TAG]}
         follower.see(entries, batch["actions"], batch["dones"])
 
     def _descend(self, loss: torch.Tensor) -> None:
-        """One gradient step, with the signature of the base class."""
+        """Take one gradient step; the signature is that of the base class."""
         for parameter in self.actor_critic.parameters():
             parameter.grad = None
         loss.backward()  # type: ignore[no-untyped-call]
@@ -158,7 +160,9 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return [None] if count == 1 else np.array_split(np.random.permutation(experience_size), count)
 
     def _prepare_batch(self, batch: TensorDict) -> tuple[TensorDict, int, int]:
-        """The rollouts ``[environments, decisions (+ 1)]`` as one flat buffer with advantages and value targets."""
+        """Convert rollouts ``[environments, decisions (+ 1)]`` into one flat buffer with advantages and
+        value targets.
+        """
         with torch.no_grad():
             buffer = shallow_recursive_copy(batch)
             fresh = self.train_step - buffer["policy_version"] < self.cfg.max_policy_lag
@@ -193,7 +197,9 @@ class OptionLearner(Learner):  # type: ignore[misc]
         dones: torch.Tensor,
         cut: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Advantages and value targets, all ``[environments, decisions]``; ``cut`` marks ends by a time limit."""
+        """Advantages and value targets, both ``[environments, decisions]``. ``cut`` is 1 where a time
+        limit ended an episode.
+        """
         advantages, targets = semi_markov_gae(
             rewards.T,
             values.T,
@@ -212,7 +218,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return values
 
     def _earned(self, values: torch.Tensor) -> torch.Tensor:
-        """Values in units of reward: the critic learns normalised returns."""
+        """Convert values to units of reward. (The critic learns normalised returns.)"""
         earned: torch.Tensor = self.actor_critic.network.returns.unscale(values)
         return earned if self.cfg.normalize_returns else values
 
@@ -240,7 +246,9 @@ class OptionLearner(Learner):  # type: ignore[misc]
     def _kl_loss(
         self, action_space: Any, action_logits: torch.Tensor, distribution: Any, valids: Any, num_invalids: int
     ) -> tuple[torch.Tensor, Any]:
-        """KL(new, old) of each decision, for the logs and Sample Factory's schedules, and the loss computed from it."""
+        """KL(new, old) of each decision, and the loss computed from it. Sample Factory's logs and
+        schedules use them.
+        """
         coefficient = self.cfg.kl_loss_coeff
         with torch.set_grad_enabled(coefficient > 0):
             kl = distribution.kl(self.actor_critic.distribution(action_logits))
@@ -249,7 +257,9 @@ class OptionLearner(Learner):  # type: ignore[misc]
 
 
 class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
-    """Makes the learner. In parallel runs it has its own process, and an error in it ends that process."""
+    """Makes the learner. In parallel runs the learner has its own process, and an error in the learner
+    ends this process.
+    """
 
     def __init__(self, evt_loop: Any, cfg: Any, env_info: Any, buffer_mgr: Any, batcher: Any, policy_id: int) -> None:
         super().__init__(evt_loop, cfg, env_info, buffer_mgr, batcher, policy_id)
@@ -264,7 +274,7 @@ class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
         super().init()
 
     def start_batcher_thread(self) -> None:
-        """As in the base class, but as a daemon: otherwise the process of a failed learner could not end."""
+        """Like the base class, but with a daemon thread: otherwise the process of a failed learner could not end."""
         self.batcher.event_loop.process = self.event_loop.process
         self.batcher_thread = threading.Thread(target=self._batch, daemon=True)
         self.batcher_thread.start()

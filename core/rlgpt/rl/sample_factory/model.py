@@ -1,4 +1,4 @@
-"""The policy network that every trainer shares, with Sample Factory's interface."""
+"""Gives the policy network, which is the same for all trainers, the interface of Sample Factory."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from rlgpt.rl.sample_factory.adapter import image_shapes, policy_entries
 
 
 class OptionActorCritic(nn.Module):
-    """The model that Sample Factory's learner and inference workers call; its network is
+    """The model that Sample Factory's learner and inference workers call. It wraps a
     :class:`rlgpt.rl.network.ActorCritic`.
 
-    The mask enters the logits, and trajectories store those, so old and new policy have the same mask.
+    The mask is applied to the logits, and trajectories store the masked logits, so old and new policy have the same
+    mask.
 
     :param cfg: Sample Factory's configuration with our ``job``, ``layout`` and ``observation_names``.
     """
@@ -35,9 +36,11 @@ class OptionActorCritic(nn.Module):
         images = image_shapes(obs_space)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(cfg.job.seed)
-            self.network = ActorCritic(cfg.layout, cfg.observation_names, images, hyperparameters)
+            names, prior = cfg.observation_names, cfg.job.spec.setup.plan_prior
+            self.network = ActorCritic(cfg.layout, names, images, hyperparameters, plan_prior=prior)
         self._last: BranchedDistribution | None = None
-        # Sample Factory asks for them at every gradient step, and finding them costs as much as clipping them
+        # Sample Factory asks for the parameters at every gradient step, and collecting them takes as long as clipping
+        # their gradients.
         self._learnable = [p for p in super().parameters() if p.numel()]
 
     @property
@@ -45,19 +48,23 @@ class OptionActorCritic(nn.Module):
         return self.network.layout
 
     def distribution(self, logits: torch.Tensor) -> BranchedDistribution:
-        """The policy from stored logits, which include the mask."""
+        """The policy's distribution from stored logits, which include the mask."""
         return BranchedDistribution(self.layout, logits, branch_masking=self._branch_masking)
 
     def values(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
-        """``[B]``, normalised by the running mean and deviation of returns."""
+        """Values ``[B]``, normalised by the running mean and deviation of returns."""
         return self.network.scaled_value(observations)
 
     def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
-        """The parameters that are not empty: Sample Factory's statistics fail on empty ones (no Gaussians)."""
+        """The parameters that are not empty. Sample Factory's statistics fail on empty ones, which exist
+        if the policy has no Gaussians.
+        """
         return iter(self._learnable)
 
     def read(self, observations: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """The network's inputs, with any leading axes. Adds the empty vector that the buffers cannot hold."""
+        """The network's inputs, with any leading axes. If ``obs`` is empty it is added here, because the
+        buffers cannot hold it.
+        """
         kept = {key: observations[key] for key in self._entries}
         if "obs" not in kept:
             image = next(iter(kept.values()))
@@ -69,7 +76,7 @@ class OptionActorCritic(nn.Module):
     # -- called by Sample Factory -------------------------------------------------------------------------------------
 
     def forward_head(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
-        """``[B, layout.parameters + 1]``: masked logits, and the value."""
+        """Masked logits and the value, ``[B, layout.parameters + 1]``."""
         logits, value = self.network.logits_and_value(observations)
         choices = self.layout.choices
         if choices:
@@ -104,8 +111,9 @@ class OptionActorCritic(nn.Module):
         return self._last
 
     def normalize_obs(self, observations: dict[str, torch.Tensor]) -> TensorDict:
-        """The network's inputs, unchanged, because the network itself normalises. Its statistics change during training
-        only."""
+        """Returns the inputs unchanged, because the network itself normalises them. Its statistics change
+        only during training.
+        """
         if self.training and self._normalizes and "obs" in self._entries:
             self.network.observations.update(observations["obs"])
         return TensorDict(self.read(observations))

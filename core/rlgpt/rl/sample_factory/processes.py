@@ -1,4 +1,4 @@
-"""The process group of a training: its environment variables, and how all of its processes end."""
+"""The process group of a training: which environment variables its processes get, and how all of them are ended."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ _CLEANERS = ("resource_tracker", "torch_shm_manager")
 
 
 def child_environment(environment: Mapping[str, str], threads: int) -> dict[str, str]:
-    """``environment`` without what looks like a secret, with numerical libraries held to ``threads`` threads.
+    """A copy of the variables in ``environment`` without those that look like secrets. It limits numerical libraries to
+    ``threads`` threads.
 
-    They read it at import, so it must be set before the child starts. Torch's default is four times slower if several
-    processes share few cores.
+    These libraries read the limit at import, so it must be set before the child starts. Torch's default is four times
+    slower if several processes share few cores.
     """
     return {**without_secrets(environment), **{f"{library}_NUM_THREADS": str(threads) for library in _THREADS}}
 
 
 def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float = 5.0) -> None:
-    """Set ``stop`` at each message from ``control``, a pipe from the parent, and when it closes, because the parent is
-    gone. After that this process group has ``patience`` seconds to end by itself.
+    """Set ``stop`` at each message from ``control``, a pipe from the parent. When the pipe closes, the parent is gone:
+    then set ``stop`` too, and kill this process group after ``patience`` seconds.
     """
 
     def follow() -> None:
@@ -45,7 +46,7 @@ def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float =
 
 
 def die_when_orphaned(interval: float = 1.0) -> None:
-    """End this process when its parent is gone (children get no signal when a SIGKILL ends their parent)."""
+    """End this process when its parent is gone. (Children get no signal when SIGKILL ends their parent.)"""
     if any(thread.name == _FOLLOWER for thread in threading.enumerate()):
         return
     parent = os.getppid()
@@ -71,13 +72,14 @@ def members(group: int) -> list[psutil.Process]:
 
 
 def end_group(group: int, *, patience: float = 3.0) -> None:
-    """Kill a process group. Processes that unlink semaphores are killed last, then this one if it is in the group.
+    """Kill a process group. Processes that unlink semaphores are killed last, then the calling process if it is in the
+    group.
 
-    The former end by themselves when the others are gone, and have ``patience`` seconds for it. Torch's shared memory
-    is unlinked here.
+    The processes that unlink semaphores end by themselves when the others are gone; they get ``patience`` seconds for
+    it. This function unlinks torch's shared memory.
     """
     left = members(group)
-    for pid in {group, *(p.pid for p in left)}:  # a leader that has already ended also leaves its shared memory
+    for pid in {group, *(p.pid for p in left)}:  # A leader that has already ended may have left shared memory.
         for file in Path("/dev/shm").glob(f"torch_{pid}_*"):
             file.unlink(missing_ok=True)
     others = [p for p in left if p.pid != os.getpid()]
@@ -102,8 +104,9 @@ def _cleans(process: psutil.Process) -> bool:
 
 
 def tail(log: Path, start: int, lines: int = 40) -> str:
-    """The first traceback in ``log`` after byte ``start``, because it shows the cause; without one, the end of the
-    log."""
+    """The part of ``log`` to show in an error: the first traceback after byte ``start``, which shows the
+    cause, or the end of the log if there is no traceback.
+    """
     try:
         with log.open("rb") as file:
             file.seek(start)
@@ -120,7 +123,7 @@ def tail(log: Path, start: int, lines: int = 40) -> str:
 
 
 def main_module_of(pickled: bytes) -> dict[str, object]:
-    """What the child needs to find objects of the parent's script, if ``pickled`` refers to any."""
+    """The data with which the child finds objects in the parent's script, if ``pickled`` refers to any."""
     if b"__main__" not in pickled:
         return {}
     main = sys.modules["__main__"]

@@ -1,4 +1,4 @@
-"""Where a session resumes. It never silently starts from the beginning."""
+"""Finds the checkpoint from which a session resumes. A session never silently starts from the beginning."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ __all__ = ["fit", "resumable", "steps_of"]
 
 
 def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
-    """The checkpoint of an unfinished training; None where none began in ``folder``.
+    """The checkpoint of an unfinished training; None if no training began in ``folder``.
 
     A checkpoint is written before the first step and after the first update, so steps without a checkpoint, or updates
     that are in no checkpoint, mean that one was lost.
 
-    :param iterations: updates that earlier sessions finished.
-    :raises TrainingFolderError: it is missing, cannot be read, or holds no update where there were some.
+    :param iterations: number of updates that earlier sessions finished.
+    :raises TrainingFolderError: the checkpoint is missing, cannot be read, or contains no update although earlier
+        sessions made some.
     """
     began = iterations > 0 or steps_in(folder / STEPS_FILE) > 0
     if not Folder(folder, TrainingFolderError).exists(FILE) and not began:

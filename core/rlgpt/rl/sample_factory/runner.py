@@ -1,4 +1,6 @@
-"""Sample Factory's runner. It also watches the budget, the processes, and the request to stop."""
+"""Sample Factory's runner, which starts and connects the parts of a training. This one also checks the
+budget, the processes, and requests to stop.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,8 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         stop: Event,
         send: Callable[[dict[str, Any]], None],
     ) -> None:
-        """:param budget: primitive steps, of this session and those before, at which training ends.
-        :param stop: set from another thread; training ends at the next check.
+        """:param budget: primitive steps of this and all earlier sessions at which training ends.
+        :param stop: is set by another thread; training ends at the next check.
         :param send: receives ``point``, a point of the learning curve, and ``closing`` when the training begins to end.
         """
         self._info, self._shared_status, self._step_counter = env_info, shared_status, step_counter
@@ -56,8 +58,9 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         self._look_timer.timeout.connect(self._look)
 
     def init(self) -> int:
-        """As in the base class, but with known spaces. The base class starts another process that builds an environment
-        to read them: this costs seconds, and a failure there hangs forever."""
+        """Like the base class, but the spaces are already known. The base class starts another process,
+        which builds an environment to read them: this takes seconds, and a failure there hangs forever.
+        """
         set_global_cuda_envvars(self.cfg)
         self.env_info = self._info
         if not preprocess_cfg(self.cfg, self.env_info):
@@ -89,7 +92,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         runner._training_stats.add_episode(ended["episode"], ended["usage"])
 
     def point(self, *, last: bool = False) -> None:
-        """If a point of the curve is due, send it, and send its merit to the learner."""
+        """If a point of the learning curve is due, send it, and send its merit to the learner."""
         steps = self._step_counter.total
         if steps < self._due and not last:
             return
@@ -115,11 +118,11 @@ class _CurveObserver(AlgoObserver):  # type: ignore[misc]
 
 
 class BudgetedSerialRunner(SerialRunner, BudgetedRunner):  # type: ignore[misc]
-    """Everything in this process, in turn."""
+    """Runs everything in this process, one part after another."""
 
 
 class BudgetedParallelRunner(ParallelRunner, BudgetedRunner):  # type: ignore[misc]
-    """Processes for the learner, for inference and for environments."""
+    """Runs the learner, inference and environments in separate processes."""
 
     def workers(self) -> list[Any]:
         return [p for p in (*self.processes, *self.sampler.processes) if p.pid is not None]

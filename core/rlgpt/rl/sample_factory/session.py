@@ -1,4 +1,4 @@
-"""One session of Sample Factory, inside the child process."""
+"""One session of Sample Factory, which runs in the child process. A resumed training has several sessions."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from rlgpt.rl.step_counter import StepCounter
 
 
 def make_env(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Sample Factory's environment factory; workers find it by import."""
+    """The environment factory for Sample Factory. Worker processes import it."""
     die_when_orphaned()
     return Adapter.build(cfg.job, env_config["env_id"])
 
 
 def make_actor_critic(cfg: Any, obs_space: Any, action_space: Any) -> OptionActorCritic:
-    """Sample Factory's model factory; workers find it by import."""
+    """The model factory for Sample Factory. Worker processes import it."""
     die_when_orphaned()
     return OptionActorCritic(cfg, obs_space, action_space)
 
 
 def configuration(job: Job) -> AttrDict:
-    """Sample Factory's configuration of a job.
+    """Sample Factory's configuration for a job.
 
     :raises ConfigError: Sample Factory refuses a value in the settings' ``extra``.
     """
@@ -59,10 +59,10 @@ def configuration(job: Job) -> AttrDict:
 
 
 def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None]) -> None:
-    """Train until the budget is spent or ``stop`` is set.
+    """Train until the budget is spent or ``stop`` is set, from the start or from a checkpoint.
 
     :param send: receives ``point``, a point of the curve, and ``closing`` when the training begins to end.
-    :raises RlgptError: the job cannot run; raised before Sample Factory starts any process.
+    :raises RlgptError: the job cannot run. This is raised before Sample Factory starts any process.
     :raises RuntimeError: Sample Factory failed; the log says how.
     """
     _check_device(job)

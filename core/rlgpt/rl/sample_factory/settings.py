@@ -1,4 +1,6 @@
-"""Settings of Sample Factory alone: processes, device, watchdog. Hyperparameters are the same in every trainer."""
+"""Settings that only Sample Factory has: processes, device, and time limits that detect a hang.
+Hyperparameters are the same in every trainer.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,18 @@ EXTRA = frozenset((
     "policy_workers_per_policy", "ppo_clip_value", "reward_clip", "reward_scale", "set_workers_cpu_affinity",
 ))
 # fmt: on
-"""Sample Factory's arguments that ``extra`` may set. The others are set by a hyperparameter or a setting, have no
-effect here, or would break a guarantee (V-trace ignores durations, population-based training ignores the budget)."""
+"""Sample Factory's own arguments that ``extra`` may set. Each other argument is set by a hyperparameter
+or a setting, has no effect here, or would break a guarantee (V-trace ignores durations, population-based
+training ignores the budget).
+"""
 
 
 class SampleFactorySettings(Value):
-    """How Sample Factory runs.
+    """Settings of Sample Factory's processes.
 
-    ``serial`` does everything in one child process and starts in seconds; ``parallel`` adds processes for inference and
-    the learner, and ``workers`` for environments: faster where environments are slow and cores are many.
+    With ``serial`` one child process does all the work, and training starts within seconds. With ``parallel`` the
+    learner, inference and ``workers`` groups of environments have processes of their own: this is faster if
+    environments are slow and there are many cores.
     """
 
     mode: Literal["serial", "parallel"] = "serial"
@@ -56,11 +61,11 @@ class SampleFactorySettings(Value):
 def arguments(
     settings: SampleFactorySettings, h: Hyperparameters, *, folder: str, seed: int, gamma: float
 ) -> list[str]:
-    """Sample Factory's command line.
+    """The arguments for Sample Factory's command line.
 
-    A training iteration is one rollout of every environment; the learner splits it into minibatches itself.
+    A training iteration takes one rollout from every environment; the learner itself splits it into minibatches.
 
-    :raises ConfigError: workers or splits do not divide the environments.
+    :raises ConfigError: ``workers`` times ``splits`` does not divide ``num_envs``.
     :raises UnknownNameError: ``extra`` names an argument that is not among :data:`EXTRA`.
     """
     _check(settings.extra)

@@ -1,9 +1,9 @@
-"""The shared status of a training's processes: heartbeats, decisions, violations. Every process can read all of it. One
-memory-mapped file.
+"""The shared status of a training's processes: heartbeats, numbers of decisions, and violations. It is one
+memory-mapped file, which every process can read.
 
-Plain int64 cells, each with one writer, so there is nothing to lock. The pages belong to the kernel: counts from before
-a ``kill -9`` are still there when training resumes. Times are ``time.monotonic_ns``, one clock for all of them.
-Primitive steps are in :class:`rlgpt.rl.step_counter.StepCounter`.
+The file consists of int64 cells. Each cell has one writer, so no lock is needed. The kernel owns the memory pages, so
+counts survive a ``kill -9`` and are still there when training resumes. Times are ``time.monotonic_ns``, which is the
+same clock in all processes. Primitive steps are counted elsewhere, in :class:`rlgpt.rl.step_counter.StepCounter`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _COLUMNS = 5
 
 
 class SharedStatus:
-    """The status of the training in one folder, in memory that its processes share.
+    """The status of the training in one folder. Its processes share it by memory mapping.
 
-    Rows: the totals of earlier sessions, the runner, the learner, then one for each environment. Columns: decisions,
-    training iterations, busy (1 while inside ``env.step`` or an update), the last beat, whether the newest weights are
-    saved, then the violations of each coded action.
+    The rows are: totals of earlier sessions, the runner, the learner, then one row for each environment. The columns
+    are: decisions, training iterations, busy (1 during ``env.step`` or an update), time of the last heartbeat, whether
+    the newest weights are saved, then the number of violations of each coded action.
 
-    :param path: the file, made by :meth:`open_session`.
+    :param path: the file that :meth:`open_session` made.
     :raises TrainingFolderError: the file is missing or damaged.
     """
 
@@ -53,9 +53,10 @@ class SharedStatus:
 
     @classmethod
     def open_session(cls, path: Path, envs: int, actions: int) -> SharedStatus:
-        """The status of a new session. It contains the totals of earlier sessions.
+        """Make the status of a new session. It contains the totals of earlier sessions.
 
-        :raises TrainingFolderError: an earlier status is damaged, or has another number of coded actions.
+        :raises TrainingFolderError: the status of an earlier session is damaged, or has another number of coded
+            actions.
         """
         width = _COLUMNS + actions
         carried = [0] * width
@@ -82,11 +83,11 @@ class SharedStatus:
     # -- written by the processes of a training ---------------------------------------------------------------------
 
     def beat(self, row: int) -> None:
-        """Beat: the process is alive and still does the same work."""
+        """Record a heartbeat: the process is alive and still does the same work."""
         self._cells[self._at(row, BEAT)] = time.monotonic_ns()
 
     def begin(self, row: int) -> None:
-        """Beat at the start of work that must beat again before the timeout."""
+        """Record a heartbeat at the start of work that must record the next one before the timeout."""
         at = self._at(row, 0)
         self._cells[at + BEAT] = time.monotonic_ns()
         self._cells[at + BUSY] = 1
@@ -135,11 +136,11 @@ class SharedStatus:
 
 
 def stall(shared_status: SharedStatus, *, now: int, timeout: float, serial: bool) -> str | None:
-    """What hangs, in words; None if nothing hangs.
+    """A description of what hangs; None if nothing hangs.
 
-    A component hangs if it is busy and its last beat is older than ``timeout`` seconds. The runner hangs if its last
-    beat is that old (if one process does all the work, every other beat must be too). A training hangs if none of its
-    parts has done anything for that long.
+    The learner or an environment hangs if it is busy and its last heartbeat is older than ``timeout`` seconds. The
+    runner hangs if its last heartbeat is that old; if one process does all the work, the other heartbeats must be that
+    old too. A training hangs if no part of it has done anything for that long.
     """
     limit = int(timeout * 1e9)
     workers = [LEARNER, *range(FIRST_ENV, shared_status.rows)]

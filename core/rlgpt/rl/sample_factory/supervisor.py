@@ -1,5 +1,6 @@
-"""The parent's side: starts the child, reads its messages, and ends its process group when it crashes, hangs or
-finishes."""
+"""Supervises a training from the parent process. It starts the child, reads the child's messages, and
+ends the child's process group when the training crashes, hangs or finishes.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +26,21 @@ from rlgpt.rl.sample_factory.shared_status import ITERATIONS, LEARNER, SAVED, Sh
 
 _POLL = 0.1
 _FAREWELL = 5.0
-"""Seconds that a finished training is given to end by itself."""
+"""Time that a finished training has to end by itself, in seconds."""
 _PAUSE = 5.0
-"""If more seconds pass between two checks, the machine, and this process with it, was suspended."""
+"""If more seconds pass between two checks, this process was suspended, for example with its machine."""
 
 
 def supervise(job: Job, shared_status: SharedStatus, lock: int, progress: Progress) -> None:
-    """Train in a child process, to the end.
+    """Run a training in a child process and wait for its end.
 
-    The child leads its own process group. In every case the whole group is ended: no simulator and no learner stays
-    behind.
+    The child is the leader of a process group. The whole group is ended in every case, so that no simulator and no
+    learner is left.
 
-    :param lock: descriptor of the folder's lock, which the child holds too.
-    :param progress: receives each point of the curve; if it returns True, training stops.
+    :param lock: descriptor of the folder's lock. The child holds the lock too.
+    :param progress: receives each point of the learning curve. If it returns True, training stops.
     :raises TrainerError: the child crashed or hung; the message contains the end of its log.
-    :raises ConfigError: the child refused its job.
+    :raises ConfigError: the child reported that the job's settings are not valid.
     """
     payload = _payload(job)
     log = job.folder / LOG
@@ -70,7 +71,7 @@ def supervise(job: Job, shared_status: SharedStatus, lock: int, progress: Progre
 
 
 class _ChildError(Exception):
-    """What went wrong with the child, as the predicate of a sentence."""
+    """The child failed. The text is the predicate of a sentence whose subject is Sample Factory."""
 
 
 class _ChildMonitor:
@@ -85,7 +86,7 @@ class _ChildMonitor:
         self._last_look = self._judging_from = self._began
 
     def follow(self) -> None:
-        """Return when training is done."""
+        """Wait until the training is done."""
         os.set_blocking(self._receiver, False)
         with selectors.DefaultSelector() as selector:
             selector.register(self._receiver, selectors.EVENT_READ)
@@ -105,7 +106,7 @@ class _ChildMonitor:
                 self._judge()
 
     def _judge(self) -> None:
-        if self._was_paused():  # beats are old because all processes were suspended, not because one hangs
+        if self._was_paused():  # The heartbeats are old because all processes were suspended, not because one hangs.
             self._judging_from = self._last_look + self._settings.heartbeat_timeout
         if self._last_look < self._judging_from:
             return
@@ -121,7 +122,7 @@ class _ChildMonitor:
         if found is None:
             return
         if self._closing and self._shared_status.get(LEARNER, SAVED):
-            self._end()  # the training is saved; only its processes do not end by themselves
+            self._end()  # The training is saved; its processes just do not end by themselves.
             return
         if not started:
             grace = self._settings.startup_grace
@@ -131,7 +132,7 @@ class _ChildMonitor:
         )
 
     def _was_paused(self) -> bool:
-        """Whether this process itself did not run for a long time, for example in a suspended container or laptop."""
+        """Whether this process was suspended, for example with its container or its laptop."""
         before, self._last_look = self._last_look, time.monotonic()
         return self._last_look - before > _PAUSE
 
@@ -180,7 +181,7 @@ def _send_job(child: subprocess.Popen[bytes], payload: bytes) -> None:
 
 def _say_stop(child: subprocess.Popen[bytes]) -> None:
     control = _control(child)
-    with contextlib.suppress(BrokenPipeError):  # it has ended in the meantime; the next check reports how
+    with contextlib.suppress(BrokenPipeError):  # The child has ended in the meantime; the next check reports how.
         control.write(b"stop\n")
         control.flush()
 

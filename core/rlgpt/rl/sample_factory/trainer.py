@@ -1,4 +1,4 @@
-"""Sample Factory behind the :class:`~rlgpt.rl.base.Trainer` interface."""
+"""The trainer that uses Sample Factory; it implements :class:`~rlgpt.rl.base.Trainer`."""
 
 from __future__ import annotations
 
@@ -26,18 +26,20 @@ from rlgpt.rl.training_stats import worth_keeping
 
 
 class SampleFactory(Trainer):
-    """Asynchronous-capable PPO (Petrenko et al. 2020) over decisions of any duration, in a watched child process.
+    """PPO by Sample Factory (Petrenko et al. 2020), synchronous or asynchronous, over decisions of any duration. It
+    runs in a supervised child process.
 
-    The policy, its distribution, its advantages and its checkpoints are those of :class:`rlgpt.rl.ppo.PPO`; sampling,
-    batching and optimisation are Sample Factory's. A coded action that violated its limits three times, over all
-    environments, is masked in each of them from its next episode on. The budget ends a training in the middle of a
-    rollout. It is exceeded by at most the current decision of each environment and the steps of 20 ms.
+    The policy network, its distribution, the advantages and the checkpoints are the same as in
+    :class:`rlgpt.rl.ppo.PPO`. Sample Factory does the sampling, batching and optimisation. A coded action with three
+    violations of the sandbox's limits, over all environments, is masked in each environment from its next episode on. A
+    training ends when the budget is spent, even within a rollout. It exceeds the budget by at most the current decision
+    of each environment and the steps of 20 ms.
 
-    At each point of the curve the learner receives the score of the newest episodes. It saves the best weights
-    (:mod:`rlgpt.rl.best`) in addition to the newest, across resumes. A resume uses the newest weights; evaluation and
-    warm starts use the best.
+    At each point of the learning curve the learner receives the merit of the newest episodes. It saves the best weights
+    of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest ones. A resumed training uses the newest weights;
+    evaluations and warm starts use the best ones.
 
-    :param settings: processes, device, watchdog; None takes the defaults.
+    :param settings: processes, device and time limits; None: the defaults.
     :raises TrainerError: the package sample-factory is not installed.
     """
 
@@ -79,7 +81,7 @@ class SampleFactory(Trainer):
         arguments(self.settings, hyperparameters, folder=str(folder), seed=0, gamma=spec.setup.gamma)
         with exclusive(folder) as lock:
             curve = tuple(curve_lines(folder).read())
-            verdict_lines(folder).read()  # damage is reported before steps are spent
+            verdict_lines(folder).read()  # Reads both files now, so that damage is reported before steps are spent.
             found = resumable(folder, iterations=_iterations(folder))
             if found is None and warm_start is not None:
                 Checkpoint.load_best(warm_start)

@@ -1,7 +1,8 @@
 """The guest: runs code of a language model in WebAssembly and talks to the host in JSON strings.
 
-Replies are lists: ``["ready"]``, ``["loaded", has_can_start]``, ``["ask", many, [[name, args, line], ...]]``,
-``["done"]``, ``["answer", bool]``, ``["value", value]``, ``["error", kind, message, line]``. The host trusts none of
+Replies are lists: ``["ready"]``, ``["loaded", has_can_start, takes_memory]``,
+``["ask", many, [[name, args, line], ...]]``, ``["done"]``, ``["answer", bool]``, ``["value", value]``,
+``["memory", packed]``, ``["error", kind, message, line]``. The host trusts none of
 them. What stands in the way of a program here (the import list, the missing ``open``) is there to say what to use
 instead; the boundary is WebAssembly, which holds no file, no clock, no network and no memory of the host.
 """
@@ -35,7 +36,8 @@ from typing import Any
 import annotationlib  # type: ignore[import-not-found]
 import vec  # type: ignore[import-not-found]
 import wit_world  # type: ignore[import-not-found]
-from primitives import Request, RequestError, primitive  # type: ignore[import-not-found]
+from packing import PackingError, pack, unpack  # type: ignore[import-not-found]
+from primitives import SHARED, Request, RequestError, primitive  # type: ignore[import-not-found]
 from surroundings import BUILTINS, audit  # type: ignore[import-not-found]
 
 # Imported above so that they are in the snapshot: at run time there is no file system to import from.
@@ -84,33 +86,47 @@ def _read(text: str) -> Any:
 
 def _line(error: BaseException, action: str) -> int | None:
     """The innermost line of the action's own source that ``error`` passed through."""
-    if isinstance(error, SyntaxError) and error.filename == f"{action}.py":
+    return _line_in(f"{action}.py", error)
+
+
+def _line_in(filename: str, error: BaseException) -> int | None:
+    if isinstance(error, SyntaxError) and error.filename == filename:
         return error.lineno
     line, tb = None, error.__traceback__
     while tb is not None:
-        if tb.tb_frame.f_code.co_filename == f"{action}.py":
+        if tb.tb_frame.f_code.co_filename == filename:
             line = tb.tb_lineno
         tb = tb.tb_next
     return line
 
 
+def _takes_memory(function: Any) -> bool:
+    """Whether a function of the program has an argument named ``memory``."""
+    code = getattr(function, "__code__", None)
+    return (
+        isinstance(code, types.CodeType) and "memory" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    )
+
+
 def _error(error: BaseException, action: str, kind: str = "error") -> str:
     if isinstance(error, MemoryError):
         kind = "memory"
-    elif isinstance(error, RequestError):
+    elif isinstance(error, RequestError | PackingError):
         kind = "type"
     elif isinstance(error, NameError) and f"{error.name}(" in STATE.sources.get(action, ""):
         valid = ", ".join(STATE.functions)
         return _reply(
             "error", "primitive", f"there is no {error.name!r} to call; valid: {valid}"[:500], _line(error, action)
         )
-    return _reply("error", kind, _text(error), _line(error, action))
+    line = _line_in(SHARED, error)
+    text = _text(error) if line is None else f"{_text(error)[:450]} (line {line} of the shared code)"
+    return _reply("error", kind, text, _line(error, action))
 
 
 def _text(error: BaseException) -> str:
     """The error in words; the program may have made its ``__str__`` fail too."""
     try:
-        if isinstance(error, RequestError):
+        if isinstance(error, RequestError | PackingError):
             return str(error)[:500]
         text = error.msg if isinstance(error, SyntaxError) else str(error)
         if isinstance(error, KeyError):
@@ -186,9 +202,10 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         STATE.functions = {name: primitive(name, tuple(names)) for name, names in json.loads(library).items()}
         return _reply("ready")
 
-    def load_action(self, action: str, source: str, entry: str) -> str:
+    def load_action(self, action: str, source: str, entry: str, shared: str) -> str:
         try:
             code = compile(source, f"{action}.py", "exec", dont_inherit=True)
+            before = compile(shared, SHARED, "exec", dont_inherit=True)
         except MemoryError:
             return _reply("error", "load", "the source is nested too deep", None)
         except BaseException as error:
@@ -196,18 +213,27 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         try:
             STATE.sources[action] = source
             namespace = STATE.namespace(action)
+            exec(before, namespace)
+            for name in (entry, "can_start"):
+                if name in namespace:
+                    return _reply("error", "load", f"the shared code defines `{name}`: each action has its own", None)
             exec(code, namespace)
             if not callable(namespace.get(entry)):
                 return _reply("error", "load", f"the source defines no function `{entry}`", None)
             STATE.actions[action], STATE.entries[action], STATE.memories[action] = namespace, entry, {}
-            return _reply("loaded", callable(namespace.get("can_start")))
+            takes_memory = any(_takes_memory(namespace.get(name)) for name in ("run", "can_start"))
+            return _reply("loaded", callable(namespace.get("can_start")), takes_memory)
         except BaseException as error:
             return _error(error, action, "load")
 
-    def start_action(self, action: str, parameters: str) -> str:
+    def start_action(self, action: str, parameters: str, memory: str) -> str:
         run = STATE.actions[action]["run"]
         arguments = _read(parameters)
         try:
+            if memory:
+                STATE.memories[action] = unpack(_read(memory))
+                if _takes_memory(run):
+                    arguments["memory"] = STATE.memories[action]
             generator = run(**arguments)
         except TypeError as error:
             return _error(error, action, "error" if _line(error, action) else "type")
@@ -226,9 +252,12 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         action, generator = STATE.running
         return _advance(action, generator, _read(reply))
 
-    def ask_can_start(self, action: str, view: str) -> str:
+    def ask_can_start(self, action: str, view: str, memory: str) -> str:
         try:
-            return _reply("answer", bool(STATE.actions[action]["can_start"](_read(view))))
+            can_start = STATE.actions[action]["can_start"]
+            if memory and _takes_memory(can_start):
+                return _reply("answer", bool(can_start(_read(view), memory=unpack(_read(memory)))))
+            return _reply("answer", bool(can_start(_read(view))))
         except BaseException as error:
             return _error(error, action)
 
@@ -248,3 +277,9 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
                 # The program's own clean-up failed after the call was over: nobody is left to tell.
                 return _reply("ready")
         return _reply("ready")
+
+    def read_memory(self, action: str) -> str:
+        try:
+            return _reply("memory", pack(STATE.memories[action]))
+        except BaseException as error:
+            return _error(error, action)

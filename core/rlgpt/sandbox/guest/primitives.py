@@ -5,6 +5,9 @@ from math import isfinite
 from sys import _getframe as getframe
 from typing import Any, Never
 
+SHARED = "<shared>"
+"""The file name of the code that the actions of a bundle share; no action's source has it."""
+
 
 class RequestError(TypeError):
     """A primitive was called, or used, in a way that cannot work."""
@@ -15,7 +18,7 @@ class Request:
 
     __slots__ = ("args", "line", "name")
 
-    def __init__(self, name: str, args: dict[str, Any], line: int) -> None:
+    def __init__(self, name: str, args: dict[str, Any], line: int | None) -> None:
         self.name, self.args, self.line = name, args, line
 
     def misused(self, *_: object) -> Never:
@@ -60,7 +63,8 @@ def primitive(name: str, parameters: tuple[str, ...]) -> Callable[..., Request]:
             # nearly all there is, without a call: what is not finite differs from itself times nought
             if type(value) is not float or value * 0.0 != 0.0 or key not in valid:
                 check(key, value)
-        return Request(name, kwargs, getframe(1).f_lineno)
+        frame = getframe(1)
+        return Request(name, kwargs, None if frame.f_code.co_filename == SHARED else frame.f_lineno)
 
     call.__name__ = call.__qualname__ = name
     return call

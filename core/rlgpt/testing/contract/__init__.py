@@ -1,4 +1,4 @@
-"""The contract of plugins, as tests that plugin authors inherit.
+"""The plugin contract: tests that plugin authors inherit. Each test is a *law* that every plugin must satisfy.
 
     from rlgpt.testing import PluginContract
 
@@ -6,9 +6,9 @@
         module = "rlgpt_kitchen"
 
 A plugin whose simulator is slow names a ``sample`` of its tasks; tests with the marker ``slow`` then try the others.
-Each law is one test for each task, and its message says what to do. Where an earlier law names the cause, a law is
-skipped: an environment that cannot be played is one failure. Once a task was played, a line says how long its laws will
-play. ``broken_laws(plugin)`` checks the laws without pytest's runner.
+Each law is one test for each task, and its message says what to do. A law is skipped if an earlier law has already
+reported the cause, so an environment that cannot be played is one failure. After the first play of a task, a printed
+line estimates how long its laws will take. ``broken_laws(plugin)`` checks the laws without pytest's runner.
 """
 
 from rlgpt.testing.contract.broken import broken_laws
@@ -27,7 +27,9 @@ from rlgpt.testing.contract.views import ViewLaws
 class PluginContract(
     StateLaws, TaskLaws, RecordingLaws, EnvironmentLaws, ExtensionLaws, PrimitiveLaws, RewardLaws, ViewLaws, FirstLaws
 ):
-    """All laws. A subclass sets ``module``; :class:`~rlgpt.testing.contract.laws.Laws` lists the other settings."""
+    """The plugin contract with all laws. A subclass sets ``module``;
+    :class:`~rlgpt.testing.contract.laws.Laws` lists the other settings.
+    """
 
 
 __all__ = ["FULL", "QUICK", "Effort", "PluginContract", "broken_laws"]

@@ -1,4 +1,4 @@
-"""The contract without a test run: for a notebook, or for a plugin that is built at run time."""
+"""Checks the plugin contract without a test run, for a notebook or for a plugin that is built at run time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_THE_MODULE = frozenset({"test_the_manager_accepts_it", "test_importing_and_li
 
 
 def laws_of(contract: type[Laws]) -> list[str]:
-    """The names of a contract's laws, causes first."""
+    """The names of a contract's laws, in the order in which they are tried."""
     laws = {name: law for name, law in inspect.getmembers(contract, inspect.isfunction) if name.startswith("test_")}
     first = [name for name in CAUSES if name in laws]
     return [*first, *sorted(laws.keys() - set(first))]
@@ -25,7 +25,7 @@ def laws_of(contract: type[Laws]) -> list[str]:
 def broken_laws(
     plugin: EnvironmentPlugin, contract: type[Laws] | None = None, laws: Iterable[str] | None = None
 ) -> dict[str, str]:
-    """Law -> message, for each law that a task of ``plugin`` breaks. The message is of the first such task.
+    """Law -> message, for each law that a task of ``plugin`` breaks. The message is about the first such task.
 
     :param contract: defines laws and settings; default: ``PluginContract``.
     :param laws: names of the laws to try; default: all except those about the module.
@@ -47,6 +47,6 @@ def broken_laws(
                 law(**{k: v for k, v in (("plugin", plugin), ("task", task)) if k in wanted})
             except pytest.skip.Exception:
                 continue
-            except Exception as fault:  # a broken plugin can raise anything
+            except Exception as fault:  # A broken plugin can raise any exception.
                 broken.setdefault(name, f"{type(fault).__name__}: {fault}")
     return broken

@@ -1,7 +1,8 @@
-"""Laws whose break would break others: those others are skipped, so that one cause is one failure.
+"""Skips laws that would fail for a reason which an earlier law has reported, so that one cause is one failure.
 
-A law marked :func:`cause` remembers the tasks that broke it. A law that :func:`needs` it is then skipped for these
-tasks. Laws of a base class run first, in the order of their definition, so that causes come before what they cause.
+A law marked with :func:`cause` stores the tasks that broke it. A law that is marked with :func:`needs` and names this
+cause is then skipped for these tasks. Laws of a base class run first, in the order of their definition, so causes run
+before the laws that depend on them.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ VIEWED = "test_the_view_matches_its_keys"
 FITTED = "test_the_view_fits_the_sandbox"
 
 CAUSES = (PLAYED, LABELLED, SEEDED, VALID, KEYS, VIEWED, FITTED, DOCUMENTED)
-"""In the order in which they are tried."""
+"""The names of the cause laws, in the order in which they are tried."""
 
 Law = Callable[..., None]
 
 
 class Causes:
-    """The breaks of cause laws that one contract has found so far.
+    """The broken cause laws that one contract has found so far.
 
-    :cvar broken: (law, task id) of each break of a cause.
+    :cvar broken: pairs (law, task id) of broken cause laws.
     """
 
     broken: ClassVar[set[tuple[str, str]]]
@@ -50,7 +51,7 @@ class Causes:
 
 
 def cause(law: Law) -> Law:
-    """Mark a law whose break makes others fail too."""
+    """Mark a law without which other laws fail too."""
 
     @functools.wraps(law)
     def recorded(self: Causes, *given: Any, **named: Any) -> None:
@@ -67,7 +68,7 @@ def cause(law: Law) -> Law:
 
 
 def needs(*causes: str) -> Callable[[Law], Law]:
-    """Name the laws without which this one says nothing new. Default: :data:`PLAYED`."""
+    """Name the cause laws that this law depends on. Default: :data:`PLAYED`."""
 
     def marked(law: Law) -> Law:
         law.needs = causes  # type: ignore[attr-defined]
@@ -77,7 +78,7 @@ def needs(*causes: str) -> Callable[[Law], Law]:
 
 
 def known_cause(contract: Causes, law: Law, task: Task) -> str:
-    """Why ``law`` need not be tried on ``task``, or ""."""
+    """The reason why ``law`` is not tried on ``task``, or ""."""
     wanted: Sequence[str] = getattr(law, "needs", (PLAYED,))
     for name in wanted:
         if name != law.__name__ and (name, task.id) in type(contract).broken:

@@ -1,4 +1,4 @@
-"""Laws of the environment: judged, truncated at the horizon, rendered."""
+"""Laws about the environment: it judges success, truncates at the horizon and renders images."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlgpt.testing.stage import Stage
 
 
 class EnvironmentLaws(Laws):
-    """The environment reports success, is truncated at its horizon, and renders images."""
+    """Laws: the environment reports success, is truncated at its horizon, and renders images."""
 
     def test_success_is_a_bool_at_every_step(self, plugin: EnvironmentPlugin, task: Task) -> None:
         if not task.success:
@@ -93,7 +93,7 @@ class EnvironmentLaws(Laws):
 
 
 def _play(stage: Stage, task: Task, *, idle: bool) -> bool:
-    """Play at random, or do nothing. Returns whether the episode lasted until the horizon."""
+    """Play random actions, or only the idle action. Returns whether the episode lasted until the horizon."""
     space = stage.env.action_space
     for t in range(1, task.horizon + 1):
         action = stage.plugin.noop(space, stage.context) if idle else space.sample()

@@ -1,4 +1,4 @@
-"""Laws of the plugin's environments under ``rlgpt.extend()``."""
+"""Laws about environments that ``rlgpt.extend()`` extends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt.testing.stage import Stage
 
 
 class ExtensionLaws(Laws):
-    """Extended environments are gymnasium environments. Without coded actions nothing changes."""
+    """Laws: extended environments are gymnasium environments, and without coded actions nothing changes."""
 
     @needs(PLAYED, LABELLED, SEEDED)
     def test_without_coded_actions_nothing_changes(self, plugin: EnvironmentPlugin, task: Task) -> None:

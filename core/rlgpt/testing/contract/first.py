@@ -1,4 +1,4 @@
-"""The laws that come first: where one of them is broken, others would fail for the same reason and are skipped."""
+"""The laws that run first. If one of them is broken, other laws would fail for the same reason and are skipped."""
 
 from __future__ import annotations
 
@@ -23,20 +23,24 @@ from rlgpt.testing.contract.laws import Effort, Laws, same
 from rlgpt.testing.stage import Stage
 
 ROLLOUTS = 12
-"""Random rollouts that all laws together play for each seed."""
+"""Number of random rollouts that all laws together play for each seed."""
 
 CALLS = 2
-"""Plays of every primitive with every setting of its arguments: the second plays the actions of the first again."""
+"""How often every primitive is played with every setting of its arguments. The second play repeats the
+actions of the first.
+"""
 
 
 class FirstLaws(Laws):
-    """The task can be played at all; labels fit; equal seeds give equal episodes; it is a gymnasium environment."""
+    """Laws: the task can be played; labels fit the action space; equal seeds give equal episodes; the
+    environment passes gymnasium's checker.
+    """
 
     duration = ""
 
     @pytest.fixture(autouse=True)
     def _say_how_long(self, request: pytest.FixtureRequest) -> Iterator[None]:
-        """After the first play of the task, report how long its other laws will take."""
+        """Report, after the first play of the task, how long the other laws will take."""
         yield
         manager = request.config.pluginmanager
         reporter: Any = manager.getplugin("terminalreporter")
@@ -48,7 +52,7 @@ class FirstLaws(Laws):
 
     @cause
     def test_it_can_be_played(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        """Every method that the other laws call is called here once, on a short episode."""
+        """Call every method that the other laws call once, on a short episode."""
         doing = "make_env(task, seed=0), or the reset after it,"
         try:
             with Stage(plugin, task) as stage:
@@ -104,7 +108,7 @@ class FirstLaws(Laws):
 
 
 def how_long(plugin: EnvironmentPlugin, task: Task, effort: Effort, step_seconds: float) -> str:
-    """One line: the expected duration of all play on one task, from the measured duration of a step."""
+    """A line with the expected duration of all laws on one task, from the measured duration of a step."""
     rollout = effort.steps * len(effort.seeds)
     tried = sum(min(p.max_steps, task.horizon) for p in _primitives(plugin, task))
     calls = effort.argument_sets * (CALLS + effort.screening) * tried
@@ -116,7 +120,7 @@ def how_long(plugin: EnvironmentPlugin, task: Task, effort: Effort, step_seconds
 def _primitives(plugin: EnvironmentPlugin, task: Task) -> Sequence[Primitive]:
     try:
         return plugin.primitives(task)
-    except Exception:  # a law of its own says what is wrong
+    except Exception:  # A separate law reports this fault.
         return ()
 
 
@@ -130,7 +134,7 @@ _SEEDED = "Draw all random numbers from self.np_random, and clear the state of t
 
 
 def _methods(stage: Stage) -> dict[str, Callable[[], Any]]:
-    """What a run asks of the plugin at each moment of an episode, by name."""
+    """Name -> call, for each method of the plugin that a run calls during an episode."""
     plugin, task, ctx = stage.plugin, stage.task, stage.context
     asked: dict[str, Callable[[], Any]] = {
         "view_keys(task)": lambda: plugin.view_keys(task),
@@ -146,13 +150,13 @@ def _methods(stage: Stage) -> dict[str, Callable[[], Any]]:
 
 
 def check(env: gymnasium.Env[Any, Any]) -> None:
-    """Run gymnasium's checker. Its warnings are ignored; another law checks render modes."""
+    """Run gymnasium's environment checker. Its warnings are ignored; another law checks render modes."""
     from gymnasium.utils import env_checker
 
     usual = env_checker.data_equivalence
 
     def equivalent(a: Any, b: Any, exact: bool = False) -> bool:
-        """gymnasium compares arrays with numpy's allclose, which fails on text."""
+        """Compare two values. (gymnasium compares arrays with numpy's allclose, which fails on text.)"""
         if isinstance(a, np.ndarray) and a.dtype.kind == "U":
             return isinstance(b, np.ndarray) and np.array_equal(a, b)
         return usual(a, b, exact)

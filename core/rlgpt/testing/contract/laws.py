@@ -1,4 +1,4 @@
-"""What all laws of the contract share: the plugin, its tasks, and how much is tried."""
+"""The common base of all laws: the plugin, its tasks, and the settings that say how much is tried."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from rlgpt.testing.stage import Stage
 
 @dataclass(frozen=True)
 class Effort:
-    """How much of a task the laws try.
+    """Settings that say how much the laws try on a task.
 
-    :ivar steps: primitive steps of each random rollout.
+    :ivar steps: number of primitive steps of each random rollout.
     :ivar seeds: seeds of the episodes.
     :ivar horizon_limit: longest horizon, in primitive steps, of the tasks that are played to their end.
-    :ivar argument_sets: settings of the arguments that are tried for each primitive.
-    :ivar screening: episodes for each of those settings. One that succeeds in any of them is tried in 20.
+    :ivar argument_sets: number of argument settings that are tried for each primitive.
+    :ivar screening: number of episodes for each of these settings. A setting that succeeds in any of them is tried in
+        20 episodes.
     """
 
     steps: int = 100
@@ -42,11 +43,10 @@ QUICK = Effort(steps=30, seeds=(0, 1), horizon_limit=450, argument_sets=4, scree
 class Laws(Causes):
     """Settings of the contract. A subclass sets ``module``; a plugin with slow simulators also sets ``sample``.
 
-    :cvar module: the module that the plugin's entry point names.
-    :cvar name: the plugin's name, where the module offers several.
-    :cvar sample: ids of the tasks that are tried with ``quick`` effort. Further tests, with the marker ``slow`` (which
-        the project registers), try all tasks with ``full`` effort. Empty: all tasks, with ``full`` effort, unmarked.
-    :cvar slow_sample: ids of the tasks that the marked tests try; empty: all tasks.
+    :cvar module: the module that the plugin's entry point names. :cvar name: the plugin's name, needed if the module
+    offers several plugins. :cvar sample: ids of the tasks that are tried with ``quick`` effort. Further tests, with the
+    marker ``slow`` (which the project registers), try all tasks with ``full`` effort. Empty: all tasks, with ``full``
+    effort, unmarked. :cvar slow_sample: ids of the tasks that the marked tests try; empty: all tasks.
     """
 
     module: ClassVar[str] = ""
@@ -74,7 +74,7 @@ class Laws(Causes):
         self.effort = self.quick if quick else self.full
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Make each law that takes a ``task`` a test for each task."""
+        """Parametrise each law that has an argument ``task`` with all tasks."""
         if "task" not in metafunc.fixturenames:
             return
         tasks = self.make_plugin().tasks()
@@ -98,7 +98,7 @@ class Laws(Causes):
 
 
 def plain(value: Any) -> str:
-    """Why ``value`` is not plain JSON, or "": tuples, numpy numbers and NaN are not."""
+    """The reason why ``value`` is not a JSON value, or "". Tuples, numpy numbers and NaN are not JSON values."""
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as fault:

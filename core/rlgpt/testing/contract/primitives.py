@@ -1,4 +1,4 @@
-"""Laws of primitives: they act through actions only, they end, report what they did, and solve no task alone."""
+"""Laws about primitives: a primitive acts only through actions, ends, reports what it did, and solves no task alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlgpt.testing.contract.laws import Effort, Laws, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments
 
 SOLUTION_SHARE = 0.1
-"""A single call that succeeds in more than this share of episodes counts as a solution."""
+"""Share of episodes. A single call that succeeds in more of them counts as a solution of the task."""
 
 EPISODES = 20
 
@@ -26,8 +26,8 @@ EPISODES = 20
 class Played:
     """One call of a primitive.
 
-    :ivar begun: random steps that the episode had before it.
-    :ivar observation: after it.
+    :ivar begun: number of random steps in the episode before the call.
+    :ivar observation: observation after the call.
     """
 
     primitive: Primitive
@@ -38,9 +38,9 @@ class Played:
 
 
 class PrimitiveLaws(Laws):
-    """Primitives are general, bounded skills.
+    """Laws: primitives are general, bounded skills.
 
-    :cvar played: (task id, effort) -> the calls that several laws look at; played once.
+    :cvar played: (task id, effort) -> the calls that several laws check; each is played once.
     """
 
     played: ClassVar[dict[tuple[str, Effort], list[Played]]]
@@ -118,7 +118,9 @@ class PrimitiveLaws(Laws):
                     )
 
     def _calls(self, plugin: EnvironmentPlugin, task: Task) -> list[Played]:
-        """Each primitive with each setting of its arguments, at the start and some random steps into an episode."""
+        """Play each primitive with each setting of its arguments, at the start of an episode and after
+        some random steps.
+        """
         known = type(self).played.get((task.id, self.effort))
         if known is not None:
             return known

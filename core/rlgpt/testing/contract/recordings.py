@@ -1,8 +1,8 @@
-"""Laws of the transcripts that a plugin ships: they answer the current prompts."""
+"""Laws about the transcripts that a plugin ships: their replies were recorded for the current prompts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from rlgpt.agents.base import Brief, Outcome
@@ -11,29 +11,44 @@ from rlgpt.agents.critic import LLMCritic
 from rlgpt.agents.fast import LLMFast
 from rlgpt.agents.slow import LLMSlow
 from rlgpt.agents.solo import LLMSolo
-from rlgpt.domain import ActionPlan, CodedAction, Evaluation, Rehearsal, SubAction, Verdict
+from rlgpt.domain import (
+    ActionPlan,
+    CodedAction,
+    CodedFeatures,
+    Evaluation,
+    FunctionPlan,
+    FunctionRehearsal,
+    Output,
+    Rehearsal,
+    SubAction,
+    Task,
+    Verdict,
+)
 from rlgpt.errors import TranscriptEnded
 from rlgpt.llm.base import LLM, Reply, Request, RequestKey
 from rlgpt.llm.transcript import Transcript
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
+from rlgpt.plugin.shipped import variants
 from rlgpt.testing.contract.laws import Laws
 
 Kind = tuple[str, str]
-"""A request's role, and its purpose where the role has several prompts."""
+"""The kind of a request: its role, and its purpose if the role has several prompts."""
 
 
 def kind_of(key: RequestKey) -> Kind:
     """The kind of the request with this key. All requests of a kind have the same fingerprint."""
-    if key.role not in ("fast", "solo"):
+    if key.role not in ("fast", "function", "solo"):
         return key.role, ""
     if key.role == "solo" and key.sub_action in ("", "setup"):
         return key.role, key.sub_action
+    if key.sub_action.startswith("function:"):
+        return key.role, "function repair" if key.attempt > 0 else "function"
     return key.role, "repair" if key.attempt > 0 else "action"
 
 
 class _Fingerprints(LLM):
-    """Stores the fingerprint of each request and answers none."""
+    """A language model that stores the fingerprint of each request and answers none."""
 
     def __init__(self) -> None:
         self.by_kind: dict[Kind, str] = {}
@@ -44,7 +59,7 @@ class _Fingerprints(LLM):
 
 
 def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
-    """The fingerprint of each kind of request of the method. Figures of a run do not change it."""
+    """Kind of request -> its fingerprint, which figures of a run do not change."""
     llm = _Fingerprints()
     library = library_of(plugin, brief.task)
     slow, fast, solo, critic = LLMSlow(llm), LLMFast(llm, library), LLMSolo(llm, library), LLMCritic(llm)
@@ -65,11 +80,18 @@ def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
         with suppress(TranscriptEnded):
             request(*given, **named)
 
+    count = FunctionPlan(name="count", kind="feature", description="how many")
+    output = Output(name="pushes", low=0, high=9)
+    counter = CodedFeatures(name="count", source="def features(view, memory):\n    return {}\n", outputs=(output,))
+    broken = FunctionRehearsal(attempt=0, function=counter, fault="it never changed")
+
     ask(slow.plan, brief, ())
     ask(solo.plan, brief, ())
     for writer in (fast, solo):
         ask(writer.write, brief, plan, push, written=(), attempts=(), history=())
         ask(writer.write, brief, plan, push, written=(), attempts=(failed,), history=())
+        ask(writer.write_function, brief, plan, count, attempts=(), history=())
+        ask(writer.write_function, brief, plan, count, attempts=(broken,), history=())
         ask(writer.setup, brief, plan, actions=(action,), history=())
     ask(critic.review, brief, push, failed, iteration=0)
     ask(critic.critique, brief, outcome, ())
@@ -77,10 +99,17 @@ def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
 
 
 class RecordingLaws(Laws):
-    """Shipped transcripts can be replayed. All tasks are checked, as only prompts are rendered."""
+    """Law: shipped transcripts can be replayed. All tasks are checked, because this only renders prompts."""
+
+    @staticmethod
+    def recorded(plugin: EnvironmentPlugin) -> Iterator[Task]:
+        """Every task, and every task with settings for which the plugin's package has recordings of their own."""
+        package = type(plugin).__module__.partition(".")[0]
+        for task in plugin.tasks().values():
+            yield from (task, *variants(package, task))
 
     def test_transcripts_answer_the_current_prompts(self, plugin: EnvironmentPlugin) -> None:
-        for task in plugin.tasks().values():
+        for task in self.recorded(plugin):
             paths = [path for path in plugin.transcripts(task) if path.is_file()]
             now = fingerprints(plugin, make_brief(plugin, task)) if paths else {}
             for path in paths:
@@ -93,7 +122,7 @@ class RecordingLaws(Laws):
                 )
 
     def test_transcripts_differ(self, plugin: EnvironmentPlugin) -> None:
-        for task in plugin.tasks().values():
+        for task in self.recorded(plugin):
             paths = [path for path in plugin.transcripts(task) if path.is_file()]
             texts = [tuple(e.reply.text for e in Transcript.read(path).entries) for path in paths]
             assert len(set(texts)) == len(texts), f"{task.id}: two transcripts hold the same replies. Keep one."

@@ -1,4 +1,4 @@
-"""Laws of reward terms and of reset options."""
+"""Laws about reward terms and reset options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgpt.testing.stage import Stage
 
 
 class RewardLaws(Laws):
-    """Reward terms keep their bounds; reset options change the start."""
+    """Laws: reward terms stay within their bounds, and reset options change the start."""
 
     def test_reward_terms_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
         terms = plugin.reward_terms(task)

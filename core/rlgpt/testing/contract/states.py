@@ -1,4 +1,4 @@
-"""Laws of saved states: exact, seeded, and harmless where they are damaged."""
+"""Laws about saved states: a restore is exact, can be seeded, and refuses damaged states."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlgpt.testing.stage import Stage
 
 
 class StateLaws(Laws):
-    """From a restored state an episode goes on as it did from the saved one."""
+    """Laws: from a restored state, an episode continues as it did from the saved one."""
 
     @needs(PLAYED, VALID, SEEDED, KEYS, VIEWED)
     def test_episodes_go_on_from_a_saved_state_bit_for_bit(self, plugin: EnvironmentPlugin, task: Task) -> None:
@@ -77,7 +77,7 @@ class StateLaws(Laws):
     def _saved(
         self, codec: StateCodec, stage: Stage, seed: int
     ) -> tuple[EpisodeState, list[Any], list[dict[str, Any]]]:
-        """A state at a random step, random actions from there on, and what they bring."""
+        """Save a state at a random step. Returns it with random actions after it and their results."""
         rng = np.random.default_rng(seed)
         stage.reset(seed)
         for _ in range(int(rng.integers(1, max(2, self.effort.steps // 2)))):
@@ -104,7 +104,7 @@ def _codec(plugin: EnvironmentPlugin, task: Task) -> StateCodec:
 
 
 def _restore(codec: StateCodec, stage: Stage, saved: EpisodeState, *, seed: int | None = None) -> None:
-    """The state travels as in a file."""
+    """Restore a state after it was converted to JSON and back, as in a file."""
     saved = EpisodeState.model_validate_json(saved.model_dump_json())
     restore_episode(codec, stage.env, stage.context, saved, seed=seed)
     stage.over = False

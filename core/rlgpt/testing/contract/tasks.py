@@ -1,4 +1,4 @@
-"""Laws of what a plugin says without an environment: tasks, knowledge, defaults; and of what importing it costs."""
+"""Laws that need no environment: about tasks, knowledge and defaults, and about the cost of the import."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEAVY = (
 
 
 class TaskLaws(Laws):
-    """Tasks are valid; importing the module is cheap."""
+    """Laws: tasks are valid, and the import of the module loads no simulator."""
 
     def test_the_manager_accepts_it(self) -> None:
         manager = PluginManager([], disabled="")
@@ -77,7 +77,11 @@ class TaskLaws(Laws):
 
     @needs()
     def test_limits_and_doctor(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        assert plugin.limits(task).max_envs >= 1, f"{task.id}: limits().max_envs must be 1 or more."
+        limits = plugin.limits(task)
+        assert limits.max_envs >= 1, f"{task.id}: limits().max_envs must be 1 or more."
+        assert limits.option_steps is None or limits.option_steps >= 1, (
+            f"{task.id}: limits().option_steps must be 1 or more, or None for as many as an episode has."
+        )
         for check in plugin.doctor():
             assert check.ok or check.advice, f"doctor(): {check.name!r} is not ok and gives no advice. Say what to do."
 

@@ -1,4 +1,4 @@
-"""Laws of what agents see: views, summaries, labels, the default setup."""
+"""Laws about what agents see: views, summaries, labels and the default setup."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlgpt.testing.stage import Stage
 
 
 class ViewLaws(Laws):
-    """Views are plain JSON, documented, and have no side effects."""
+    """Laws: views are documented JSON values and have no side effects."""
 
     @cause
     def test_view_keys_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:

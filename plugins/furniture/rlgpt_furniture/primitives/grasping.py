@@ -1,4 +1,4 @@
-"""Grasping and releasing parts."""
+"""Primitives that grasp and release parts."""
 
 from __future__ import annotations
 
@@ -25,29 +25,31 @@ from rlgpt_furniture.planner import Planner
 from rlgpt_furniture.primitives.moving import DOWN, UP, planned
 
 CLOSING_STEPS = 5
-"""Control steps for the fingers to close or open."""
+"""Number of control steps in which the fingers close or open."""
 APPROACH_HEIGHT = 0.09
-"""m above a part, where the straight approach begins."""
+"""Height above a part at which the straight approach begins, m."""
 GRASP_OFFSETS = (0.0, 0.01, -0.01, 0.02, -0.02)
-"""m, offsets of the hand along the opening of the fingers that are tried in order."""
+"""Offsets of the hand along the opening direction of the fingers, m; they are tried in order."""
 
 
 def _across(ctx: Context, number: int) -> Array:
-    """Rotation of the hand for a grasp, the nearer of the two possible ones.
+    """Rotation of the hand for a grasp: the nearer one of the two possible rotations.
 
     The hand points down, and the fingers open along the more level of the part's x and y axes.
     """
     rotation = part_pose(ctx, number)[1]
     axis = min(rotation[:, 0], rotation[:, 1], key=lambda a: abs(float(a[2])))
     yaw = math.atan2(-float(axis[0]), float(axis[1]))
-    # the fingers are alike: a half turn gives the same grasp
+    # The fingers are equal, so a half turn gives the same grasp.
     now = hand_pose(ctx)[1]
     options = [axis_rotation(UP, yaw + k * math.pi) @ DOWN for k in (0, 1)]
     return min(options, key=lambda facing: float(np.linalg.norm(rotation_vector(facing, now))))
 
 
 def _beside(ctx: Context, target: Array, facing: Array) -> Array:
-    """A position near ``target`` at which the open fingers do not collide, by :data:`GRASP_OFFSETS`."""
+    """The first position near ``target``, in the order of :data:`GRASP_OFFSETS`, at which the open
+    fingers do not collide.
+    """
     model: FurnitureTask = ctx.model
     planner = Planner(model, ctx.rng, -1, fingers=FINGER_TRAVEL)
     for offset in GRASP_OFFSETS:
@@ -64,7 +66,7 @@ def grasp(ctx: Context, *, part: str, along_z: float, sink: float) -> Run:
     target = place + along_z * rotation[:, 2] - sink * UP
     ctx.memory["grip"] = -1.0
     if held_part(ctx) >= 0:
-        # open first: the planner must not count the released part as carried
+        # The fingers open first, because the planner must not count the released part as carried.
         yield from hold(ctx, CLOSING_STEPS)
     target = _beside(ctx, target, facing)
     first = yield from planned(ctx, target + (APPROACH_HEIGHT + sink) * UP, facing, 80)

@@ -1,4 +1,4 @@
-"""Motions of the hand: to a pose, in a straight line, about an axis, downwards with force."""
+"""Primitives that move the hand: to a pose, in a straight line, about an axis, downwards with force."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ X_AXIS, Y_AXIS, UP = np.eye(3)
 DOWN = np.diag((1.0, -1.0, -1.0))
 """Rotation of the hand that points down."""
 MAX_STEPS = 150
-"""Of the longest primitives."""
+"""Maximal number of steps of the longest primitives."""
 MAX_POSE_STEP = 0.1
-"""rad between two poses of a turn on the spot."""
+"""Angle between two poses of a turn on the spot, rad."""
 
 
 def planned(ctx: Context, position: Array, rotation: Array, steps: int) -> Run:

@@ -53,7 +53,8 @@ def servo(
         place = part_pose(ctx, number)[0]
         twist = rotation_from_vector(clip_norm(angle, 0.12))
         shift = clip_norm(distance, speed) + (twist - np.eye(3)) @ (at - place)
-        # the target moves by a share of the part's error in each step: an integral term against elastic contacts
+        # In each step the target moves by a share of the part's error. This is an integral term against elastic
+        # contacts.
         model: FurnitureTask = ctx.model
         aim = model.target + 0.6 * shift
         ahead = clip_norm(aim - at, 0.03)
@@ -74,7 +75,7 @@ def servo(
 def _approach(
     ctx: Context, number: int, base: int, where: Array, turn: str
 ) -> Generator[Action, None, tuple[Array, int] | None]:
-    """Choose the part's rotation in the frame of its base, and approach along a planned path where it is far.
+    """Choose the part's rotation in the frame of its base, and approach along a planned path if the part is far away.
 
     :returns: that rotation (3, 3) and the number of steps; None: no path was found.
     """

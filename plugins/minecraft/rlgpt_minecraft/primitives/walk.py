@@ -1,4 +1,4 @@
-"""Primitives that walk, one leg at a time."""
+"""Primitives that walk. Each call walks a limited distance (a *leg*)."""
 
 from __future__ import annotations
 

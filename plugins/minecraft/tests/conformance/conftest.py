@@ -1,4 +1,6 @@
-"""Questions to the real package. They are always the same. MineDojo's interpreter answers them once per session."""
+"""Fixtures with inputs for the real MineDojo package and its outputs. The inputs are constant; MineDojo's
+interpreter computes the outputs once per session.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ def inventory(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def change(rng: np.random.Generator) -> dict[str, Any]:
-    """Return two inventories and an action between them. Half of the changes result from crafting, or nearly."""
+    """Return two inventories and an action between them. About half of the changes are a craft, or almost a craft."""
     before = inventory(rng)
     craft = int(rng.integers(len(CRAFTS)))
     after = {"name": [*before["name"]], "quantity": [*before["quantity"]]}

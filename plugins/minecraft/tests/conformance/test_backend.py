@@ -144,7 +144,9 @@ def end_mission(game: Game) -> None:
 
 @pytest.mark.slow
 def test_connection_faults_end_one_episode_at_most(server: RecordingServer, caplog: pytest.LogCaptureFixture) -> None:
-    """A server without a place, a player that dies, a connection that breaks, a mission that the server ended."""
+    """The faults are: a server without a free place, a player that dies, a connection that breaks, a
+    mission that the server ended.
+    """
     other = Client(server)
     assert other.begin() == 1
 

@@ -98,7 +98,7 @@ def test_masks_are_those_of_minedojo(questions: dict[str, Any], answers: dict[st
     assert min(seen[name] for name in ("craft_smelt", "equip", "place", "destroy")) > 50
 
 
-def test_changes_of_the_inventory(questions: dict[str, Any], answers: dict[str, Any]) -> None:
+def test_delta_inventory_equals_that_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
     seen: Counter[str] = Counter()
     for question, theirs in zip(questions["deltas"], answers["deltas"], strict=True):
         function, craft = question["action"][5], question["action"][6]

@@ -48,7 +48,7 @@ def test_observations_are_those_of_minedojo(states: list[dict[str, Any]], answer
                 assert np.array_equal(value_of_ours, value.astype(value_of_ours.dtype)), (path, value_of_ours, value)
 
 
-def test_compared_states_differ(states: list[dict[str, Any]]) -> None:
+def test_states_in_the_comparison_differ_from_each_other(states: list[dict[str, Any]]) -> None:
     def seen(group: str, name: str) -> int:
         return len({str(state["observation"][group][name]) for state in states})
 

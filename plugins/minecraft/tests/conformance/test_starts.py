@@ -36,12 +36,12 @@ ALWAYS: dict[str, tuple[Difference, str]] = {
         "the official code and Plan4MC set it after each reset (set_weather('clear'))",
     ),
 }
-"""Path -> difference of all tasks, with its reason."""
+"""Path -> difference that all tasks have, with its reason."""
 
 EMPTY: dict[str, tuple[Difference, str]] = {
     "AgentSection/AgentStart/Inventory": ((None, [""]), "an inventory of nothing, where MineDojo names none")
 }
-"""The same for tasks with an empty inventory."""
+"""Path -> difference of tasks with an empty inventory, with its reason."""
 
 _GENERATOR = "ServerSection/ServerHandlers/"
 _PLAINS = "animals are met on open ground, as in MineCLIP's tasks with animals; MineDojo's own has any land"
@@ -72,7 +72,7 @@ SOME: dict[str, dict[str, tuple[Difference, str]]] = {
         )
     },
 }
-"""Task -> further differences."""
+"""Task -> further differences of this task."""
 
 
 def elements(node: ElementTree.Element, path: str = "") -> Iterator[tuple[str, str]]:
@@ -105,7 +105,7 @@ def test_every_task_has_a_reference() -> None:
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_missions_differ_only_where_listed(answers: dict[str, Any], task: str) -> None:
+def test_missions_differ_from_those_of_minedojo_only_where_listed(answers: dict[str, Any], task: str) -> None:
     theirs, ours = (texts_by_path(answers["starts"][task][side]["xml"]) for side in ("theirs", "ours"))
     assert len(theirs) > 30
     different = {

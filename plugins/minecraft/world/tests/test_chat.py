@@ -76,7 +76,7 @@ def test_clear_accepts_item_variant_and_count(sim: Sim) -> None:
     assert carried(sim) == {}
 
 
-def test_replaceitem_numbered_slots_and_mainhand(sim: Sim) -> None:
+def test_replaceitem_accepts_numbered_slots_and_mainhand(sim: Sim) -> None:
     sim.step(Command(hotbar=4))
     sim.chat("/replaceitem entity @p slot.hotbar.0 dirt 3")
     sim.chat("/replaceitem entity @p slot.weapon.mainhand log 2")

@@ -145,7 +145,7 @@ def test_lagging_functions_take_three_ticks(env: MineDojoEnv, function: str) -> 
     assert info["total_time"] - begun["total_time"] == (3 if slow else 1)
 
 
-def test_equip_destroy_and_drop(env: MineDojoEnv) -> None:
+def test_equip_destroy_and_drop_actions_change_the_inventory(env: MineDojoEnv) -> None:
     env.reset(seed=0)
     observation, *_ = env.step(act(env, "equip", slot=1))
     assert observation["inventory"]["name"][:2].tolist() == ["dirt", "log"]
@@ -188,7 +188,7 @@ def test_empty_slot_raises_only_in_strict_mode(env: MineDojoEnv) -> None:
 @pytest.mark.parametrize("action", [[0] * 7, [3, 0, 0, 12, 12, 0, 0, 0], [0, 0, 0, 12, 12, 0, 0, -1], [0.5] + [0] * 7])
 def test_invalid_action_raises(env: MineDojoEnv, action: list[float]) -> None:
     env.reset(seed=0)
-    with pytest.raises(ConfigError, match="is no action"):
+    with pytest.raises(ConfigError, match="is not an action"):
         env.step(np.array(action))
 
 

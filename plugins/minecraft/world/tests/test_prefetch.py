@@ -99,7 +99,7 @@ def test_threads_can_compile_in_any_order(tmp_path: Path) -> None:
     assert [future.result() for future in asked] == ["machine code"] * 9
 
 
-def test_no_process_without_benefit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prefetch_starts_no_process_without_benefit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert prefetch.start([Kernel(index={"types": "file"})], process_that_finishes(Path(), 1)) is None
     assert prefetch.start([Kernel(signatures=("compiled",))], process_that_finishes(Path(), 1)) is None
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)

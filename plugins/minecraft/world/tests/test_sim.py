@@ -73,7 +73,7 @@ def test_statistics_count_actions(sim: Sim) -> None:
     assert statistics["deaths"] == 0
 
 
-def test_hotbar_and_swap_commands(sim: Sim) -> None:
+def test_hotbar_and_swap_commands_change_the_inventory(sim: Sim) -> None:
     sim.chat("/replaceitem entity @p slot.hotbar.4 stone 9 0")
     sim.step(Command(swap=(4, 20)))
     assert sim.info()["inventory"][20]["name"] == "stone"
@@ -110,13 +110,13 @@ def test_reset_clears_the_last_mission() -> None:
 def test_invalid_save_is_refused(sim: Sim) -> None:
     saved = sim.save()
     for wrong in (b"", b"PK\x03\x04 nonsense", saved[: len(saved) // 2], saved[:-40]):
-        with pytest.raises(SaveError, match="no saved world"):
+        with pytest.raises(SaveError, match="not a saved world"):
             sim.load(wrong)
     with np.load(io.BytesIO(saved)) as arrays:
         changed = {name: arrays[name] for name in arrays.files}
     for name, value, words in (
         ("layout", np.array("0"), "another version"),
-        ("blocks", changed["blocks"][:-1], "no saved"),
+        ("blocks", changed["blocks"][:-1], "not a saved"),
     ):
         file = io.BytesIO()
         np.savez(file, **{**changed, name: value})

@@ -41,7 +41,7 @@ def test_text_array_sampling_is_seeded() -> None:
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 3, 1), (0,)])
-def test_text_array_json_round_trip(shape: tuple[int, ...]) -> None:
+def test_text_array_survives_json(shape: tuple[int, ...]) -> None:
     space = TextArray(shape, seed=0)
     samples = [space.sample() for _ in range(3)]
     back = space.from_jsonable(json.loads(json.dumps(space.to_jsonable(samples))))

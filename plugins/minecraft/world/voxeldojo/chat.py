@@ -170,7 +170,7 @@ def _slot(world: World, name: str) -> int:
     """Return a slot by its name in the game. Weapon and armour slots have names, the others numbers."""
     found = re.fullmatch(r"slot\.(weapon|armor|hotbar|inventory)(?:\.(\w+))?", name)
     if found is None:
-        raise ValueError(f"{name!r} is no slot")
+        raise ValueError(f"{name!r} is not a slot")
     group, part = found.groups()
     if group in ("weapon", "armor"):
         if (part or "mainhand") == "mainhand":
@@ -178,7 +178,7 @@ def _slot(world: World, name: str) -> int:
         return EQUIPMENT_SLOTS[part] if part in EQUIPMENT_SLOTS else int(part)
     number = int(part)
     if not 0 <= number < (9 if group == "hotbar" else 27):
-        raise ValueError(f"{name!r} is no slot")
+        raise ValueError(f"{name!r} is not a slot")
     return number if group == "hotbar" else number + 9
 
 

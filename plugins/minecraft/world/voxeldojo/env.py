@@ -90,7 +90,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         array = np.asarray(action)
         heads = array.tolist() if array.shape == (8,) and array.dtype.kind in "iu" else []
         if not heads or not all(0 <= head < n for head, n in zip(heads, self._heads, strict=True)):
-            raise ConfigError(f"{action!r} is no action; valid: {self.action_space}, like {self.no_op().tolist()}.")
+            raise ConfigError(f"{action!r} is not an action; valid: {self.action_space}, like {self.no_op().tolist()}.")
         held = [NAMES[item] for item in self.sim.world.slots["item"][:INVENTORY].tolist()]
         command = translate(heads, held, strict=self.strict, camera_interval=self.camera_interval)
         self.sim.step(command)

@@ -17,7 +17,7 @@ Side = Annotated[int, Field(ge=1, le=MAX_IMAGE_SIDE_PX)]
 """Pixels of one side of a picture."""
 Weather = Literal["normal", "clear", "rain", "thunder"]
 Ray = tuple[float, float, float]
-"""A ray of the lidar: pitch and yaw (radians, relative to the look) and length (blocks)."""
+"""A ray of the lidar: pitch and yaw (radians, relative to the view direction) and length (blocks)."""
 
 MAX_VOXELS = 65_536
 """Maximal number of blocks of the box of voxels."""
@@ -47,7 +47,7 @@ class Stack(Value):
 
 
 class Placement(Value):
-    """The start of the player: centre of the feet (blocks), yaw and pitch of the look (degrees)."""
+    """The start of the player: centre of the feet (blocks), yaw and pitch of the view direction (degrees)."""
 
     x: float
     y: float

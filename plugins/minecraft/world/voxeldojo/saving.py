@@ -67,7 +67,7 @@ def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
             size = sum(member.file_size for member in file.infolist())
         if size > MAX_SAVE_BYTES:
             raise SaveError(
-                f"these bytes are no saved world: they would take {size} bytes, more than {MAX_SAVE_BYTES}."
+                f"these bytes are not a saved world: they would take {size} bytes, more than {MAX_SAVE_BYTES}."
             )
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             if str(arrays["layout"]) != _layout(world):
@@ -81,8 +81,8 @@ def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
                     array[:] = arrays[name].view(array.dtype).reshape(array.shape)
             extra = {name.removeprefix("beside_"): arrays[name] for name in arrays.files if name.startswith("beside_")}
     except (ValueError, KeyError, OSError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-        raise SaveError(f"these bytes are no saved world: {error}") from error
+        raise SaveError(f"these bytes are not a saved world: {error}") from error
     wrong = fault(world)
     if wrong is not None:
-        raise SaveError(f"these bytes are no saved world: it has {wrong}.")
+        raise SaveError(f"these bytes are not a saved world: it has {wrong}.")
     return world, extra

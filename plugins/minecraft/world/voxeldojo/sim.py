@@ -195,7 +195,7 @@ class Sim:
             counts.totals[:], counts.used[:] = beside["totals"], beside["used"]
             died = bool(beside["fell"])
         except (KeyError, ValueError, TypeError) as error:
-            raise SaveError(f"these bytes are no saved world: {error}") from error
+            raise SaveError(f"these bytes are not a saved world: {error}") from error
         if seed is not None:
             world.clock["rng"] = mix(np.uint64(seed % 2**64) ^ GAMMA)
         self._world, self.statistics, self._died = world, counts, died

@@ -50,7 +50,7 @@ def test_a_mission_is_played(server: RecordingServer, connect: Connect, caplog: 
     ]
 
 
-def test_step_without_facts(server: RecordingServer, connect: Connect) -> None:
+def test_server_answers_a_step_message_without_facts(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.begin()
     client.say(f"<StepClient1>{NOTHING}</StepClient1 >".encode(), b"<Echo/>")
@@ -101,7 +101,7 @@ def test_commands_reach_the_world(server: RecordingServer, connect: Connect) -> 
         ),
     ],
 )
-def test_mission_ends_by_its_conditions(
+def test_mission_ends_when_its_conditions_hold(
     server: RecordingServer, connect: Connect, changes: dict[str, str], text: str, steps: int
 ) -> None:
     client = connect()
@@ -169,17 +169,17 @@ def nothing(client: Any) -> None:
 
 
 MISDEEDS: list[tuple[str, Callable[[Any], None], str]] = [
-    ("a wrong token", lambda client: client.say(mission(), b"e:0"), "is no token"),
+    ("a wrong token", lambda client: client.say(mission(), b"e:0"), "is not a token"),
     ("a token for several", lambda client: client.say(mission(), b"e:1:0:2:true"), "several players"),
     ("no mission", lambda client: client.say(b"<Peek/>"), "before a mission"),
-    ("no XML", lambda client: client.say(b"<MissionInit", b"e:0:0:1:true"), "no XML"),
+    ("no XML", lambda client: client.say(b"<MissionInit", b"e:0:0:1:true"), "is not XML"),
     ("nonsense", lambda client: client.say(b"<Dance/>"), "<Dance/>"),
     ("too large", lambda client: client.socket.sendall(struct.pack("!I", MAX_FRAME_BYTES + 1)), "is the largest"),
     ("half a frame", lambda client: (client.socket.sendall(b"\0\0\0\x09<Pe"), nothing(client)), "after 3 bytes of 9"),
     ("half a length", lambda client: (client.socket.sendall(b"\0\0"), nothing(client)), "after 2 bytes of 4"),
     ("no frame", lambda client: (client.socket.sendall(b"\0\0\0\x09"), nothing(client)), "before a frame"),
     ("no token", lambda client: (client.say(mission()), nothing(client)), "between a mission and its token"),
-    ("a broken step", lambda client: (client.begin(), client.say(b"<StepClient0>")), "is no step"),
+    ("a broken step", lambda client: (client.begin(), client.say(b"<StepClient0>")), "is not a step"),
 ]
 
 

@@ -13,8 +13,8 @@ from ..recording_server import RecordingServer
 
 INTRUDER = Path(__file__).with_name("intruder.py")
 REASONS = [
-    "'a:name:0:0:1:true' is no token; one is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]",
-    "'e:0:0:1:true:once' is no token; one is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]",
+    "'a:name:0:0:1:true' is not a token; a token is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]",
+    "'e:0:0:1:true:once' is not a token; a token is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]",
     "the token 'the-first-player:1:0:2:true' is of a mission for several players; here there is one",
     "the token 'the-first-player:1:0:1:true' is of a mission for several players; here there is one",
     "the token 'the-first-player:0:0:2:true' is of a mission for several players; here there is one",

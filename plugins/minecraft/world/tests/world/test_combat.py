@@ -56,7 +56,7 @@ def test_changing_the_item_restarts_the_recovery(scene: Any) -> None:
     assert 100 - cow["life"] < 0.3 * DAMAGE[ID["iron_sword"]]
 
 
-def test_only_the_key_press_hits(scene: Any) -> None:
+def test_attack_hits_only_when_the_key_is_pressed(scene: Any) -> None:
     cow = face(scene)
     cow["life"] = 100
     scene.tick(attack=True)
@@ -70,7 +70,7 @@ def test_only_the_key_press_hits(scene: Any) -> None:
     assert cow["life"] < 99
 
 
-def test_ten_ticks_of_immunity_except_to_heavier_damage(scene: Any) -> None:
+def test_hit_mob_is_immune_for_ten_ticks_except_to_heavier_damage(scene: Any) -> None:
     cow = face(scene)
     cow["life"] = 100
     lives = []

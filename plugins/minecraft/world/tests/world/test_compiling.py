@@ -61,7 +61,7 @@ def test_untypable_call_fails_each_time(maximum: Any) -> None:
                 maximum.get_call_type(cpu_target.typing_context, (types.int64, types.none), {})
 
 
-def test_settings_are_off_outside_of_compilations() -> None:
+def test_compiler_settings_apply_only_during_compilations() -> None:
     assert "get_call_type" not in vars(types.Function)
     stack = ExitStack()
     stack.enter_context(compiling.remembering())

@@ -46,7 +46,7 @@ def ticks(scene: Any, limit: int = 10_000, **keys: Any) -> int:
         *(("web", "iron_sword", 8), ("web", "shears", 8), ("coal_ore", "wooden_pickaxe", 45)),
     ],
 )
-def test_ticks_to_break_a_block(scene: Any, block: str, item: str, expected: int) -> None:
+def test_blocks_break_after_the_number_of_ticks_in_the_game(scene: Any, block: str, item: str, expected: int) -> None:
     if item != "air":
         scene.hold(item)
     ahead(scene, block)
@@ -164,7 +164,7 @@ def test_a_broken_block_drops_its_item(scene: Any, block: str, item: str, falls:
     assert drops.get(ITEM["clay_ball"], 4) == 4
 
 
-def test_variants_are_kept_in_drops(scene: Any) -> None:
+def test_broken_block_drops_its_own_variant(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     ahead(scene, "birch_log")
     scene.tick(1, attack=True)

@@ -46,7 +46,7 @@ def test_reacting_neighbours_are_queued(edits: list[tuple[int, int, int, int]]) 
         assert sorted(queued(world)) == sorted((*place, delay) for place, delay in delays.items() if delay)
 
 
-def test_border_is_bedrock_and_immutable() -> None:
+def test_world_border_is_bedrock_and_cannot_be_changed() -> None:
     world = empty(0)
     for x, y, z in ((-1, 5, 0), (SIZE, 5, 0), (0, 5, -1), (0, 5, SIZE), (0, -1, 0)):
         assert get(world, x, y, z) == BEDROCK

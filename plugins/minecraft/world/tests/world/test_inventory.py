@@ -75,7 +75,7 @@ def test_give_adds_all_that_fits(
     assert stuff(world) == before + Counter({(item, variant, 0): quantity - left})
 
 
-def test_give_order_of_slots(scene: Any) -> None:
+def test_give_fills_slots_in_the_order_of_the_game(scene: Any) -> None:
     world, log = scene.world, ID["log"]
     put(world, 2, log, 60, 0, 0)
     put(world, 20, log, 60, 0, 0)

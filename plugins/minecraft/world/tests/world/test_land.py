@@ -63,7 +63,7 @@ def test_no_chunk_outside_of_the_world() -> None:
     assert chunks.ensure(world, 0, SIZE - 1, 1) == 4
 
 
-def test_seeds_make_different_land() -> None:
+def test_different_seeds_make_different_land() -> None:
     assert not np.array_equal(generated_world(1, radius=1).blocks, generated_world(2, radius=1).blocks)
 
 

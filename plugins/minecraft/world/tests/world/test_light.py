@@ -131,7 +131,7 @@ def test_can_see_sky_is_false_under_a_roof() -> None:
     assert not can_see_sky(world, 9, 3, 9)
 
 
-def test_beyond_the_world_it_is_day_above_and_dark_below() -> None:
+def test_light_outside_the_world_is_full_above_and_zero_below() -> None:
     world = generate(0, "plains")
     assert sky_light(world, 5, HEIGHT, 5) == sky_light(world, -1, 5, 5) == sky_light(world, 5, 5, SIZE) == 15
     assert sky_light(world, 5, -1, 5) == block_light(world, -1, 5, 5) == block_light(world, 5, HEIGHT, 5) == 0

@@ -244,7 +244,7 @@ def test_a_lily_floats(scene: Any) -> None:
     assert scene.at(0, 0, 2) == ID["waterlily"]
 
 
-def test_where_a_player_can_stand(scene: Any) -> None:
+def test_player_can_stand_on_solid_ground_with_free_space(scene: Any) -> None:
     def clear(x: int, z: int) -> bool:
         return bool(can_stand(scene.world, MIDDLE + x, FLOOR, MIDDLE + z))
 

@@ -126,7 +126,7 @@ def test_larger_picture_shows_the_same() -> None:
     assert np.abs(shrunk - small).mean() < 12
 
 
-def test_day_is_bright_night_is_dark_and_a_torch_helps() -> None:
+def test_rendered_picture_is_bright_by_day_or_near_a_torch() -> None:
     world = flat(0, MEADOW)
     noon = take(stand(world, pitch=40.0)).mean()
     night = take(stand(world, pitch=40.0, time=MIDNIGHT)).mean()
@@ -144,7 +144,7 @@ def test_the_sun_rises_in_the_east_and_sets_in_the_west() -> None:
     assert bright[12400, 90] > bright[12400, -90]
 
 
-def test_rain_is_grey() -> None:
+def test_rendered_sky_is_grey_in_rain() -> None:
     world = stand(flat(0, MEADOW), pitch=-30.0)
     clear = take(world).astype(int)
     world.clock["raining"] = True
@@ -152,7 +152,7 @@ def test_rain_is_grey() -> None:
     assert (clear[..., 2] - clear[..., 0]).mean() > 3 * (dull[..., 2] - dull[..., 0]).mean()
 
 
-def test_a_cave_is_black_until_it_is_lit() -> None:
+def test_rendered_cave_is_black_until_it_is_lit() -> None:
     world = flat(0, [ID["bedrock"], *[ID["stone"]] * 30])
     world.player["y"] = 11.0
     for x in range(-2, 3):
@@ -295,7 +295,7 @@ def test_each_biome_has_its_green() -> None:
     "place", [(-5.0, 60.0, 9.0), (9.0, -50.0, 9.0), (9.0, 1e9, 9.0), (SIZE + 3.0, 60.0, 9.0), (9.0, float("nan"), 9.0)]
 )
 @pytest.mark.parametrize("pitch", [-90.0, 0.0, 90.0])
-def test_picture_from_outside_of_the_world(place: tuple[float, float, float], pitch: float) -> None:
+def test_rendering_from_outside_of_the_world_works(place: tuple[float, float, float], pitch: float) -> None:
     world = stand(flat(0, MEADOW), pitch=pitch)
     for axis, value in zip("xyz", place, strict=True):
         world.player[axis] = value

@@ -177,7 +177,7 @@ def test_invalid_action_values_are_harmless(scene: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_random_ticks_on_land() -> None:
+def test_hundred_thousand_ticks_with_random_actions_raise_no_error() -> None:
     rng = np.random.default_rng(7)
     world = generate(7)
     for number, act in enumerate(actions(rng, 100_000)):

@@ -5,11 +5,17 @@ from __future__ import annotations
 import argparse
 import logging
 import signal
+import socket
 import sys
+import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from voxeldojo.errors import VoxelDojoError
 from voxeldojo.malmo.protocol import SILENCE_TIMEOUT_S
+
+if TYPE_CHECKING:
+    from voxeldojo.malmo.server import Server
 
 DEFAULT_GAMES = 16
 """Missions played at the same time if ``--games`` is not given."""
@@ -50,6 +56,25 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
+def close_at_signals(server: Server) -> None:
+    """Close the server when the process is interrupted or terminated.
+
+    A Python signal handler runs only between two bytecodes of the main thread: a signal that arrives just before
+    ``accept`` blocks would wait for the next client. The wakeup file descriptor is written at once.
+    """
+    woken, wakes = socket.socketpair()
+    wakes.setblocking(False)
+    signal.set_wakeup_fd(wakes.fileno())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: wakes)  # refers to the socket, which would be closed otherwise
+
+    def wait() -> None:
+        woken.recv(1)
+        server.close()
+
+    threading.Thread(target=wait, name="malmo signals", daemon=True).start()
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Serve until interrupted or terminated. Return the exit status."""
     chosen = arguments().parse_args(words)
@@ -60,11 +85,9 @@ def main(words: Sequence[str] | None = None) -> int:
         with Server(
             chosen.port, host=chosen.host, games=chosen.games, silence=chosen.silence, seed=chosen.seed
         ) as server:
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            close_at_signals(server)
             print(f"listening at {chosen.host}:{server.port}; end with Ctrl-C", flush=True)
             server.serve()
-    except KeyboardInterrupt:
-        return 0
     except VoxelDojoError as error:
         print(error, file=sys.stderr)
         return 2

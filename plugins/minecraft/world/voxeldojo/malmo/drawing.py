@@ -57,7 +57,7 @@ def _numbers(shape: Element, names: str) -> list[int]:
         try:
             numbers.append(int(shape.get(name, "")))
         except ValueError as error:
-            raise MissionError(f"<{shape.tag} {name}={shape.get(name, '')[:40]!r}> is no whole number") from error
+            raise MissionError(f"<{shape.tag} {name}={shape.get(name, '')[:40]!r}> is not a whole number") from error
     if max(map(abs, numbers)) > SIZE:
         raise MissionError(f"<{shape.tag}> is drawn outside the world, which ends at {SIZE}")
     return numbers

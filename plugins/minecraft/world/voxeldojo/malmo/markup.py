@@ -44,7 +44,7 @@ def parse(data: bytes) -> Element:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        raise MissionError(f"the mission is no XML: {error}") from error
+        raise MissionError(f"the mission is not XML: {error}") from error
     return builder.close()
 
 

@@ -82,7 +82,7 @@ def read_token(data: bytes) -> Token:
     """
     text = data[:200].decode(errors="replace")
     if _TOKEN.fullmatch(text) is None:
-        raise ProtocolError(f"{text!r} is no token; one is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]")
+        raise ProtocolError(f"{text!r} is not a token; a token is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]")
     experiment, role, _, agents, _, *seed = text.split(":")
     if (int(role), int(agents)) != (0, 1):
         raise ProtocolError(f"the token {text!r} is of a mission for several players; here there is one")
@@ -97,5 +97,5 @@ def read_step(data: bytes) -> tuple[str, bool]:
     """
     found = _STEP.fullmatch(data.decode(errors="replace"))
     if found is None:
-        raise ProtocolError(f"{data[:60]!r} is no step; one is <StepClient0>commands</StepClient0 >")
+        raise ProtocolError(f"{data[:60]!r} is not a step; a step is <StepClient0>commands</StepClient0 >")
     return found.group(2), found.group(1) in ("", "0", "2")

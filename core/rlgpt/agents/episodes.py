@@ -1,0 +1,130 @@
+"""What a critic reads of an iteration: its figures, a table of all episodes, and some episodes decision by decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlgpt.agents.base import Brief, Outcome
+from rlgpt.agents.rendering import render_metrics, render_result, render_usage, render_verdicts
+from rlgpt.agents.text import bullets, number
+from rlgpt.agents.traces import render_outline, render_trace
+from rlgpt.domain import Episode, Evaluation, Metric, Trace
+
+ROWS = 40
+"""Episodes of a table. Of more, the failures come first."""
+
+DETAIL_LIMIT, OUTLINE_LIMIT = 6_000, 2_500
+"""Characters of the episode that is shown in detail, and of each other one."""
+
+CUTS = {"stuck": "ended early: it was stuck, nothing changed any more", "limit": "cut by the budget"}
+
+CODE = "The code alone (the coded actions in the plan's order, over and over)"
+
+
+def render_results(outcome: Outcome, metrics: Sequence[Metric] = ()) -> str:
+    """Result, episode return, reward terms, metrics, use of each action and errors, of the policy and of code alone."""
+    lines = [_evaluated(who, evaluation, metrics) for who, evaluation in _parties(outcome)]
+    if (training := outcome.training) is not None:
+        lines.append(f"Training took {training.primitive_steps:,} primitive steps, {training.decisions:,} decisions.")
+        if training.quarantined:
+            lines.append(f"Taken out of the policy's hands after three errors: {', '.join(training.quarantined)}.")
+        if training.verdicts:
+            lines.append(f"Errors while training:\n{render_verdicts(training.verdicts)}")
+    else:
+        lines.append("No policy was trained.")
+    return "\n\n".join(lines)
+
+
+def render_episodes(outcome: Outcome, horizon: int) -> str:
+    """A table of all episodes of the policy and of code alone, then those that were traced.
+
+    The first failure of what the iteration keeps is shown in detail; the others have a line for each decision.
+    """
+    parties = _parties(outcome)
+    tables = [f"{who}:\n{render_table(evaluation, horizon)}" for who, evaluation in parties]
+    traces = [(who, trace) for who, evaluation in parties for trace in evaluation.traces]
+    if not traces:
+        return "\n\n".join([*tables, "(no episode was traced)"])
+    detailed = next((pair for pair in traces if not pair[1].success), traces[0])
+    shown = [f"In detail, {_who(*detailed)}\n{render_trace(detailed[1], DETAIL_LIMIT)}"]
+    shown += [f"{_who(*pair)}\n{render_outline(pair[1], OUTLINE_LIMIT)}" for pair in traces if pair is not detailed]
+    return "\n\n".join([*tables, *shown])
+
+
+def render_code(brief: Brief) -> str:
+    """How far the code of the iteration in progress gets alone: its figures and a table of its episodes."""
+    if brief.code is None or not brief.code.episodes:
+        return "It was not played alone."
+    table = render_table(brief.code, brief.task.horizon)
+    return f"{_evaluated(CODE, brief.code, brief.task.metrics)}\nIts episodes:\n{table}"
+
+
+def render_table(evaluation: Evaluation, horizon: int) -> str:
+    """A line for each episode: seed, result, how far it got, how long it took, how it ended."""
+    terms = _telling(evaluation)
+    ordered = sorted(evaluation.episodes, key=lambda e: e.success)[:ROWS]
+    rows = [_row(e, evaluation, terms, horizon) for e in ordered]
+    if left := len(evaluation.episodes) - len(rows):
+        rows.append(f"- and {left} more")
+    return "\n".join(rows)
+
+
+def _row(episode: Episode, evaluation: Evaluation, terms: Sequence[str], horizon: int) -> str:
+    parts = [("success" if episode.success else "no success")] if evaluation.has_success else []
+    if episode.score is not None:
+        parts.append(f"score {number(episode.score)}")
+    parts += [f"{episode.primitive_steps} steps", f"{episode.decisions} decisions", _end(episode, horizon)]
+    parts += [f"{name} {number(episode.reward_terms.get(name, 0.0))}" for name in terms]
+    parts += [f"{name} {number(value)}" for name, value in list(episode.metrics.items())[:6]]
+    parts += [f"{name} true after {steps} steps" for name, steps in episode.reached.items()]
+    return f"- seed {episode.seed}: {', '.join(parts)}"
+
+
+def _end(episode: Episode, horizon: int) -> str:
+    if episode.cut is not None:
+        return CUTS[episode.cut]
+    if episode.ending:
+        return episode.ending
+    return "time was up" if episode.primitive_steps >= horizon else "the world ended it"
+
+
+def _telling(evaluation: Evaluation, most: int = 4) -> list[str]:
+    """The reward terms that differ most between episodes: how far each of them got."""
+    names = dict.fromkeys(name for e in evaluation.episodes for name in e.reward_terms)
+    spans = {}
+    for name in names:
+        values = [e.reward_terms.get(name, 0.0) for e in evaluation.episodes]
+        spans[name] = (max(values) - min(values)) / (max(map(abs, values)) or 1.0)
+    return [name for name in sorted(spans, key=lambda n: -spans[n]) if spans[name] > 0][:most]
+
+
+def _parties(outcome: Outcome) -> list[tuple[str, Evaluation]]:
+    """The policy, where there is one, and code alone, where it was played."""
+    code_only = outcome.evaluation.mode == "code"
+    code = outcome.code_evaluation or (outcome.evaluation if code_only else None)
+    policy = [] if code_only else [(f"The policy ({outcome.evaluation.mode})", outcome.evaluation)]
+    return [*policy, *([(CODE, code)] if code is not None else [])]
+
+
+def _who(who: str, trace: Trace) -> str:
+    return f"{who.partition(' (')[0].lower()}:"
+
+
+def _evaluated(who: str, evaluation: Evaluation, metrics: Sequence[Metric]) -> str:
+    episodes = evaluation.episodes
+    names = dict.fromkeys(name for e in episodes for name in e.reward_terms)
+    terms = {n: number(sum(e.reward_terms.get(n, 0.0) for e in episodes) / len(episodes)) for n in names}
+    steps = evaluation.primitive_steps / max(1, len(episodes))
+    lines = [
+        f"{who}: {render_result(evaluation)}, mean reward {number(evaluation.mean_reward)}, "
+        f"{steps:.0f} primitive steps an episode.",
+    ]
+    if evaluation.usage:
+        lines.append(f"Used: {render_usage(evaluation)}.")
+    if terms:
+        lines.append(f"Mean sum of each reward term over an episode:\n{bullets(terms)}")
+    if measured := render_metrics(evaluation, metrics):
+        lines.append(f"Mean of each metric:\n{measured}")
+    if evaluation.verdicts:
+        lines.append(f"Errors:\n{render_verdicts(evaluation.verdicts)}")
+    return "\n".join(lines)

@@ -1,0 +1,41 @@
+"""The code of an iteration, and what was tried until it worked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rlgpt.domain import CodedAction, CodedFunction, FunctionRehearsal, Rehearsal
+
+
+class Code(NamedTuple):
+    """The code of an iteration.
+
+    :ivar actions: that a policy may choose.
+    :ivar functions: that run at every primitive step.
+    """
+
+    actions: tuple[CodedAction, ...] = ()
+    functions: tuple[CodedFunction, ...] = ()
+
+
+class Tried(NamedTuple):
+    """All attempts of an iteration.
+
+    :ivar actions: sub-action -> its attempts, in order.
+    :ivar functions: function -> its attempts, in order.
+    """
+
+    actions: Mapping[str, tuple[Rehearsal, ...]] = {}
+    functions: Mapping[str, tuple[FunctionRehearsal, ...]] = {}
+
+    @property
+    def remarks(self) -> dict[str, tuple[str, ...]]:
+        """Function -> the remarks on its last attempt."""
+        return {name: tried[-1].remarks for name, tried in self.functions.items() if tried and tried[-1].remarks}
+
+    @property
+    def steps(self) -> int:
+        """Primitive steps of all attempts."""
+        actions = sum(attempt.steps for tried in self.actions.values() for attempt in tried)
+        return actions + sum(attempt.steps for tried in self.functions.values() for attempt in tried)

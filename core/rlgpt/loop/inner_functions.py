@@ -1,0 +1,119 @@
+"""The inner loop for functions: write, rehearse and repair each one until it works or no repairs are left."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from rlgpt.agents.base import Brief, History
+from rlgpt.agents.history_text import kept_function
+from rlgpt.domain import ActionPlan, CodedFunction, FunctionPlan, FunctionRehearsal, best_of
+from rlgpt.errors import SandboxError, TranscriptEnded, UnusableReplyError
+from rlgpt.loop.code import Code
+from rlgpt.loop.context import LoopContext
+from rlgpt.loop.played import Played, play
+from rlgpt.loop.rehearse_function import rehearse_function
+
+SHARE = 0.02
+"""Most of a run's budget, a share, that the episodes take in which functions are asked."""
+
+BEFORE_ACTIONS = ("feature", "predicate")
+"""Kinds of functions that are written before the coded actions, which may read them."""
+
+AFTER_ACTIONS = ("reward",)
+"""Kinds that are written after the coded actions, whose episodes show what a reward term would pay for."""
+
+
+class FunctionLoop:
+    """Writes the functions of one iteration.
+
+    :ivar kept: the functions that work, so far.
+    :ivar tried: function -> its attempts, in order.
+    """
+
+    def __init__(self, ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History) -> None:
+        self._ctx, self._brief, self._plan, self._history = ctx, brief, plan, history
+        self._played: Played | None = None
+        self.kept: tuple[CodedFunction, ...] = ()
+        self.tried: dict[str, tuple[FunctionRehearsal, ...]] = {}
+
+    def write(self, kinds: Collection[str], code: Code | None = None) -> None:
+        """Write the plan's functions of these kinds. One that stays broken is left out.
+
+        :param code: plays the episodes in which they are asked; None: the code of the best iteration so far.
+        """
+        if code is None:
+            best = best_of(self._history) if self._history else None
+            code = Code(best.actions, best.functions) if best is not None else Code()
+        wanted = [function for function in self._plan.functions if function.kind in kinds]
+        self._played = None
+        for function in sorted(wanted, key=lambda f: not f.keep):  # what is kept has its names already
+            written = self._earlier(function) or self._until_it_works(function, code)
+            if written is not None:
+                self.kept = (*self.kept, written)
+
+    def _earlier(self, function: FunctionPlan) -> CodedFunction | None:
+        """What the plan keeps; None where there is no such function, or where it does not fit the others any more."""
+        earlier = kept_function(self._history, function.name) if function.keep else None
+        if earlier is None:
+            return None
+        try:
+            self._ctx.sandbox.open_functions(self._ctx.library, (*self.kept, earlier), seed=0)
+        except SandboxError as fault:
+            self._ctx.observer.message(f"{function.name} is not kept: {fault}")
+            return None
+        return earlier
+
+    def _until_it_works(self, function: FunctionPlan, code: Code) -> CodedFunction | None:
+        ctx, name = self._ctx, function.name
+        repairs = ctx.settings.repairs if ctx.agents.rehearse else 0
+        tried: tuple[FunctionRehearsal, ...] = ()
+        why = ""
+        for attempt in range(1 + repairs):
+            ctx.observer.stage("write", sub_action=name, attempt=attempt)
+            stage = f"iterations/{len(self._history)}/functions/{name}/{attempt}"
+            try:
+                rehearsal = ctx.run.once(stage, FunctionRehearsal, lambda: self._attempt(function, tried, code))  # noqa: B023
+            except TranscriptEnded:
+                if not tried:
+                    raise
+                ctx.observer.message(f"no further repair of {name} was recorded")
+                break
+            except (UnusableReplyError, NotImplementedError) as fault:  # its user may do without it
+                why = str(fault)
+                break
+            tried = self.tried[name] = (*tried, rehearsal)
+            ctx.observer.finished("write", sub_action=name, attempt=attempt, works=not rehearsal.failed)
+            if not rehearsal.failed:
+                return rehearsal.function
+        why = why or (tried[-1].verdict.message if tried[-1].verdict is not None else tried[-1].fault)
+        ctx.observer.message(f"the {function.kind} {name} is left out: {why}")
+        return None
+
+    def _attempt(self, function: FunctionPlan, tried: Sequence[FunctionRehearsal], code: Code) -> FunctionRehearsal:
+        ctx = self._ctx
+        brief = self._brief.model_copy(update={"functions": self.kept})
+        written = ctx.agents.fast.write_function(brief, self._plan, function, attempts=tried, history=self._history)
+        ctx.observer.stage("rehearse", sub_action=function.name)
+        steps = 0
+        if self._played is None:
+            self._played = self._play(code)
+            steps = self._played.steps
+        rehearsal = rehearse_function(
+            written, self.kept, self._played, attempt=len(tried), sandbox=ctx.sandbox, library=ctx.library
+        )
+        ctx.book.tell()
+        return rehearsal.model_copy(update={"steps": steps})
+
+    def _play(self, code: Code) -> Played:
+        ctx, count = self._ctx, self._ctx.settings.rehearsal_episodes
+        share = max(1, int(SHARE * ctx.settings.budget / count))
+        return play(
+            ctx.plugin,
+            ctx.task,
+            code,
+            seeds=ctx.seeds.rehearsals(len(self._history), count),
+            limit=min(ctx.task.horizon, share),
+            sandbox=ctx.sandbox,
+            library=ctx.library,
+            on_step=ctx.book.counting("rehearsal"),
+        )

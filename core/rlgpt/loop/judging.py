@@ -1,0 +1,171 @@
+"""The stages of an iteration that judge: code alone, and the race of code and policy, on the selection seeds."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from rlgpt.agents.base import History
+from rlgpt.domain import CodedAction, Evaluation, Steps, TrainingRecord
+from rlgpt.loop.code import Tried
+from rlgpt.loop.context import LoopContext, acting
+from rlgpt.loop.observer import outcome
+from rlgpt.loop.selection import Block, Selection
+from rlgpt.loop.spending import steps_of
+from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.evaluation import Acting, Judge, by_code, code_spec, together
+
+
+class Selected(NamedTuple):
+    """What a selection found.
+
+    :ivar code: all episodes of code.
+    :ivar policy: in its best way to act.
+    :ivar rivals: the policy's other ways to act.
+    """
+
+    code: Evaluation | None
+    policy: Evaluation
+    rivals: tuple[Evaluation, ...]
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Judges what the iteration after ``history`` has. Each finished part is stored and not played again."""
+
+    ctx: LoopContext
+    history: History
+
+    @property
+    def _folder(self) -> str:
+        return f"iterations/{len(self.history)}"
+
+    def evaluate_code(self, spec: EnvSpec, tried: Tried) -> Evaluation | None:
+        """Evaluate the coded actions alone, in the plan's order, on the selection seeds.
+
+        If they reach the target there, they play the confirmation episodes as well.
+
+        None where there are no actions, where no agent repairs them, or where the policy stays untrained: that
+        ablation measures what the extended action space is worth without learning.
+        """
+        ctx = self.ctx
+        untrained = ctx.agents.evaluate == "policy" and not ctx.agents.train
+        if not spec.actions or not ctx.agents.rehearse or untrained:
+            return None
+        ctx.observer.stage("code", iteration=len(self.history))
+        wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes
+        steps = ctx.allotment.code_first(self.history)
+        code = first = self._code("code", spec, range(wanted), steps=steps)
+        if ctx.is_solved(code, episodes=1):
+            allowed = math.floor((1 - ctx.settings.target_success) * (wanted + more) + 1e-9)
+            failed = sum(not e.success for e in code.episodes)
+            failures = max(0, allowed - failed) if ctx.task.success else None
+            here, total = steps_of(tried, code), wanted + more
+            code = self._more(code, "confirmation", spec, total, here=here, failures=failures)
+        ctx.observer.finished("code", **outcome(code))
+        if len(first.episodes) < wanted:
+            ctx.observer.message(f"code was judged in {len(code.episodes)} episodes: the budget pays for no more now")
+        if stuck := sum(e.cut == "stuck" for e in code.episodes):
+            ctx.observer.message(
+                f"code was stuck in {stuck} of {len(code.episodes)} episodes: whole rounds of the plan were masked or "
+                "changed nothing, so they were ended early"
+            )
+        return code
+
+    def complete(self, code: Evaluation, spec: EnvSpec, tried: Tried) -> Evaluation:
+        """``code`` with the episodes that its first evaluation left out to save steps for a policy."""
+        wanted, here = self.ctx.settings.selection_episodes, steps_of(tried, code)
+        return self._more(code, "remaining", spec, wanted, here=here)
+
+    def is_solved_by(self, code: Evaluation | None) -> bool:
+        """Whether the coded actions alone reach the target success, confirmation episodes included."""
+        if code is None or not self.ctx.is_solved(code):
+            return False
+        self.ctx.observer.message("the plan's code alone reaches the target: no steps are spent on learning")
+        return True
+
+    def select(
+        self,
+        spec: EnvSpec,
+        training: TrainingRecord | None,
+        code: Evaluation | None,
+        here: Steps,
+    ) -> Selected:
+        """Race the policy (the untrained one where ``training`` is None) against code, on the selection seeds.
+
+        :param here: the steps of this iteration so far.
+        """
+        ctx = self.ctx
+        if (old := ctx.run.stage(f"{self._folder}/evaluation", Evaluation)) is not None:
+            return Selected(code, old, ())  # of a run that an earlier version began
+        judged = replace(spec, quarantined=training.quarantined if training else ())
+        ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
+        policy = ctx.policy(judged, len(self.history), trained=training is not None)
+        count = ctx.book.counting("selection")
+        modes = ctx.settings.modes(trained=training is not None)
+        wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes if code is not None else 0
+        with contextlib.ExitStack() as judges:
+            limit, traces = ctx.allotment.limit, ctx.settings.traces
+            judge = judges.enter_context(Judge(judged, traces=traces, limit=limit, on_step=count))
+            players: dict[str, tuple[Judge, Acting]] = {
+                mode: (judge, acting(policy, mode, ctx.settings.sharpness)) for mode in modes
+            }
+            if code is not None:
+                players["code"] = (judges.enter_context(self._code_judge(spec)), self._by_code(spec.actions))
+            seeds, steps = ctx.seeds.selection(wanted + more), self._judging_left(here)
+            race = Selection(players, seeds, code=code, least=wanted, steps=steps, traces=traces)
+            name = f"{self._folder}/race/{{}}".format
+            race.run(lambda n: ctx.run.stage(name(n), Block), lambda n, block: ctx.run.rewrite(name(n), block))
+        ctx.observer.finished("select", **outcome(race.policy))
+        if race.cut_short:
+            ctx.observer.message("the budget for judging ended the selection early")
+        return Selected(race.code, race.policy, race.rivals)
+
+    def _more(
+        self,
+        code: Evaluation,
+        stage: str,
+        spec: EnvSpec,
+        total: int,
+        *,
+        here: Steps,
+        failures: int | None = None,
+    ) -> Evaluation:
+        """``code`` with further episodes, ``total`` in all; fewer if no steps for judging are left."""
+        seeds, steps = range(len(code.episodes), total), self._judging_left(here)
+        if not seeds or not steps:
+            return code
+        more = self._code(stage, spec, seeds, steps=steps, failures=failures)
+        return together((code, more), self.ctx.settings.traces)
+
+    def _code(self, stage: str, spec: EnvSpec, seeds: range, *, steps: int, failures: int | None = None) -> Evaluation:
+        """Episodes of code on the selection seeds with these indices.
+
+        :param steps: primitive steps after which no further episode begins.
+        :param failures: most episodes without success; after more no further episode begins.
+        """
+        ctx = self.ctx
+
+        def judge() -> Evaluation:
+            chosen = ctx.seeds.selection(seeds.stop)[seeds.start :]
+            with self._code_judge(spec) as judge:
+                return judge.play(self._by_code(spec.actions), chosen, steps=steps, failures=failures)
+
+        return ctx.run.once(f"{self._folder}/{stage}", Evaluation, judge)
+
+    def _by_code(self, actions: Sequence[CodedAction]) -> Acting:
+        """Acting by code. A stuck episode ends early, unless the task has a score, which would then be incomplete."""
+        return by_code(actions, may_stop=self.ctx.task.score is None)
+
+    def _code_judge(self, spec: EnvSpec) -> Judge:
+        ctx = self.ctx
+        count = ctx.book.counting("code")
+        return Judge(
+            code_spec(spec, spec.actions), traces=ctx.settings.traces, limit=ctx.allotment.limit, on_step=count
+        )
+
+    def _judging_left(self, here: Steps) -> int:
+        return self.ctx.allotment.judging(self.history, here)

@@ -1,0 +1,121 @@
+"""Episodes that are played once, and whose every moment any function can then be asked about without a step."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import gymnasium
+
+from rlgpt.domain import Plain, Task
+from rlgpt.loop.code import Code
+from rlgpt.options import ExtendedEnv, OnStep
+from rlgpt.options.functions import Taken
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.sandbox import Library, Sandbox
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One episode.
+
+    :ivar views: the plugin's, at the reset and after each primitive step.
+    :ivar success: whether ``info["success"]`` was true at any of them.
+    :ivar by_code: the plan's code played, in order and over and over; else choices were drawn at random.
+    """
+
+    seed: int
+    views: tuple[Mapping[str, Plain], ...]
+    success: bool
+    by_code: bool
+
+
+class Played(NamedTuple):
+    """Some episodes.
+
+    :ivar steps: primitive steps of all.
+    :ivar taken: names that no function may have.
+    """
+
+    episodes: tuple[Episode, ...]
+    steps: int
+    taken: Taken
+
+    def __str__(self) -> str:
+        by_code = sum(e.by_code for e in self.episodes)
+        parts = [
+            f"{count} episode{'s' if count > 1 else ''} {how}"
+            for count, how in ((by_code, "of code"), (len(self.episodes) - by_code, "of random choices"))
+            if count
+        ]
+        return f"{' and '.join(parts)}, {self.steps:,} steps, {sum(e.success for e in self.episodes)} successful"
+
+
+def play(
+    plugin: EnvironmentPlugin,
+    task: Task,
+    code: Code,
+    *,
+    seeds: Sequence[int],
+    limit: int,
+    sandbox: Sandbox,
+    library: Library,
+    on_step: OnStep | None = None,
+) -> Played:
+    """Play an episode for each seed: all but the last by code if there is any, the others by random choices.
+
+    :param limit: most primitive steps of an episode.
+    :param library: the plugin's for this task.
+    :param on_step: called at every primitive step.
+    """
+    views: list[Mapping[str, Plain]] = []
+
+    def look(inner: gymnasium.Env[Any, Any], step: int) -> None:
+        if on_step is not None:
+            on_step(inner, step)
+        views.append(copy.deepcopy(plugin.view(env.context)))
+
+    env = ExtendedEnv(
+        plugin.make_env(task, seed=seeds[0]),
+        code.actions,
+        plugin=plugin,
+        task=task,
+        gamma=1.0,
+        base_actions=None,
+        reward_weights=None,
+        sandbox=sandbox,
+        quarantined=(),
+        horizon=limit,
+        trace=False,
+        library=library,
+        on_step=look,
+        functions=code.functions,
+    )
+    episodes: list[Episode] = []
+    try:
+        for number, seed in enumerate(seeds):
+            views.clear()
+            by_code = bool(code.actions) and (number + 1 < len(seeds) or len(seeds) == 1)
+            success = _play(env, [a.name for a in code.actions] if by_code else [], seed)
+            episodes.append(Episode(seed, tuple(views), success, by_code))
+        taken = Taken.of(plugin, task, env.env.observation_space, [a.name for a in code.actions])
+    finally:
+        env.close()
+    return Played(tuple(episodes), sum(len(e.views) - 1 for e in episodes), taken)
+
+
+def _play(env: ExtendedEnv, names: Sequence[str], seed: int) -> bool:
+    """Play one episode by the actions of these names in order, or by random choices if there are none.
+
+    :returns: whether it was a success.
+    """
+    _, info = env.reset(seed=seed)
+    env.action_space.seed(seed)
+    success, over, turn = bool(info.get("success", False)), False, 0
+    while not over:
+        action = env.extension.write(names[turn % len(names)]) if names else env.action_space.sample()
+        _, _, terminated, truncated, info = env.step(action)
+        success, over, turn = success or bool(info.get("success", False)), terminated or truncated, turn + 1
+    return success

@@ -1,0 +1,72 @@
+"""A coded action in progress, and the choice that the plan's code makes next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlgpt.options.execution import Call, Running, Step, interrupt
+
+
+class InProgress:
+    """One call of a coded action that advances a primitive step at a time.
+
+    :param call: what ``running`` fills in.
+    :ivar name: of the coded action.
+    :ivar proposal: the low-level action that the code proposes for the next primitive step; None once the call is over.
+    :ivar is_over: whether it has ended.
+    """
+
+    def __init__(self, name: str, call: Call, running: Running) -> None:
+        self.name, self._call, self._running = name, call, running
+        self.proposal: Any = None
+        self.is_over, self._reported = False, 0
+        self._send(None)
+
+    def advance(self, step: Step, low_level: Any) -> None:
+        """Take one primitive step: the proposal, a correction of it, or a base action in its place."""
+        self._send(step(low_level))
+
+    def interrupt(self) -> None:
+        """End the call before its next primitive step."""
+        interrupt(self._running)
+        self.is_over, self.proposal = True, None
+
+    def report(self) -> Call:
+        """The call, with the primitives that have ended since the last report. Until it is over, it is ``running``."""
+        new = self._call.calls[self._reported :]
+        self._reported += len(new)
+        return Call("running" if not self.is_over else self._call.ended, self._call.pieces, self._call.verdict, new)
+
+    def _send(self, episode_ended: Any) -> None:
+        try:
+            self.proposal = self._running.send(episode_ended)
+        except StopIteration:
+            self.is_over, self.proposal = True, None
+
+
+class PlanOrder:
+    """The next choice of the plan's code: the action after the last one that was chosen, in the plan's order, without
+    those that may not start. After the last action comes the first.
+
+    :param count: coded actions, at least one.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count, self._last = count, -1
+
+    def reset(self) -> None:
+        self._last = -1
+
+    def chose(self, index: int) -> None:
+        """Coded action ``index`` was chosen, by whomever."""
+        self._last = index
+
+    def next(self, allowed: np.ndarray) -> int:
+        """The index of the action.
+
+        :param allowed: shape (count,), nonzero where an action may start. If none may, all count as allowed.
+        """
+        order = [(self._last + 1 + i) % self._count for i in range(self._count)]
+        return next((i for i in order if allowed[i]), order[0])

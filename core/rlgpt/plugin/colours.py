@@ -1,0 +1,224 @@
+"""What code sees of a picture in colour: regions of one colour, how they moved in the last step, and a coarse map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlgpt.domain import Plain
+from rlgpt.plugin.pictures import MOST
+from rlgpt.plugin.types import Context
+
+COLOURS = {
+    "k": "black",
+    "s": "grey",
+    "w": "white",
+    "r": "red",
+    "n": "brown",
+    "o": "orange",
+    "y": "yellow",
+    "g": "green",
+    "c": "cyan",
+    "b": "blue",
+    "m": "magenta",
+}
+"""Letter of the map -> colour."""
+
+COLUMNS = 16
+"""Columns of the map, at most."""
+
+_NAMES = tuple(COLOURS.values())
+_LETTERS = np.array(list(COLOURS))
+_HUES = ((15, "red"), (45, "orange"), (70, "yellow"), (165, "green"), (200, "cyan"), (260, "blue"), (340, "magenta"))
+"""Hue in degrees -> colour of the hues below it; above the last one it is red again."""
+
+_REACH = 12
+"""Pixels, beside its own size, that a region may move in a step and still be recognised."""
+
+Region = tuple[int, int, int, int, str]
+"""``(x, y, width, height, colour)``, the centre in pixels from the top left corner."""
+
+
+@lru_cache(maxsize=1)
+def _table() -> NDArray[np.uint8]:
+    """Colour of each value of 5 bits for each of red, green and blue, ``[32768]``."""
+    red, green, blue = np.meshgrid(*[np.arange(32) * 255 / 31] * 3, indexing="ij")
+    value, chroma = np.maximum(np.maximum(red, green), blue), np.ptp(np.stack([red, green, blue]), axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        hue = np.where(
+            value == red,
+            (green - blue) / chroma % 6,
+            np.where(value == green, (blue - red) / chroma + 2, (red - green) / chroma + 4),
+        )
+    degrees = np.nan_to_num(hue * 60)
+    number = {name: i for i, name in enumerate(_NAMES)}
+    below = [degrees < top for top, _ in _HUES]
+    names = np.select(below, [number[name] for _, name in _HUES], number["red"])
+    names = np.where((names == number["orange"]) & (value < 160), number["brown"], names)
+    plain = np.select([value < 60, value < 200], [number["black"], number["grey"]], number["white"])
+    names = np.where((chroma < 24) | (chroma < 0.2 * value) | (value < 40), plain, names)
+    return names.reshape(-1).astype(np.uint8)
+
+
+def named(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The colour of each pixel, ``[height, width]``, as an index of :data:`COLOURS`.
+
+    :param picture: ``[height, width, 3]``.
+    """
+    high = picture.astype(np.uint16) >> 3
+    indices: NDArray[np.uint8] = _table()[(high[..., 0] << 10) | (high[..., 1] << 5) | high[..., 2]]
+    return indices
+
+
+def regions(colours: NDArray[np.uint8]) -> list[Region]:
+    """Connected regions of one colour, the largest first, without those of the most common colour.
+
+    Pixels are connected along rows and columns, as in :func:`rlgpt.plugin.pictures.shapes`.
+    """
+    background = int(np.bincount(colours.reshape(-1)).argmax())
+    flat = np.pad(colours.astype(np.int16), ((0, 0), (0, 1)), constant_values=-1).reshape(-1)
+    starts = np.flatnonzero(np.diff(flat, prepend=-2))
+    kinds = flat[starts]
+    stops = np.append(starts[1:], flat.size)
+    kept = (kinds >= 0) & (kinds != background)
+    width = colours.shape[1] + 1
+    spans = list(
+        zip(
+            (starts[kept] // width).tolist(),
+            (starts[kept] % width).tolist(),
+            (stops[kept] - starts[kept] // width * width).tolist(),
+            kinds[kept].tolist(),
+            strict=True,
+        )
+    )
+    parents = list(range(len(spans)))
+
+    def root(run: int) -> int:
+        while parents[run] != run:
+            parents[run] = parents[parents[run]]
+            run = parents[run]
+        return run
+
+    above: list[int] = []
+    current: list[int] = []
+    at = 0
+    row_of_current = -2
+    for run, (row, start, stop, kind) in enumerate(spans):
+        if row != row_of_current:
+            above, current, row_of_current, at = current if row == row_of_current + 1 else [], [], row, 0
+        current.append(run)
+        while at < len(above) and spans[above[at]][2] <= start:
+            at += 1
+        for other in above[at:]:
+            if spans[other][1] >= stop:
+                break
+            if spans[other][3] == kind:
+                parents[root(run)] = root(other)
+    boxes: dict[int, list[int]] = {}
+    for run, (row, start, stop, kind) in enumerate(spans):
+        box = boxes.setdefault(root(run), [0, start, stop, row, row + 1, kind])
+        box[0] += stop - start
+        box[1], box[2], box[4] = min(box[1], start), max(box[2], stop), row + 1
+    ordered = sorted(boxes.values(), key=lambda b: -b[0])
+    return [
+        ((left + right - 1) // 2, (top + bottom - 1) // 2, right - left, bottom - top, _NAMES[kind])
+        for _, left, right, top, bottom, kind in ordered
+    ]
+
+
+def parted(now: list[Region], before: list[Region] | None) -> tuple[list[list[Any]], list[list[Any]]]:
+    """The regions that stand still, and those that moved, with ``dx, dy``: pixels since the step before.
+
+    A region is where the nearest one of its colour and about its size was. At most :data:`MOST` of each kind.
+
+    :param before: None where the step before is not known: nothing has moved.
+    """
+    if before is None:
+        return [list(region) for region in now[:MOST]], []
+    places = {region[:2] + region[4:] for region in before}
+    still = [list(region) for region in now if region[:2] + region[4:] in places]
+    moved: list[list[Any]] = []
+    for x, y, width, height, colour in now:
+        if (x, y, colour) in places:
+            continue
+        reach = max(width, height) + _REACH
+        near = [
+            (abs(x - u) + abs(y - v), x - u, y - v)
+            for u, v, w, h, c in before
+            if c == colour and abs(x - u) <= reach and abs(y - v) <= reach and _alike(width, w) and _alike(height, h)
+        ]
+        _, dx, dy = min(near, default=(0, 0, 0))
+        moved.append([x, y, width, height, colour, dx, dy])
+        if len(moved) == MOST:
+            break
+    return still[:MOST], moved
+
+
+def _alike(a: int, b: int) -> bool:
+    return abs(a - b) <= 2 + min(a, b) // 2
+
+
+def rows_of(height: int, width: int) -> tuple[int, int]:
+    """Rows and columns of the map: cells about as high as wide, at most :data:`COLUMNS` a side."""
+    cell = max(1, -(-max(height, width) // COLUMNS))
+    return max(1, height // cell), max(1, width // cell)
+
+
+def drawn(colours: NDArray[np.uint8]) -> list[str]:
+    """The most common colour of each cell of a coarse map: a text for each row, a letter for each cell."""
+    height, width = colours.shape
+    rows, columns = rows_of(height, width)
+    cell = np.add.outer(np.arange(height) * rows // height * columns, np.arange(width) * columns // width)
+    counts = np.bincount((cell * len(_NAMES) + colours).reshape(-1), minlength=rows * columns * len(_NAMES))
+    most = counts.reshape(rows, columns, -1).argmax(axis=-1)
+    return ["".join(row) for row in _LETTERS[most]]
+
+
+class ColourView:
+    """The views of one picture in colour. They share what they have found of one moment.
+
+    :param newest: observation -> the newest picture, ``[height, width, 3]``, uint8.
+    :param second: observation -> the picture before it, of an observation that is a stack; None: it is taken from the
+        observation of the step before.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        newest: Callable[[Any], NDArray[np.uint8]],
+        second: Callable[[Any], NDArray[np.uint8]] | None = None,
+    ) -> None:
+        self._cache, self._newest, self._second = f"_colours_{name}", newest, second
+
+    def still(self, ctx: Context) -> Plain:
+        return self._seen(ctx)[0]
+
+    def moving(self, ctx: Context) -> Plain:
+        return self._seen(ctx)[1]
+
+    def map(self, ctx: Context) -> Plain:
+        return self._seen(ctx)[2]
+
+    def _seen(self, ctx: Context) -> Sequence[Plain]:
+        kept: Any = ctx.memory.get(self._cache)
+        if kept is None or kept[0] is not ctx.observation or kept[1] != ctx.step:
+            colours = named(self._newest(ctx.observation))
+            now = regions(colours)
+            still, moving = parted(now, self._regions_before(ctx, kept))
+            kept = ctx.memory[self._cache] = (ctx.observation, ctx.step, now, (still, moving, drawn(colours)))
+        seen: Sequence[Plain] = kept[3]
+        return seen
+
+    def _regions_before(self, ctx: Context, kept: Any) -> list[Region] | None:
+        if self._second is not None:
+            return regions(named(self._second(ctx.observation)))
+        if ctx.previous is None or ctx.previous is ctx.observation:  # the environment writes into one array
+            return None
+        if kept is not None and kept[0] is ctx.previous and kept[1] == ctx.step - 1:
+            found: list[Region] = kept[2]
+            return found
+        return regions(named(self._newest(ctx.previous)))

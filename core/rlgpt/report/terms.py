@@ -1,0 +1,57 @@
+"""The reward terms of an iteration: what each paid in training, and whether that had to do with success."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from rlgpt.domain import CodedReward, Iteration
+from rlgpt.rl.terms import term_curves
+
+WIDTH, HEIGHT = 160, 28
+"""Of a drawn curve."""
+
+
+class TermRow(NamedTuple):
+    """One reward term.
+
+    :ivar coded: an agent wrote it; else it is the plugin's.
+    :ivar line: points of an SVG ``polyline``; empty where there is no curve.
+    :ivar ends: the sum over an episode at the beginning and at the end of the training, as text.
+    :ivar correlation: with success, as text.
+    """
+
+    name: str
+    coded: bool
+    line: str
+    ends: str
+    correlation: str
+    without_success: bool
+
+
+def term_rows(iteration: Iteration) -> list[TermRow]:
+    """A row for each reward term that was recorded."""
+    coded = {f.name for f in iteration.functions if isinstance(f, CodedReward)}
+    return [
+        TermRow(
+            name=curve.name,
+            coded=curve.name in coded,
+            line=_line([y for _, y in curve.points]),
+            ends=f"{curve.points[0][1]:.3g} to {curve.points[-1][1]:.3g}" if curve.points else "",
+            correlation="" if curve.correlation is None else f"{curve.correlation:+.2f}",
+            without_success=curve.without_success,
+        )
+        for curve in term_curves(iteration.training, iteration.evaluation)
+    ]
+
+
+def _line(values: list[float]) -> str:
+    if len(values) < 2:
+        return ""
+    low, high = min(values), max(values)
+    span = high - low
+    if not math.isfinite(span):
+        return ""
+    step = WIDTH / (len(values) - 1)
+    heights = [HEIGHT / 2 if not span else HEIGHT - 2 - (y - low) / span * (HEIGHT - 4) for y in values]
+    return " ".join(f"{i * step:.1f},{y:.1f}" for i, y in enumerate(heights))

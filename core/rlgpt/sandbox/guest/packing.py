@@ -1,0 +1,67 @@
+"""The memory that coded actions share, as values of JSON. The guest packs and unpacks it, and so does the host to check
+it.
+
+Lists, and dicts whose keys are text, stay as they are. A tuple, a set and another dict become ``{"": [KIND, ...]}``.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+TAG = ""
+LEVELS = 12
+"""Levels of nested values. Each takes at most four brackets in JSON."""
+
+_TAKES = "None, bool, int, float, str, and list, tuple, set and dict of these"
+
+
+class PackingError(TypeError):
+    """A value that the shared memory cannot hold."""
+
+
+def pack(value: Any, level: int = 0) -> Any:
+    """``value`` in types of JSON.
+
+    :raises PackingError: it holds something else than plain values, a number that is not finite, or too many levels.
+    """
+    kind = type(value)
+    if value is None or kind in (bool, int, str):
+        return value
+    if kind is float:
+        if not isfinite(value):
+            raise PackingError(f"`memory` takes finite numbers, got {value}")
+        return value
+    if level == LEVELS:
+        raise PackingError(f"`memory` holds values within values more than {LEVELS} deep, or a value within itself")
+    if kind is list:
+        return [pack(item, level + 1) for item in value]
+    if kind is tuple:
+        return {TAG: ["tuple", *(pack(item, level + 1) for item in value)]}
+    if kind is set:
+        return {TAG: ["set", *sorted((pack(item, level + 1) for item in value), key=repr)]}
+    if kind is dict:
+        if all(type(key) is str for key in value) and TAG not in value:
+            return {key: pack(item, level + 1) for key, item in value.items()}
+        return {TAG: ["dict", *([pack(key, level + 1), pack(item, level + 1)] for key, item in value.items())]}
+    raise PackingError(f"`memory` takes {_TAKES}, got {kind.__name__}")
+
+
+def unpack(packed: Any) -> Any:
+    """The value that :func:`pack` gave this for.
+
+    :raises PackingError: :func:`pack` gives nothing like it.
+    """
+    if type(packed) is list:
+        return [unpack(item) for item in packed]
+    if type(packed) is not dict:
+        return packed
+    if TAG not in packed:
+        return {key: unpack(item) for key, item in packed.items()}
+    try:
+        ((kind, *items),) = packed.values()
+        if kind == "dict":
+            return {unpack(key): unpack(item) for key, item in items}
+        return {"tuple": tuple, "set": set}[kind](map(unpack, items))
+    except (KeyError, TypeError, ValueError):
+        raise PackingError("this is no packed memory") from None
