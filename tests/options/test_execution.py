@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rlgpt.domain import CodedAction, Task
+from rlgpt.options.effects import Code, Step, perform
 from rlgpt.options.execution import Call, Execution, Running, interrupt, settled
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.types import Context, EnvLimits, Primitive
@@ -20,14 +21,20 @@ KEY = TASKS["grid/key"]
 
 def drive(running: Running, step: Callable[[Any], bool]) -> Call:
     """Run a call to its end: every action that it proposes goes to ``step``."""
-    episode_ended: Any = None
-    while True:
-        try:
-            low_level = running.send(episode_ended)
-        except StopIteration as end:
-            call: Call = end.value
-            return call
-        episode_ended = step(low_level)
+    return perform(running, look=dict, step=step)
+
+
+def proposed(running: Running, episode_ended: Any = None) -> Any:
+    """The next action that a call proposes, before its step is taken."""
+    effect = running.send(episode_ended)
+    while isinstance(effect, Code):
+        effect = running.send(effect.work())
+    assert isinstance(effect, Step)
+    return effect.action
+
+
+def interrupted(running: Running) -> Call:
+    return perform(interrupt(running), look=dict, step=lambda _: True)
 
 
 class Driver:
@@ -42,11 +49,11 @@ class Driver:
         self.action = CodedAction(name="walk", doc="", source=source, max_steps=max_steps)
         self.guest: Guest = Sandbox().open(library_of(plugin, KEY), [self.action], seed=0)
         primitives = {p.name: p for p in plugin.primitives(KEY)}
-        self.primitives, self.view = primitives, lambda: plugin.view(self.context)
+        self.primitives = primitives
         self.execution = self.executing({})
 
     def executing(self, changed: Mapping[str, Primitive]) -> Execution:
-        return Execution({**self.primitives, **changed}, self.view, keep_calls=True)
+        return Execution({**self.primitives, **changed}, keep_calls=True)
 
     def run(self, call: Call | None = None) -> Running:
         return self.execution.run(self.guest, self.action, {}, self.context, call)
@@ -82,11 +89,11 @@ def test_a_driver_sees_where_a_piece_ends_before_the_next_one_costs_a_step() -> 
 def test_an_interrupted_call_takes_no_further_step_and_tells_what_it_did() -> None:
     driver, call = Driver(PIECES), Call()
     running = driver.run(call)
-    low_level = next(running)
+    low_level = proposed(running)
     while call.pieces < 2:
-        low_level = running.send(driver.step(low_level))
+        low_level = proposed(running, driver.step(low_level))
     steps = driver.context.step
-    assert interrupt(running) is call
+    assert interrupted(running) is call
     assert (call.ended, call.verdict, driver.context.step) == ("interrupted", None, steps)
     assert [(c.name, c.steps) for c in call.calls] == [("go", 2)], "a piece that cost nothing is not told"
     assert drive(driver.run(), driver.step).ended == "returned", "the action may run again"
@@ -95,8 +102,8 @@ def test_an_interrupted_call_takes_no_further_step_and_tells_what_it_did() -> No
 def test_an_interruption_within_a_piece_tells_the_part_that_was_done() -> None:
     driver = Driver(PIECES)
     running = driver.run()
-    running.send(driver.step(next(running)))
-    call = interrupt(running)
+    proposed(running, driver.step(proposed(running)))
+    call = interrupted(running)
     assert [(c.steps, c.outcome["ended"]) for c in call.calls] == [(1, "interrupted")]
 
 
@@ -107,11 +114,11 @@ def test_clean_up_after_an_interruption_is_judged_as_after_a_step_limit(clean_up
     source = f"def run():\n    try:\n        yield go(direction='up', cells=6)\n    finally:\n        {clean_up}\n"
     driver = Driver(source)
     running = driver.run()
-    running.send(driver.step(next(running)))
-    interrupted = interrupt(running)
+    proposed(running, driver.step(proposed(running)))
+    ended_early = interrupted(running)
     limited = drive((driver := Driver(source, max_steps=1)).run(), driver.step)
-    assert (interrupted.ended, limited.ended) == ("interrupted", "limit")
-    for call in (interrupted, limited):
+    assert (ended_early.ended, limited.ended) == ("interrupted", "limit")
+    for call in (ended_early, limited):
         assert (call.verdict and (call.verdict.kind, call.verdict.step)) == (verdict and (verdict, 1))
 
 
@@ -122,8 +129,8 @@ def test_code_cannot_refuse_an_interruption() -> None:
     )
     driver = Driver(stubborn)
     running = driver.run()
-    next(running)
-    assert interrupt(running).ended == "interrupted"
+    proposed(running)
+    assert interrupted(running).ended == "interrupted"
     with pytest.raises(StopIteration):
         next(running)
 
@@ -131,11 +138,11 @@ def test_code_cannot_refuse_an_interruption() -> None:
 def test_only_a_call_that_waits_for_a_step_can_be_interrupted() -> None:
     driver = Driver(PIECES)
     with pytest.raises(RuntimeError, match="first action"):
-        interrupt(driver.run())
+        interrupted(driver.run())
     running = driver.run()
     drive(running, driver.step)
     with pytest.raises(RuntimeError, match="before its end"):
-        interrupt(running)
+        interrupted(running)
 
 
 def test_a_fault_of_the_environment_is_not_taken_for_the_end_of_the_call() -> None:
