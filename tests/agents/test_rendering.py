@@ -1,4 +1,4 @@
-"""Traces, plain values and history as text: complete and bounded."""
+"""The texts of traces, plain values and history in prompts are complete, and their length is bounded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VALUES: st.SearchStrategy[Plain] = st.recursive(
 
 
 @given(st.text(max_size=400), st.integers(60, 500))
-def test_shorten_keeps_its_limit_and_both_ends(text: str, limit: int) -> None:
+def test_shorten_keeps_to_its_limit_and_keeps_the_start_of_a_text(text: str, limit: int) -> None:
     short = shorten(text, limit)
     assert len(short) <= limit or len(short) == len(text) <= limit
     if len(text) > limit:
@@ -42,7 +42,7 @@ def test_shorten_keeps_its_limit_and_both_ends(text: str, limit: int) -> None:
 
 
 @given(VALUES)
-def test_plain_value_is_one_bounded_line(value: Plain) -> None:
+def test_plain_value_is_rendered_as_one_line_of_bounded_length(value: Plain) -> None:
     line = plain(value, 100)
     assert len(line) <= 100
     assert "\n" not in line
@@ -74,7 +74,7 @@ def test_trace_merges_successive_base_actions(trace: Trace) -> None:
 
 
 @given(st.integers(1, 200), st.integers(600, 5000))
-def test_long_trace_is_bounded_and_keeps_both_ends(count: int, limit: int) -> None:
+def test_text_of_a_long_trace_is_bounded_and_keeps_first_and_last_decision(count: int, limit: int) -> None:
     decisions = tuple(Decision(action=f"act_{i}", duration=i, reward=0.0, ended="returned") for i in range(count))
     trace = Trace(seed=1, success=True, total_reward=0.0, primitive_steps=count, decisions=decisions)
     text = render_trace(trace, limit)
@@ -85,8 +85,8 @@ def test_long_trace_is_bounded_and_keeps_both_ends(count: int, limit: int) -> No
 
 
 @pytest.mark.parametrize("limit", [300, 900, 3000])
-def test_trace_always_shows_its_last_decision(limit: int) -> None:
-    """The trace of a rehearsal ends with the action that is repaired."""
+def test_text_of_a_trace_contains_its_last_decision_at_any_limit(limit: int) -> None:
+    """The last decision of a rehearsal is the call of the coded action under repair."""
     call = PrimitiveCall(name="move_to", args={"x": 0.1}, steps=9, outcome={"reached": False, "note": "n" * 60})
     long = [Decision(action=f"early{i}", duration=9, reward=0.0, ended="returned", calls=(call,) * 8) for i in range(4)]
     last = Decision(action="last_action", duration=2, reward=0.0, ended="returned", calls=(call,) * 8)
@@ -96,7 +96,7 @@ def test_trace_always_shows_its_last_decision(limit: int) -> None:
     assert len(text) < limit + 400
 
 
-def test_failure_is_described_in_words(rehearsal: Rehearsal, action: CodedAction) -> None:
+def test_failure_of_a_rehearsal_is_described_in_words(rehearsal: Rehearsal, action: CodedAction) -> None:
     assert failure_of(rehearsal) == "it stopped 1 column short"
     verdict = Verdict(kind="fuel", action="fetch_key", message="ran too long", line=3, step=5)
     stopped = Rehearsal(attempt=1, action=action, verdict=verdict)
@@ -107,13 +107,13 @@ def test_failure_is_described_in_words(rehearsal: Rehearsal, action: CodedAction
     assert failure_of(Rehearsal(attempt=2, action=action)) == "worked"
 
 
-def test_code_block_shows_parameters(action: CodedAction) -> None:
+def test_code_block_of_an_action_shows_its_parameters_and_source(action: CodedAction) -> None:
     text = code_block(action)
     assert "cells from 1 to 6 cells, default 1 (how far)" in text
     assert action.source.strip() in text
 
 
-def test_first_iteration_has_no_history() -> None:
+def test_history_before_the_first_iteration_says_that_there_is_none() -> None:
     for render in (history_text.for_slow, history_text.for_setup, history_text.for_solo):
         assert render(()) == history_text.FIRST
     assert history_text.for_action((), "fetch_key") == history_text.FIRST
@@ -175,14 +175,14 @@ def test_history_of_an_action_shows_its_source_and_findings(iteration: Iteration
 
 @given(st.integers(1, 12))
 @pytest.mark.parametrize("render", [history_text.for_slow, history_text.for_setup, history_text.for_solo])
-def test_history_is_bounded(render: object, count: int) -> None:
+def test_history_text_is_bounded_for_any_number_of_iterations(render: object, count: int) -> None:
     assert callable(render)
     text = "x" * 3000
     history = _long_history(count, text)
     assert len(render(history)) <= history_text.LIMIT + 200
 
 
-def test_learning_curve_shows_first_and_last_point_and_each_term(training: TrainingRecord) -> None:
+def test_text_of_a_learning_curve_shows_first_and_last_point_and_each_reward_term(training: TrainingRecord) -> None:
     rows = render_curve(training, points=4).splitlines()
     assert len(rows) == 4
     assert rows[0].startswith("- at 1000 primitive steps (100 decisions): success 0.10")
@@ -191,7 +191,7 @@ def test_learning_curve_shows_first_and_last_point_and_each_term(training: Train
     assert render_curve(None) == "(no training)"
 
 
-def test_measured_figures_come_from_the_last_iteration(iteration: Iteration) -> None:
+def test_measured_figures_of_the_history_come_from_the_last_iteration(iteration: Iteration) -> None:
     assert history_text.measured((iteration,)) == {"success": 0.25, "reward": 1.5}
     with_code = iteration.model_copy(update={"code_evaluation": iteration.evaluation})
     assert history_text.measured((with_code,))["code_success"] == 0.25
@@ -218,7 +218,9 @@ def _long_history(count: int, text: str) -> tuple[Iteration, ...]:
     )
 
 
-def test_a_term_that_pays_without_success_is_pointed_out(training: TrainingRecord, iteration: Iteration) -> None:
+def test_critic_prompt_marks_a_reward_term_that_rises_while_success_does_not(
+    training: TrainingRecord, iteration: Iteration
+) -> None:
     def point(i: int, paid: float) -> CurvePoint:
         terms = {"near": paid, "time": -0.1}
         return CurvePoint(
@@ -234,7 +236,7 @@ def test_a_term_that_pays_without_success_is_pointed_out(training: TrainingRecor
     assert "PAYS" not in lines["- time"]
 
 
-def test_functions_are_shown_with_what_their_rehearsal_showed() -> None:
+def test_functions_are_listed_with_the_results_of_their_rehearsal() -> None:
     near = CodedReward(name="near", source="", doc="Nearer is more.")
     text = render_functions([near], {"near": ("near was 0 at every moment",), "gone": ("x",)})
     assert "Nearer is more. In its rehearsal: near was 0 at every moment." in text
@@ -247,7 +249,7 @@ def _decision(name: str, before: float, after: float, *calls: PrimitiveCall, end
     )
 
 
-def test_trace_shows_what_changed_much_rather_than_both_ends() -> None:
+def test_shortened_trace_keeps_the_decision_with_the_largest_change_of_the_view() -> None:
     steps = [_decision(f"small_{i}", i * 0.01, i * 0.01 + 0.01) for i in range(40)]
     decisions = (*steps[:20], _decision("large", 0.2, 9.0), *steps[20:])
     text = render_trace(Trace(seed=1, success=False, total_reward=0, primitive_steps=41, decisions=decisions), 900)
@@ -257,7 +259,7 @@ def test_trace_shows_what_changed_much_rather_than_both_ends() -> None:
     assert "small_39()" in text
 
 
-def test_repeated_calls_are_one_series_with_what_code_observed() -> None:
+def test_trace_merges_repeated_primitive_calls_with_the_observed_values_between_them() -> None:
     calls = []
     for i in range(9):
         calls.append(PrimitiveCall(name="push", args={"force": 0.5}, steps=2, outcome={"moved": i, "stuck": False}))
@@ -269,7 +271,7 @@ def test_repeated_calls_are_one_series_with_what_code_observed() -> None:
     assert "view x: 0, 0.1, 0.3, 0.4, 0.5, 0.7, 0.8 (7 of 9)" in text
 
 
-def test_decisions_of_one_call_are_told_once() -> None:
+def test_trace_merges_the_decisions_of_one_call_of_a_coded_action() -> None:
     parts = [_decision("go", i, i + 1, ended="running") for i in range(4)]
     decisions = (*parts, _decision("go", 4, 5), _decision("use", 5, 5))
     text = render_trace(Trace(seed=1, success=False, total_reward=0, primitive_steps=6, decisions=decisions))
