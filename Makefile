@@ -28,7 +28,7 @@ $(VENV)/.installed: $(MANIFESTS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --overrides overrides.txt --constraint constraints.txt \
-	  --group dev -e 'core[sample-factory,sweeps]' $(addprefix -e ,$(PLUGINS))
+	  --group dev -e 'core[sample-factory,sweeps,tensorboard,wandb,mlflow,view]' $(addprefix -e ,$(PLUGINS))
 	@touch $@
 
 # Folders of wheels are not looked into: a version of a local build (2.13.0+cpu) is nowhere else.
@@ -37,7 +37,7 @@ lock: ## choose the newest versions that fit the manifests, and write them to co
 	@echo '# The exact versions that `make setup` installs, for every system. Written by `make lock`.' > constraints.new
 	UV_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --overrides overrides.txt --group dev \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
-	  core/pyproject.toml --extra sample-factory --extra sweeps $(addsuffix /pyproject.toml,$(PLUGINS)) >> constraints.new
+	  core/pyproject.toml --all-extras $(addsuffix /pyproject.toml,$(PLUGINS)) >> constraints.new
 	@sed -i.bak '/^-e /d' constraints.new && rm constraints.new.bak && mv constraints.new constraints.txt
 
 guest: $(GUEST) ## the sandbox's guest (CPython as WebAssembly)

@@ -64,6 +64,25 @@ def test_interrupted_run_prints_once_how_to_resume(rlgpt: Call, site: Path) -> N
     assert Run.open(Path("here")).record.status == "stopped"
 
 
+def test_a_tracker_follows_a_run_and_its_resumption(rlgpt: Call) -> None:
+    status, _, err = rlgpt("train", *SMOKE, "folder=here", "observers=[jsonl]")
+    assert status == 0, err
+    entries = [json.loads(line) for line in Path("here/events.jsonl").read_text().splitlines()]
+    (iteration,) = Run.open(Path("here")).iterations()
+    assert iteration.training is not None
+    points = [p for p in iteration.training.curve if p.episodes]
+    start = iteration.steps.before_training
+    assert [e["step"] for e in entries if "train/success" in e["numbers"]] == [
+        start + p.primitive_steps for p in points
+    ]
+    assert [e["step"] for e in entries if "selection/success" in e["numbers"]] == [iteration.steps.total]
+    assert [e["file"] for e in entries if e["file"]] == ["bundle"]
+
+    assert "train: iteration 0" in err, "the progress display stays"
+    assert rlgpt("resume", "here")[0] == 0
+    assert len(Path("here/events.jsonl").read_text().splitlines()) == len(entries)
+
+
 def test_evaluate_and_video_use_kept_code_although_training_quarantined_it(rlgpt: Call) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     run = Run.open(Path("here"))

@@ -167,6 +167,11 @@ class Steps(Value):
     def total(self) -> int:
         return self.rehearsal + self.code + self.training + self.selection + self.lost
 
+    @property
+    def before_training(self) -> int:
+        """Steps of an iteration that are counted before those of its training."""
+        return self.rehearsal + self.code + self.lost
+
     def __add__(self, other: Steps) -> Steps:
         return Steps(**{f: getattr(self, f) + getattr(other, f) for f in Steps.model_fields})
 

@@ -176,9 +176,10 @@ class Stages:
         :raises TrainerError: the training crashed or could not be resumed.
         """
         ctx = self.ctx
-        ctx.observer.stage("train", iteration=self.index, budget=budget)
-
         before = ctx.trainer.spent(ctx.train_folder(self.index))
+        ctx.book.tell()
+        start = ctx.run.record.steps.total - before
+        ctx.observer.stage("train", iteration=self.index, budget=budget, start=start)
 
         def progress(point: CurvePoint) -> None:
             ctx.observer.training(point, budget)
