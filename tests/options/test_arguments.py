@@ -51,7 +51,7 @@ def test_extend_refuses_an_object_that_is_not_an_environment() -> None:
         extend("CartPole-v1", [PUSH])  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"got <function cartpole.*Make it first"):
         extend(cartpole, [PUSH])  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"a vector of them\. Extend each"):
+    with pytest.raises(ConfigError, match=r"a vector of them\. For a vector: extend_vector"):
         extend(gym.vector.SyncVectorEnv([cartpole]), [PUSH])  # type: ignore[arg-type]
 
 

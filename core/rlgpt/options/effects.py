@@ -21,6 +21,13 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Reset:
+    """Begin the next episode of the base environment, without a seed. The result is the pair of observation and info.
+    Only a vector of lanes carries it out.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """Build the plugin's view. The result is a dict."""
 
@@ -32,7 +39,7 @@ class Code:
     work: Callable[[], Any]
 
 
-Effect = Step | Look | Code
+Effect = Step | Reset | Look | Code
 LOOK = Look()
 
 Effects = Generator[Effect, Any, T]
@@ -61,3 +68,5 @@ def perform(effects: Effects[T], *, look: Callable[[], dict[str, Plain]], step: 
                 result = look()
             case Code(work):
                 result = work()
+            case Reset():
+                raise AssertionError("a lane does not reset its environment")

@@ -48,6 +48,7 @@ class LaneSetup:
     :param action_space: of the base environment, as is ``observation_space``.
     :param model: of one base environment (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
     :ivar actions: with their step limits.
+    :ivar idle: the base action that does least.
     :ivar offset: branch of the first coded action.
     :ivar names: of all coded actions and functions.
     :ivar execution: runs coded actions; the lanes share it, because it has no state.
@@ -68,12 +69,13 @@ class LaneSetup:
         self.interrupt_every, self.residual = settings.get("interrupt_every"), settings.get("residual", 0.0)
         self.action_space = action_space
         ctx = Context(self.task, None, {}, 0, np.random.default_rng(), model)
+        self.idle = self.plugin.noop(action_space, ctx)
         self.extension = ExtendedSpace(
             action_space,
             [settled(action, self.plugin, self.task) for action in actions],
             self.plugin.labels(self.task).actions,
             settings.get("base_actions"),
-            self.plugin.noop(action_space, ctx),
+            self.idle,
             self.residual > 0,
         )
         self.actions, self.layout = self.extension.actions, self.extension.layout
