@@ -1,4 +1,4 @@
-"""Views and their texts."""
+"""The kitchen's views, their summaries, and the knowledge texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TASKS = make_tasks()
 
 
 @pytest.mark.parametrize("name", ["kettle", "hinge_cabinet", "sequence_a", "sequence_b_noisy"])
-def test_a_view_has_the_documented_keys_and_sizes(make_player: Make, plugin: KitchenPlugin, name: str) -> None:
+def test_kitchen_view_has_the_documented_keys_and_sizes(make_player: Make, plugin: KitchenPlugin, name: str) -> None:
     player = make_player(name)
     keys = {k.name: k for k in plugin.view_keys(player.task)}
     for _ in range(5):
@@ -29,7 +29,7 @@ def test_a_view_has_the_documented_keys_and_sizes(make_player: Make, plugin: Kit
         player.random(10)
 
 
-def test_the_view_agrees_with_the_simulator(make_player: Make) -> None:
+def test_kitchen_view_agrees_with_the_simulator(make_player: Make) -> None:
     player = make_player("microwave")
     player.random(5)
     view, model = player.see(), player.ctx.model
@@ -41,7 +41,7 @@ def test_the_view_agrees_with_the_simulator(make_player: Make) -> None:
     assert np.linalg.norm(view["microwave_axis"]) == pytest.approx(1.0)
 
 
-def test_noise_reaches_the_view(make_player: Make) -> None:
+def test_noise_settings_of_kitchen_tasks_change_the_view(make_player: Make) -> None:
     quiet, loud = (make_player(name) for name in ("kettle", "kettle_noisy"))
 
     def error(player: Any) -> float:
@@ -55,7 +55,7 @@ def test_noise_reaches_the_view(make_player: Make) -> None:
     assert error(loud) > 10 * error(quiet)
 
 
-def test_the_view_names_completed_elements(make_player: Make) -> None:
+def test_kitchen_view_and_summary_name_completed_elements(make_player: Make) -> None:
     player = make_player("slide_cabinet")
     assert player.see()["remaining"] == ["slide_cabinet"]
     player.env.unwrapped.base.data.qpos[19] = 0.2
@@ -68,7 +68,7 @@ def test_the_view_names_completed_elements(make_player: Make) -> None:
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_knowledge_names_the_elements_and_is_short(plugin: KitchenPlugin, task: Any) -> None:
+def test_kitchen_knowledge_names_the_elements_in_at_most_6000_characters(plugin: KitchenPlugin, task: Any) -> None:
     text = plugin.knowledge(task)
     assert 500 < len(text) <= 6000
     for name in elements_of(task):
@@ -76,7 +76,7 @@ def test_knowledge_names_the_elements_and_is_short(plugin: KitchenPlugin, task: 
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_the_default_setup_names_existing_terms_and_keys(plugin: KitchenPlugin, task: Any) -> None:
+def test_kitchen_default_setup_names_existing_reward_terms_and_keys(plugin: KitchenPlugin, task: Any) -> None:
     setup = plugin.default_setup(task)
     assert set(setup.reward_weights) <= {t.name for t in plugin.reward_terms(task)}
     sizes = {"robot": 18, "objects": 41} | {k.name: k.size for k in plugin.view_keys(task)}
