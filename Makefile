@@ -69,14 +69,12 @@ DEMO_RUNS := runs/demo/$(shell date +%Y-%m-%d-%H%M%S)
 
 # Exit status 3 means that a run ended early without an error, for example at the end of its recording. Its figures are
 # valid.
-demo: setup ## compare RL-GPT, pure code and pure RL on a task on which code fails in some episodes, three seeds each;
-no key needed
+demo: setup ## compare RL-GPT, pure code and pure RL on the task of experiment=falls_short, three seeds each; no key needed
 	$(BIN)/rlgpt train -m -j 2 experiment=falls_short agents=slow_fast_critic,code_only,rl_only \
 	  'seed=range(3)' hydra.sweep.dir=$(DEMO_RUNS) || test $$? -eq 3
 	$(BIN)/rlgpt report $(DEMO_RUNS)
 
-bench: setup ## measure overhead and sandbox (40 minutes), and the cells of the kitchen without a result (3.5 hours for
-all)
+bench: setup ## measure overhead, sandbox (40 minutes) and the cells of the kitchen without a result (3.5 hours)
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/kitchen.py
