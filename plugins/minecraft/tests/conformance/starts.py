@@ -1,7 +1,7 @@
-"""MineDojo's counterpart of each of our tasks: a named task, or ``minedojo.make("harvest")`` with the options of a
-paper.
+"""The task of MineDojo that corresponds to each task of this plugin: a named task, or ``minedojo.make("harvest")``
+with the options of a paper.
 
-Values of Plan4MC: ``envs/hard_task_conf.yaml`` and ``envs/minecraft_hard_task.py`` of its official code.
+The values of Plan4MC are in ``envs/hard_task_conf.yaml`` and ``envs/minecraft_hard_task.py`` of its official code.
 """
 
 from __future__ import annotations

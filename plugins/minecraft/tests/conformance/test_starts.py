@@ -124,7 +124,7 @@ def test_mission_of_each_task_differs_from_minedojos_mission_only_at_the_listed_
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_our_sensors_include_those_of_minedojo(answers: dict[str, Any], task: str) -> None:
+def test_sensors_of_each_minecraft_task_include_those_of_minedojo(answers: dict[str, Any], task: str) -> None:
     theirs, ours = (texts_by_path(answers["starts"][task][side]["xml"]) for side in ("theirs", "ours"))
     assert all(a <= b for a, b in zip(grid(ours, "min"), grid(theirs, "min"), strict=True))
     assert all(a >= b for a, b in zip(grid(ours, "max"), grid(theirs, "max"), strict=True))
