@@ -1,4 +1,4 @@
-"""Replies about the grid world, written like the replies of a language model."""
+"""Replies for the grid world such as a language model would write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add examples/design, and this folder with the scripted language model of ``words.py``, to the import path."""
+"""Puts examples/design and the scripted language model of ``words.py`` on the import path."""
 
 import sys
 from pathlib import Path

@@ -61,9 +61,7 @@ class Env:
 
 
 class Counter(Env):
-    """An environment that counts its steps. The key ``z`` is before ``a``, because the order of the keys must not
-    change.
-    """
+    """``z`` before ``a``: the order of an OrderedDict is kept."""
 
     def __init__(self, limit: int = 3, truncated: bool = False) -> None:
         self.limit, self.truncated, self.given = limit, truncated, 0
@@ -94,7 +92,7 @@ class Counter(Env):
 
 
 class Wrapper(Env):
-    """A wrapper like those of old gym, which hides the parameters of the inner ``reset``."""
+    """Wrappers of old gym hide the parameters of the inner ``reset``."""
 
     def __init__(self, env: Env) -> None:
         self.env = env

@@ -1,6 +1,4 @@
-"""Functions that make a real run by replay, change copies of the run as another person could, and run commands on
-the copies.
-"""
+"""Makes a real run by replay, changes copies of it as a stranger could, and runs commands on them."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ from rlgpt.testing.llm import FakeLLM
 
 TASK = TASKS["grid/key"]
 CANARY = "canary-4711-private"
-"""A text in the user's private files. No command may write this text anywhere."""
+"""A text in the user's private files. No command may write it anywhere."""
 SETTINGS = {"budget": 300, "iterations": 1, "repairs": 0, "selection_episodes": 1, "report_episodes": 1, "traces": 1}
 WALK = """
 def run():
@@ -48,7 +46,7 @@ FUNCTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
     "nearer": ("reward", {"low": -12, "high": 0}, "def reward(view, memory):\n    return -view['far']\n"),
     "there": ("predicate", {}, "def done(view, memory):\n    return view['far'] == 0\n"),
 }
-"""Name of a function -> its kind, fields of the reply, and source."""
+"""Name -> kind, fields of the reply, source."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,8 @@ class Outcome:
 
 
 def rlgpt(*arguments: str | Path) -> Outcome:
-    """Run a command in this process. An exception that the command line does not catch is raised here. A user would
-    see its traceback.
+    """Run a command in this process. An exception that the command line does not catch is raised here; a
+    user would see a traceback.
     """
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -78,7 +76,7 @@ def rlgpt(*arguments: str | Path) -> Outcome:
 
 
 def make_run(home: Path) -> Path:
-    """Make a finished run with code, late start states, a policy and a video by ``rlgpt train llm=replay``."""
+    """A finished run with code, late starts, a policy and a video, made by ``rlgpt train llm=replay``."""
     transcript = _record(home / "recorded")
     folder = home / "run"
     settings = [f"{name}={value}" for name, value in SETTINGS.items()]
@@ -96,7 +94,7 @@ def edit(folder: Path, name: str, change: Callable[[Any], Any]) -> None:
 
 
 def set_config(folder: Path, **settings: Any) -> None:
-    """Change settings in ``run.json``. The argument ``llm__model`` changes ``llm.model``."""
+    """Change settings in ``run.json``; ``llm__model`` stands for ``llm.model``."""
 
     def change(record: Any) -> None:
         for name, value in settings.items():
@@ -109,7 +107,7 @@ def set_config(folder: Path, **settings: Any) -> None:
 
 
 def unfinish(folder: Path) -> None:
-    """Delete the iteration, so that a resume sends requests to the model and trains."""
+    """Delete the iteration, so that a resume has to ask the model and to train."""
     for path in sorted((folder / "iterations").rglob("*"), reverse=True):
         path.unlink() if not path.is_dir() else path.rmdir()
     for name in ("report.json", "llm.jsonl", "steps.bin"):
@@ -117,7 +115,7 @@ def unfinish(folder: Path) -> None:
 
 
 def checksums(folder: Path) -> dict[str, str]:
-    """Return a checksum of each file in the folder, without following links."""
+    """The content of a folder, without following links."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():

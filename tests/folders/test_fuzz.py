@@ -1,6 +1,4 @@
-"""On randomly changed copies of a real run, every command ends with success or a message and changes no file outside
-the folder.
-"""
+"""Changed copies of a real run: every command ends in success or in a message, and touches nothing outside."""
 
 from __future__ import annotations
 
@@ -39,9 +37,9 @@ OTHERS: tuple[Any, ...] = (None, True, [], {}, [[]], {"": {}}, [None] * 1000)
 
 
 def mutate(folder: Path, private: Path, rng: random.Random) -> str:
-    """Make one to three random changes in a run's folder.
+    """Change one to three things.
 
-    :returns: a description of the changes, for messages.
+    :returns: what was done, for messages.
     """
     return "; ".join(rng.choice(MUTATIONS)(folder, private, rng) for _ in range(rng.choice((1, 1, 1, 2, 3))))
 
@@ -131,7 +129,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _json(folder: Path, rng: random.Random) -> tuple[Path, Any]:
-    """Choose a JSON file. Return its path and its object. For a file of JSON lines, the object is the first line."""
+    """A JSON file that holds an object, or the first line of a file of lines."""
     known = [folder / name for name in ("run.json", "iterations/0/iteration.json", "bundle/bundle.json", "llm.jsonl")]
     paths = [*known, *(p for p in _files(folder) if p.suffix == ".json")]
     for path in rng.sample(paths, len(paths)):
@@ -206,12 +204,8 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_commands_on_a_randomly_changed_run_read_and_change_no_private_file(
-    own_run: Path, tmp_path: Path, private: Path, block: int
-) -> None:
-    """The seeds of this test are a sample of the slow test's seeds. Each changed run is reported, and a few changed
-    runs are also evaluated or resumed.
-    """
+def test_randomly_changed_run_does_no_harm(own_run: Path, tmp_path: Path, private: Path, block: int) -> None:
+    """A sample of the changes that the slow test plays: all are reported and loaded, some evaluated or resumed."""
     for seed in range(8 * block, 8 * block + 8):
         more = {0: (EVALUATE,), 4: (("resume",),)}.get(seed % 8, ())
         play(seed, own_run, tmp_path / str(seed), private, (("report",), *more))
@@ -219,14 +213,12 @@ def test_commands_on_a_randomly_changed_run_read_and_change_no_private_file(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(20))
-def test_commands_on_two_hundred_changed_runs_read_and_change_no_private_file(
-    own_run: Path, tmp_path: Path, private: Path, block: int
-) -> None:
+def test_two_hundred_changed_runs_do_no_harm(own_run: Path, tmp_path: Path, private: Path, block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
         play(seed, own_run, tmp_path / str(seed), private, (("report",), EVALUATE, ("resume",)))
 
 
-def test_fixture_run_has_coded_functions_and_late_start_states(own_run: Path) -> None:
+def test_the_changed_run_has_functions_and_late_starts(own_run: Path) -> None:
     assert {p.stem for p in (own_run / "bundle" / "functions").iterdir()} == {"geometry", "nearer", "there"}
     assert {p.parent.name for p in (own_run / "iterations" / "0" / "functions").rglob("*.json")} == {
         "geometry",

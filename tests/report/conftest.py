@@ -1,4 +1,4 @@
-"""Import ``stories.py`` of this folder as ``report_stories``, because pytest runs with ``--import-mode=importlib``."""
+"""Makes the helpers beside the tests importable under ``--import-mode=importlib``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The counting grid with a step that lasts until a pipe closes, and short trainings. Worker processes can import this
-module.
-"""
+"""The counting grid with a step that lasts until a pipe closes, and short trainings. Processes can import it."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ from rlgpt.testing.counting import CountingGrid, counted, grid_spec
 
 
 class Gated(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper whose step number ``at`` + 1 writes the process ID to the pipe ``entered`` and ends when the pipe
-    ``gate`` closes.
+    """An environment whose step number ``at`` + 1 writes the process ID to one pipe and ends when another
+    pipe closes.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], at: int, entered: Path, gate: Path) -> None:
@@ -48,7 +46,7 @@ def gated_grid(path: str, at: int, entered: Path, gate: Path, task: Task) -> Gat
 
 
 def gated_spec(counter: Path, at: int, entered: Path, gate: Path) -> EnvSpec:
-    """Return :func:`rlgpt.testing.counting.grid_spec` with :class:`Gated`. ``entered`` and ``gate`` are named pipes."""
+    """:func:`rlgpt.testing.counting.grid_spec` with a gate; ``entered`` and ``gate`` are named pipes."""
     factory = functools.partial(gated_grid, str(counter), at, entered, gate)
     return dataclasses.replace(grid_spec(counter), factory=factory)
 

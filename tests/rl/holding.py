@@ -1,6 +1,4 @@
-"""A process that keeps its arguments until its pipe closes. This module imports little, so that the process starts
-fast.
-"""
+"""A process that holds its arguments until its pipe closes. It imports little, because it is spawned."""
 
 from __future__ import annotations
 

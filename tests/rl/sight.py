@@ -1,4 +1,4 @@
-"""A task with image observations: find the bright corner. Worker processes of a training can import this module."""
+"""A task from pixels: find the bright corner of a picture. Processes of a training can import it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ WAIT = CodedAction(name="wait", doc="Look twice.", source="def run():\n    yield
 
 
 class Corners(gymnasium.Env[Any, Any]):
-    """An environment with the observation ``eye``, a uint8 image with one bright corner on a random background, and
-    ``step``, a number.
+    """Observation: ``eye``, a uint8 picture with one bright corner on a random ground, and ``step``, a number.
 
-    The action is Tuple(Discrete(2), Discrete(2)): is the corner at the bottom, and is it at the right? The reward is
-    0.5 for each correct answer.
+    Action: Tuple(Discrete(2), Discrete(2)), bottom? and right?. Reward 0.5 for each right answer.
 
-    :param first: whether the channels are the first axis of the image. Otherwise they are the last axis.
+    :param first: whether channels are the first axis of the picture; else they are the last.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium's own attribute
@@ -64,7 +62,7 @@ def plugin(side: int, first: bool, task: Task) -> GenericPlugin:
 
 
 def spec(side: int, *, first: bool, coded: bool = False) -> EnvSpec:
-    """Return the recipe of the environment. With ``coded`` it has a coded action that only waits two steps."""
+    """The task as a recipe. With ``coded`` it has a coded action that only takes time."""
     actions = (WAIT,) if coded else ()
     setup = RLSetup(
         reward_weights={"env_reward": 1.0},

@@ -1,6 +1,4 @@
-"""A grid world that writes the environment variables of its process to a file. Worker processes can import this
-module.
-"""
+"""A grid world that writes the environment variables of its process. Worker processes can import it."""
 
 from __future__ import annotations
 
@@ -13,7 +11,9 @@ from rlgpt.testing.grid import GridPlugin
 
 
 class Telling(GridPlugin):
-    """A plugin that writes the current environment variables of its process, and those at the start of the process."""
+    """An environment that writes the environment variables with which its process started, not only the
+    current ones.
+    """
 
     def __init__(self, out: Path) -> None:
         self.out = out

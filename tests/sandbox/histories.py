@@ -1,4 +1,4 @@
-"""The history of a guest, which is the list of its requests and their fuel. Other processes import this module."""
+"""The requests of a guest and their fuel, as a history. Other processes import this module."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ LONG = f"""{SOURCE}
     while True:
         table[random.random()] = object()
 """
-"""The source of an action that runs until it has no fuel."""
+"""Source of an action that runs until its fuel is used up."""
 LIMITS = SandboxLimits(turn_fuel=200_000_000, wall_seconds=60)
 
 
 def history(guest: Guest) -> list[tuple[object, int]]:
-    """Return the list of all turns, each with its fuel. The last turn can be a verdict."""
+    """The list of all turns, each with its fuel. The last turn may be a verdict."""
     seen: list[tuple[object, int]] = []
     turn = guest.start("a", {})
     while isinstance(turn, Ask):
@@ -35,9 +35,7 @@ def history(guest: Guest) -> list[tuple[object, int]]:
 
 
 def elsewhere(library: Library, both: Barrier, pipe: Connection) -> None:
-    """Send the process ID and the history of :data:`LONG` through ``pipe``. Start when both processes wait at the
-    barrier.
-    """
+    """Send the process ID and the history of :data:`LONG` through ``pipe``. Starts when ``both`` are ready."""
     action = CodedAction(name="a", doc="", source=LONG)
     guest = Sandbox(LIMITS).open(library, [action], seed=7)
     guest.load("a")

@@ -1,4 +1,4 @@
-"""The contract tests on two plugins that pass them."""
+"""The contract on plugins that keep it."""
 
 from rlgpt.testing import PluginContract
 

@@ -83,7 +83,8 @@ def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTH
         for name, part in config.observers.items()
         if part is not None
     ]
-    return Several([*named, *objects.observers])
+    together = [*named, *objects.observers]
+    return together[0] if len(together) == 1 else Several(together)
 
 
 def _agents(

@@ -1,4 +1,4 @@
-"""The fixture with the furniture plugin."""
+"""Fixture with the plugin under test."""
 
 from __future__ import annotations
 

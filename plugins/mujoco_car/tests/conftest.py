@@ -1,4 +1,4 @@
-"""A fixture with the plugin under test."""
+"""Fixture with the plugin under test."""
 
 from __future__ import annotations
 

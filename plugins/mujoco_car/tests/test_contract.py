@@ -1,4 +1,4 @@
-"""The contract tests of the plugin. Fast tests use a sample of the tasks, slow tests use all of them."""
+"""The contract of plugins: a sample of the tasks; all tasks in the slow tests."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The plugin's tasks start like MineDojo's tasks. The tests compare the XML that MineDojo writes for both.
+"""Our tasks start like MineDojo's: the test compares the XML that MineDojo writes for both.
 
-For the plugin's task, the options of ``backend.mission_options`` are used. So one comparison covers the embedded world,
+MineDojo writes ours from the options of ``backend.mission_options``. So one comparison covers the embedded world,
 ``backend=minedojo`` and MineDojo's own task.
 """
 
@@ -19,15 +19,14 @@ from .conftest import mission_of_task
 from .starts import REFERENCES
 
 Difference = tuple[list[str] | None, list[str] | None]
-"""The values at a path in MineDojo's mission and in the plugin's mission. None means missing."""
+"""Values at a path in MineDojo's mission and in ours; None: missing."""
 
 SIGHTS = ("AgentHandlers/ObservationFromGrid/", "AgentHandlers/ObservationFromRichLidar/")
-"""Paths of observations, which differ: MineDojo's tasks have at most 27 voxels and no rays. The plugin's tasks have the
-voxels and rays for views and primitives (``test_sensors_of_each_minecraft_task_include_those_of_minedojo``).
-"""
+"""Other observations: MineDojo's tasks have at most 27 voxels and no rays. Ours have what views and primitives need,
+which includes those voxels (``test_our_sensors_include_those_of_minedojo``)."""
 
 ALWAYS: dict[str, tuple[Difference, str]] = {
-    "About/Summary": ((["HarvestMeta"], ["MineDojoSim"]), "the name of the mission in logs"),
+    "About/Summary": ((["HarvestMeta"], ["MineDojoSim"]), "what logs call the mission"),
     "ServerSection/ServerInitialConditions/Time/StartTime": (
         (None, ["6000"]),
         "the official code and Plan4MC set noon after each reset (set_time(6000))",
@@ -40,15 +39,12 @@ ALWAYS: dict[str, tuple[Difference, str]] = {
 """Path -> difference that all tasks have, with its reason."""
 
 EMPTY: dict[str, tuple[Difference, str]] = {
-    "AgentSection/AgentStart/Inventory": (
-        (None, [""]),
-        "an empty inventory. MineDojo's mission has no inventory element",
-    )
+    "AgentSection/AgentStart/Inventory": ((None, [""]), "an inventory of nothing, where MineDojo names none")
 }
 """Path -> difference of tasks with an empty inventory, with its reason."""
 
 _GENERATOR = "ServerSection/ServerHandlers/"
-_PLAINS = "animals are on plains, as in MineCLIP's tasks with animals. MineDojo's own task has any biome"
+_PLAINS = "animals are met on open ground, as in MineCLIP's tasks with animals; MineDojo's own has any land"
 PLAINS: dict[str, tuple[Difference, str]] = {
     f"{_GENERATOR}DefaultWorldGenerator": (([""], None), _PLAINS),
     f"{_GENERATOR}DefaultWorldGenerator@forceReset": ((["false"], None), _PLAINS),
@@ -66,17 +62,17 @@ SOME: dict[str, dict[str, tuple[Difference, str]]] = {
     "bed": {
         "AgentSection/AgentStart/Inventory/InventoryObject@type": (
             (["crafting_table", "shears"], ["shears", "crafting_table"]),
-            "Plan4MC states no slots. The first item is in the hand, and the first skill of the task is to shear",
+            "Plan4MC names no slots; the first lies in the hand, and what is done first is to shear",
         )
     },
     "obtain_diamond": {
         f"{_GENERATOR}DefaultWorldGenerator@forceReset": (
             (["false"], ["true"]),
-            "each episode has a new land. MineDojo's episode continues in the land of the episode before",
+            "each episode has a land of its own; MineDojo's goes on in the land that the last one left behind",
         )
     },
 }
-"""Task -> path -> further difference of this task, with its reason."""
+"""Task -> further differences of this task."""
 
 
 def elements(node: ElementTree.Element, path: str = "") -> Iterator[tuple[str, str]]:
@@ -92,7 +88,7 @@ def elements(node: ElementTree.Element, path: str = "") -> Iterator[tuple[str, s
 
 
 def texts_by_path(xml: str) -> dict[str, list[str]]:
-    """Return the values of a document by path, in order."""
+    """Return path -> values, in order."""
     found: dict[str, list[str]] = {}
     for path, value in elements(ElementTree.fromstring(xml.encode())):
         found.setdefault(path, []).append(value)
@@ -100,18 +96,16 @@ def texts_by_path(xml: str) -> dict[str, list[str]]:
 
 
 def grid(xml: dict[str, list[str]], end: str) -> list[int]:
-    """Return one corner of the box of voxels: x, y, z, in blocks."""
+    """Return one end of the box of voxels: x, y, z."""
     return [int(xml[f"AgentSection/AgentHandlers/ObservationFromGrid/Grid/{end}@{axis}"][0]) for axis in "xyz"]
 
 
-def test_every_minecraft_task_has_a_corresponding_task_of_minedojo() -> None:
+def test_every_task_has_a_reference() -> None:
     assert set(REFERENCES) == set(SPECS)
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_mission_of_each_task_differs_from_minedojos_mission_only_at_the_listed_paths(
-    answers: dict[str, Any], task: str
-) -> None:
+def test_missions_differ_from_those_of_minedojo_only_where_listed(answers: dict[str, Any], task: str) -> None:
     theirs, ours = (texts_by_path(answers["starts"][task][side]["xml"]) for side in ("theirs", "ours"))
     assert len(theirs) > 30
     different = {
@@ -124,14 +118,14 @@ def test_mission_of_each_task_differs_from_minedojos_mission_only_at_the_listed_
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_sensors_of_each_minecraft_task_include_those_of_minedojo(answers: dict[str, Any], task: str) -> None:
+def test_our_sensors_include_those_of_minedojo(answers: dict[str, Any], task: str) -> None:
     theirs, ours = (texts_by_path(answers["starts"][task][side]["xml"]) for side in ("theirs", "ours"))
     assert all(a <= b for a, b in zip(grid(ours, "min"), grid(theirs, "min"), strict=True))
     assert all(a >= b for a, b in zip(grid(ours, "max"), grid(theirs, "max"), strict=True))
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_mission_is_unchanged_after_conversion_to_minedojos_xml_and_back(answers: dict[str, Any], task: str) -> None:
+def test_mission_survives_minedojos_xml(answers: dict[str, Any], task: str) -> None:
     start = answers["starts"][task]["ours"]
     assert start["valid"], start["errors"]
     order = read(start["xml"].encode())
@@ -141,8 +135,8 @@ def test_mission_is_unchanged_after_conversion_to_minedojos_xml_and_back(answers
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_animals_and_success_of_each_task_equal_those_of_minedojo(answers: dict[str, Any], task: str) -> None:
-    """The XML does not contain animals and success. MineDojo's Python code summons animals and decides success."""
+def test_animals_and_success_match_minedojo(answers: dict[str, Any], task: str) -> None:
+    """The XML does not contain them: MineDojo's Python code summons animals and judges success."""
     start, spec = answers["starts"][task], SPECS[task]
     assert start["wanted"] == {spec.target: 1}
     assert tuple(start["mobs"]) == spec.mobs

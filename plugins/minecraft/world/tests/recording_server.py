@@ -1,4 +1,4 @@
-"""A Malmo server that runs in a thread of the test and records its games."""
+"""A Malmo server in a thread of the test. It records its games."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from voxeldojo.sim import Sim
 
 
 class RecordingServer(Server):
-    """The server. ``games`` are all games so far, ``sim`` is the simulator of the newest game, and ``seeds`` are the
-    seeds of the lands.
-    """
+    """``games``: all games so far. ``sim``: the newest simulator. ``seeds``: the seeds of the lands."""
 
     def __init__(self, **options: Any) -> None:
         self.games: list[Game] = []
